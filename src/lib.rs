@@ -1,0 +1,6 @@
+//! luaplan turns a task in plain words into a small Lua program and runs it safely.
+//!
+//! A model writes `function run(context) … end`; the program is checked, shown, and run in an
+//! isolated VM whose only door to the world is a whitelist of rate-limited, journaled tools.
+//! See ARCHITECTURE.md for how the rooms fit together.
+
