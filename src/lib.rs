@@ -4,3 +4,4 @@
 //! isolated VM whose only door to the world is a whitelist of rate-limited, journaled tools.
 //! See ARCHITECTURE.md for how the rooms fit together.
 
+pub mod base;

@@ -1,0 +1,153 @@
+//! The one error type: a stable code, what happened, the limit and the value seen, what to do.
+
+use std::fmt;
+
+use serde_json::{Map, Value as Json};
+
+use super::ErrorCode;
+
+/// Shorthand for results that fail with [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why something did not happen.
+///
+/// Made where the reason is known, passed up unchanged, and turned into an exit code or an HTTP
+/// status once, at the edge. The message may be shown to users, so it never holds a secret; an
+/// inner cause is kept for the log and is not shown.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    code: ErrorCode,
+    message: String,
+    help: Option<String>,
+    limit: Option<Json>,
+    observed: Option<Json>,
+    details: Map<String, Json>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// An error with its code and a message that says what happened.
+    #[must_use]
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            code,
+            message: message.into(),
+            help: None,
+            limit: None,
+            observed: None,
+            details: Map::new(),
+            source: None,
+        }))
+    }
+
+    /// Adds what to do next, where something better than [`ErrorCode::remedy`] is known.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.0.help = Some(help.into());
+        self
+    }
+
+    /// Adds the limit that was set and the value that was seen.
+    #[must_use]
+    pub fn with_limit(mut self, limit: impl Into<Json>, observed: impl Into<Json>) -> Self {
+        self.0.limit = Some(limit.into());
+        self.0.observed = Some(observed.into());
+        self
+    }
+
+    /// Adds a named fact, for example `line` or `tool`.
+    #[must_use]
+    pub fn with_detail(mut self, name: impl Into<String>, value: impl Into<Json>) -> Self {
+        self.0.details.insert(name.into(), value.into());
+        self
+    }
+
+    /// Keeps the inner cause for the log.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        self.0.code
+    }
+
+    /// What happened.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn help(&self) -> &str {
+        self.0.help.as_deref().unwrap_or(self.0.code.remedy())
+    }
+
+    /// The limit that was set, if this is about one.
+    #[must_use]
+    pub fn limit(&self) -> Option<&Json> {
+        self.0.limit.as_ref()
+    }
+
+    /// The value seen, if this is about a limit.
+    #[must_use]
+    pub fn observed(&self) -> Option<&Json> {
+        self.0.observed.as_ref()
+    }
+
+    /// The named facts.
+    #[must_use]
+    pub fn details(&self) -> &Map<String, Json> {
+        &self.0.details
+    }
+
+    /// `{"code","message","help","limit"?,"observed"?,…details}`: the form every edge sends.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut object = Map::new();
+        object.insert("code".into(), self.code().as_str().into());
+        object.insert("message".into(), self.message().into());
+        object.insert("help".into(), self.help().into());
+        if let Some(limit) = self.limit() {
+            object.insert("limit".into(), limit.clone());
+        }
+        if let Some(observed) = self.observed() {
+            object.insert("observed".into(), observed.clone());
+        }
+        for (name, value) in self.details() {
+            object.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        Json::Object(object)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code(), self.message())?;
+        if let (Some(limit), Some(observed)) = (self.limit(), self.observed()) {
+            write!(f, " (limit {limit}, seen {observed})")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)?;
+        if let Some(source) = &self.0.source {
+            write!(f, ", caused by: {source}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| source.as_ref() as _)
+    }
+}

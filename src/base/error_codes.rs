@@ -1,0 +1,181 @@
+//! Every stable error code, with what it means and what to do.
+//!
+//! This table is the only place a code is spelled. `docs/errors.md` is generated from it and a
+//! test holds the two together.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+macro_rules! error_codes {
+    ($($variant:ident = $text:literal, $meaning:literal, $remedy:literal;)+) => {
+        /// A stable, machine-readable reason. The same text appears in CLI output, problem+json,
+        /// the journal and what the planner is told.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ErrorCode {
+            $(#[doc = $meaning] $variant,)+
+        }
+
+        impl ErrorCode {
+            /// Every code, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The code as it is printed.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// What happened, in a sentence.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $meaning,)+ }
+            }
+
+            /// What to do next, in a sentence.
+            #[must_use]
+            pub const fn remedy(self) -> &'static str {
+                match self { $(Self::$variant => $remedy,)+ }
+            }
+        }
+    };
+}
+
+error_codes! {
+    Usage = "usage", "The command line could not be understood.", "Read the usage line printed with it, or run the command with `--help`.";
+    ConfigInvalid = "config_invalid", "A configuration value is missing, has the wrong type or makes no sense.", "Correct the named key; `luaplan config validate` checks the whole file.";
+    ConfigUnknownKey = "config_unknown_key", "The configuration has a key luaplan does not know.", "Remove or correct it; the message names the nearest known key.";
+    ConfigUnreadable = "config_unreadable", "A configuration file exists but cannot be read.", "Check its path and permissions.";
+    BadRequest = "bad_request", "A request or an input could not be understood.", "Correct the named part and send it again.";
+    NotFound = "not_found", "There is nothing under that name or id.", "List what there is, for example with `luaplan runs`.";
+    Unauthorized = "unauthorized", "The request carries no valid API key.", "Send `Authorization: Bearer KEY` with a key from the configured file.";
+    Forbidden = "forbidden", "The API key does not allow this.", "Use a key with the scope named in the message.";
+    OriginRefused = "origin_refused", "The request comes from a web page of another site, or names this server by a name that is not its own.", "Address it as 127.0.0.1 or localhost and not from a web page, or configure `server.api_keys_file`.";
+    MethodNotAllowed = "method_not_allowed", "The route does not take this HTTP method.", "Use a method the `Allow` header names.";
+    RequestTimeout = "request_timeout", "The request was not complete or not answered in time.", "Send it again, or raise `server.request_timeout`.";
+    RunNotActive = "run_not_active", "The run has ended, or another process runs it.", "Look at its status; a run of another process is ended there.";
+    PayloadTooLarge = "payload_too_large", "The request body is larger than the server accepts.", "Send less, or raise `server.body_limit`.";
+    TooManyRequests = "too_many_requests", "The server runs as many runs as it may.", "Try again after the time in `Retry-After`, or raise `server.max_concurrent_runs`.";
+    ShuttingDown = "shutting_down", "The server is stopping and takes no new work.", "Send the request again after the restart.";
+    Internal = "internal", "Something luaplan should have prevented happened.", "Report it with the log lines that carry the same run id.";
+
+    ValueNotCarried = "value_not_carried", "A Lua value of a kind that has no JSON form (function, thread, userdata) was to leave the plan.", "Return or pass only nil, booleans, numbers, strings and tables of these.";
+    ValueCyclic = "value_cyclic", "A table contains itself.", "Build a copy without the back reference.";
+    ValueTooDeep = "value_too_deep", "A value is nested deeper than can be carried.", "Flatten it.";
+    ValueTooLarge = "value_too_large", "A value has more nodes or bytes than can be carried.", "Pass a summary or a part of it.";
+    ValueNotFinite = "value_not_finite", "NaN or an infinity has no JSON form.", "Test for it (`x ~= x`, `math.huge`) and pass nil or a string instead.";
+    ValueKeyUnsupported = "value_key_unsupported", "A table mixes list and named keys, has holes, or has keys that are neither strings nor 1..n.", "Use either a list or a table with string keys.";
+    ValueIntegerOutOfRange = "value_integer_out_of_range", "An integer does not fit 64 signed bits.", "Send it as a string.";
+
+    CheckRefused = "check_refused", "The check found errors, so the plan was not run.", "Correct the findings listed with it; `luaplan check FILE` shows them.";
+    PlanSyntax = "plan_syntax", "The plan is not valid Lua 5.4.", "Correct the line named.";
+    PlanNoRun = "plan_no_run", "The plan defines no global function `run`.", "Define `function run(context) … end` at the top level.";
+    PlanUnknownTool = "plan_unknown_tool", "The plan calls a name that is neither a tool nor defined in it.", "Use one of the tools `luaplan tools` lists; the message names the nearest.";
+    PlanForbiddenGlobal = "plan_forbidden_global", "The plan uses a part of Lua that the sandbox does not have.", "Use a tool or the plan library instead.";
+    PlanBadArgument = "plan_bad_argument", "A tool call in the plan has a missing, unknown or wrongly typed argument.", "Compare the call with the tool's parameters, `luaplan tools show NAME`.";
+
+    PlanError = "plan_error", "The plan raised an error while running.", "Read the message and line; `luaplan show RUN` lists the calls made before it.";
+    ToolErrorUsed = "tool_error_used", "The plan used the result of a failed call as if it had succeeded.", "Test `result.error` before using a result.";
+    ToolErrorIgnored = "tool_error_ignored", "The plan ended without ever looking at the failed result of a call.", "Test `result.error` after each call and decide what to do.";
+    CallNotPossibleHere = "call_not_possible_here", "A tool was called where the VM cannot pause: in the callback of a string function.", "Make the call before and use its result there.";
+    SandboxViolation = "sandbox_violation", "The plan tried to reach past the sandbox.", "Remove the attempt; nothing outside the tools can be reached.";
+    Cancelled = "cancelled", "The run was cancelled.", "Start it again if it is still wanted.";
+    Interrupted = "interrupted", "The process was asked to stop while the run was going.", "Start the run again.";
+
+    LimitInstructions = "limit_instructions", "The plan used up its instructions.", "Make the plan do less, or raise the limit `instructions`.";
+    LimitMemory = "limit_memory", "The plan used up its memory.", "Keep less at once, or raise the limit `memory`.";
+    LimitWallTime = "limit_wall", "The run took longer than it may.", "Do less or call tools in batches, or raise the limit `wall`.";
+    LimitCallDepth = "limit_depth", "Functions called one another deeper than allowed.", "Use a loop instead of recursion, or raise the limit `depth`.";
+    LimitSourceBytes = "limit_source", "The plan's source is longer than allowed.", "Shorten it, or raise the limit `source`.";
+    LimitOutputBytes = "limit_output", "The result of the run is larger than allowed.", "Return less, or raise the limit `output`.";
+    LimitPrintBytes = "limit_print", "The plan printed more than allowed.", "Print less, or raise the limit `print`.";
+    LimitToolCalls = "limit_tool_calls", "The plan made more tool calls than allowed.", "Use batch calls, or raise the limit `tool_calls`.";
+    LimitResultBytes = "limit_result_bytes", "The tool results of the run are larger in sum than allowed.", "Ask for less, or raise the limit `result_bytes`.";
+    LimitLlmTokens = "limit_llm_tokens", "The run used up its model tokens.", "Ask the model for less, or raise the limit `llm_tokens`.";
+    LimitLlmCost = "limit_llm_cost", "The run used up its money for models.", "Use a cheaper model, or raise the limit `llm_cost`.";
+
+    ToolUnknown = "tool_unknown", "There is no tool of that name, or it is not enabled.", "See `luaplan tools`.";
+    ToolNotConfigured = "tool_not_configured", "The tool needs configuration that is missing; no call was made.", "Set the keys named in the message; `luaplan doctor` shows what is missing.";
+    BadArguments = "bad_arguments", "The arguments do not fit the tool's parameters; no call was made.", "Compare with `luaplan tools show NAME`.";
+    PermissionDenied = "permission_denied", "Policy or configuration does not allow this call; it was not made.", "Ask for the grant named in the message.";
+    RateLimited = "rate_limited", "The tool's rate limit is used up and waiting would take too long.", "Wait for `retry_after_ms`, or call less often.";
+    ToolTimeout = "tool_timeout", "The tool did not answer in time.", "Try again, ask for less, or raise the tool's `timeout`.";
+    ToolFailed = "tool_failed", "The tool failed for a reason of its own.", "Read the message.";
+    ResultTooLarge = "result_too_large", "A single tool result is larger than allowed.", "Ask for less, or raise the cap named in the message.";
+    CallCut = "call_cut", "The run ended while the call was under way.", "Nothing is known about its effect; look before repeating it.";
+
+    DatabaseUnknown = "database_unknown", "No database of that name is configured.", "Add it under `[tools.query_db] databases`.";
+    DatabaseUnreachable = "database_unreachable", "The database could not be opened or reached.", "Check its address and that it is running; `luaplan doctor` tries it.";
+    QueryRefused = "query_refused", "The query is not allowed: it writes, has several statements, or names something unsafe.", "Send one reading statement, with parameters for values.";
+    QueryFailed = "query_failed", "The database rejected the query.", "Read the database's message.";
+
+    UrlInvalid = "url_invalid", "That is not a URL that can be fetched.", "Use an absolute http or https URL.";
+    UrlBlocked = "url_blocked", "The address is not allowed: private, loopback, or not on the allow list.", "Add the host to `[tools.fetch_url] allow_hosts` if it is meant.";
+    FetchFailed = "fetch_failed", "The server could not be reached or broke off.", "Try again later.";
+    HttpStatus = "http_status", "The server answered with a status that is not 2xx.", "Look at `status`.";
+    TooManyRedirects = "too_many_redirects", "The server redirected more often than is followed.", "Use the final URL.";
+
+    EmailInvalid = "email_invalid", "An address, subject or attachment cannot be sent as given.", "Correct the part named; line breaks are not allowed in headers.";
+    RecipientDenied = "recipient_denied", "A recipient is not on the allow list; nothing was sent.", "Add it to `[tools.send_email] allow_recipients` if it is meant.";
+    SmtpFailed = "smtp_failed", "The mail server could not be reached or refused the mail.", "Read the server's reply; `luaplan doctor` tries the connection.";
+
+    TemplateUnknown = "template_unknown", "There is no template of that name.", "Put it into the templates folder, or pass the template text itself.";
+    TemplateFailed = "template_failed", "The template is not valid or failed on this input.", "Read the message and line.";
+
+    LlmNotConfigured = "llm_not_configured", "No model is configured.", "Set `[llm] provider` and `model`, and the key in the environment.";
+    LlmKeyMissing = "llm_key_missing", "The environment variable with the model's key is not set; no call was made.", "Set the variable named in the message.";
+    LlmUnauthorized = "llm_unauthorized", "The model provider refused the key.", "Check the key in the environment variable.";
+    LlmRateLimited = "llm_rate_limited", "The model provider asks to wait.", "Try again after the time it names.";
+    LlmTimeout = "llm_timeout", "The model did not answer in time.", "Try again or raise `llm.timeout`.";
+    LlmUnavailable = "llm_unavailable", "The model provider failed or cannot be reached.", "Try again later or configure `llm.fallback`.";
+    LlmStreamCut = "llm_stream_cut", "The model's answer broke off.", "Try again.";
+    LlmInvalidReply = "llm_invalid_reply", "The model's answer does not follow its protocol.", "Check `llm.base_url` and the provider's kind.";
+    LlmRefused = "llm_refused", "The model declined the task.", "Word the task differently or use another model.";
+    LlmRequestRejected = "llm_request_rejected", "The model provider does not accept the request.", "Read the provider's message; check `llm.model`, `llm.base_url` and the other `llm` keys.";
+    LlmNoProgram = "llm_no_program", "The model's answer holds no Lua program.", "Try again or use a stronger model.";
+    LlmContextOverflow = "llm_context_overflow", "The prompt is longer than the model accepts.", "Lower `llm.prompt_tokens`, or give a smaller context.";
+    LlmCollapsed = "llm_collapsed", "The model repeated nearly the same wrong answer three times.", "Word the task differently or use another model.";
+    LlmDepth = "llm_depth", "A model call was made from within too many model calls.", "Do not call models from plans that models started.";
+
+    JournalUnavailable = "journal_unavailable", "The journal cannot be opened or written.", "Check the data folder's permissions and free space; nothing was done without a record.";
+    JournalDiskFull = "journal_disk_full", "The disk that holds the journal is full.", "Free some space, and look at the run's last call: its intent is on record, its outcome may not be.";
+    JournalCorrupt = "journal_corrupt", "The journal does not match its own hashes.", "Keep the file as evidence; `luaplan audit verify` says where it differs.";
+    JournalNewerVersion = "journal_newer_version", "The journal was written by a newer luaplan.", "Use that version.";
+
+    ContextConflict = "context_conflict", "The named context got a newer version meanwhile; nothing was saved.", "Load the newest version, apply the change to it and save again.";
+
+    ListenRefused = "listen_refused", "The server may not listen on that address without API keys.", "Configure `server.api_keys_file`, or listen on 127.0.0.1.";
+    ListenFailed = "listen_failed", "The address to listen on cannot be taken.", "Choose another port or end what uses it.";
+    MockMissing = "mock_missing", "A plan under test called a tool for which the test has no mock.", "Add a mock for that call.";
+    TestFailed = "test_failed", "At least one plan test failed.", "Read the failures listed.";
+    FileExists = "file_exists", "A file that was to be written is already there; nothing is overwritten.", "Remove it first, or choose another place.";
+    FileUnreadable = "file_unreadable", "A file named on the command line or in the configuration cannot be read.", "Check its path and permissions.";
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for ErrorCode {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == text).ok_or(())
+    }
+}
+
+impl Serialize for ErrorCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for ErrorCode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|()| serde::de::Error::custom(format!("unknown error code `{text}`")))
+    }
+}

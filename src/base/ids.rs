@@ -1,0 +1,126 @@
+//! Identifiers. Each is a string newtype that prints as itself.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Error, ErrorCode, Randomness};
+
+/// One execution of a plan: a UUID version 7 (RFC 9562), so ids sort by start time.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(String);
+
+impl RunId {
+    /// A new id for a run that starts now.
+    #[must_use]
+    pub fn generate() -> Self {
+        Self(uuid::Uuid::now_v7().to_string())
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for RunId {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        uuid::Uuid::parse_str(text).map(|uuid| Self(uuid.to_string())).map_err(|_| {
+            Error::new(ErrorCode::BadRequest, format!("`{text}` is not a run id"))
+                .with_help("a run id is a UUID, as `luaplan runs` lists them")
+        })
+    }
+}
+
+/// One tool call inside a run: its position in the program, never its time of arrival.
+///
+/// A call made alone is its sequence number (`"3"`); the branches of one `parallel{…}` share a
+/// sequence number and add their place (`"4.1"`, `"4.2"`).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallId(String);
+
+impl CallId {
+    /// The id of the call made alone at step `sequence` (counted from 1).
+    #[must_use]
+    pub fn single(sequence: u64) -> Self {
+        Self(sequence.to_string())
+    }
+
+    /// The id of branch `branch` (counted from 1) of the batch made at step `sequence`.
+    #[must_use]
+    pub fn branch(sequence: u64, branch: usize) -> Self {
+        Self(format!("{sequence}.{branch}"))
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A BLAKE3 hash of some content, as 64 hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ContentHash(String);
+
+impl ContentHash {
+    /// The hash of `content`.
+    #[must_use]
+    pub fn of(content: &[u8]) -> Self {
+        Self(blake3::hash(content).to_hex().to_string())
+    }
+
+    /// All 64 digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first twelve digits, enough for a person to tell plans apart.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        self.0.get(..12).unwrap_or(&self.0)
+    }
+}
+
+/// A W3C Trace Context trace id: 32 hexadecimal digits, not all zero.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TraceId(String);
+
+impl TraceId {
+    /// A fresh trace id.
+    pub fn generate(randomness: &dyn Randomness) -> Self {
+        Self(format!("{:016x}{:016x}", randomness.next_u64() | 1, randomness.next_u64()))
+    }
+}
+
+/// A W3C Trace Context span id: 16 hexadecimal digits, not all zero.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SpanId(String);
+
+impl SpanId {
+    /// A fresh span id.
+    pub fn generate(randomness: &dyn Randomness) -> Self {
+        Self(format!("{:016x}", randomness.next_u64() | 1))
+    }
+}
+
+macro_rules! display_as_text {
+    ($($id:ty),+) => {$(
+        impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )+};
+}
+display_as_text!(RunId, CallId, ContentHash, TraceId, SpanId);

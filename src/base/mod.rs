@@ -1,0 +1,34 @@
+//! Rank 0: the words every other room speaks.
+//!
+//! Ids, [`Value`], [`Limits`], [`Rate`], the [`Clock`] and [`Randomness`] seams, and the one
+//! [`Error`] type with its stable [`ErrorCode`]s.
+//!
+//! **Never here:** I/O, async, Lua, a wire format beyond the two JSON forms of [`Value`].
+
+mod clock;
+mod effect;
+mod error;
+mod error_codes;
+mod ids;
+mod limits;
+mod nearest;
+mod rate;
+mod tool_failure;
+mod usage;
+mod value;
+mod value_json;
+
+pub use clock::{Clock, ManualClock, Randomness, SeededRandomness, SystemClock, SystemRandomness};
+pub use effect::Effect;
+pub use error::{Error, Result};
+pub use error_codes::ErrorCode;
+pub use ids::{CallId, ContentHash, RunId, SpanId, TraceId};
+pub use limits::{LimitName, LimitProfile, Limits, parse_bytes, parse_duration};
+pub use nearest::nearest;
+pub use rate::Rate;
+pub use tool_failure::{CallOutcome, ToolFailure};
+pub use usage::Usage;
+pub use value::Value;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! How a tool call fails: a value the plan can look at, not an exception.
+
+use indexmap::IndexMap;
+
+use super::{Error, ErrorCode, Value};
+
+/// What came of one tool call.
+pub type CallOutcome = std::result::Result<Value, ToolFailure>;
+
+/// A failed call, as the plan sees it: `{error, code, retryable, …details}`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolFailure {
+    /// A stable code; built-in tools use [`ErrorCode`], other tools may have their own.
+    pub code: String,
+    /// What happened, in words.
+    pub message: String,
+    /// Whether the same call may succeed later.
+    pub retryable: bool,
+    /// Further facts, for example `status` or `retry_after_ms`.
+    pub details: IndexMap<String, Value>,
+}
+
+impl ToolFailure {
+    /// A failure that will not go away by trying again.
+    #[must_use]
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self {
+            code: code.as_str().to_owned(),
+            message: message.into(),
+            retryable: false,
+            details: IndexMap::new(),
+        }
+    }
+
+    /// Marks the failure as one that may go away by trying again.
+    #[must_use]
+    pub fn retryable(mut self) -> Self {
+        self.retryable = true;
+        self
+    }
+
+    /// Adds a named fact.
+    #[must_use]
+    pub fn with_detail(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.details.insert(name.into(), value.into());
+        self
+    }
+}
+
+impl From<Error> for ToolFailure {
+    /// Keeps code, message, limit, observed value and details.
+    fn from(error: Error) -> Self {
+        let mut failure = Self::new(error.code(), error.message());
+        let limits = [("limit", error.limit()), ("observed", error.observed())];
+        for (name, value) in limits {
+            if let Some(value) = value.and_then(|value| Value::from_json(value.clone()).ok()) {
+                failure.details.insert(name.to_owned(), value);
+            }
+        }
+        for (name, value) in error.details() {
+            if let Ok(value) = Value::from_json(value.clone()) {
+                failure.details.insert(name.clone(), value);
+            }
+        }
+        failure
+    }
+}
