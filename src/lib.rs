@@ -5,3 +5,4 @@
 //! See ARCHITECTURE.md for how the rooms fit together.
 
 pub mod base;
+pub mod catalog;

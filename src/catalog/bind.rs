@@ -1,0 +1,174 @@
+//! From what a plan wrote to arguments by name, or to a refusal before any call is made.
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use super::schema::{accepts, conform, for_validation};
+use super::{CallArguments, ToolSpec, fault};
+use crate::base::{ErrorCode, ToolFailure, Value, nearest};
+
+impl ToolSpec {
+    /// The arguments by name, checked against the parameters; always an object.
+    ///
+    /// One table alone is read as names and values where [`ToolSpec::takes_as_named`] says so;
+    /// otherwise arguments fill the parameters in their order. Nothing given and null given are
+    /// the same for a parameter that need not be given. Defaults are not filled in.
+    ///
+    /// # Errors
+    /// `bad_arguments`, naming the parameter, what came and what is expected; `tool_error_used`
+    /// where an argument is, or holds, the result of a failed call.
+    pub fn bind(&self, arguments: &CallArguments) -> Result<Value, ToolFailure> {
+        for (index, value) in arguments.0.iter().enumerate() {
+            if let Some((path, failure)) = find_failure(value) {
+                return Err(self.failure_used(index, &path, failure));
+            }
+        }
+        let given = match arguments.0.iter().rposition(|value| *value != Value::Null) {
+            Some(last) => &arguments.0[..=last],
+            None => &[],
+        };
+        let named = match given {
+            [Value::Object(members)] if self.takes_as_named(members.keys().map(String::as_str)) => {
+                members.clone()
+            }
+            [Value::Array(items)] if items.is_empty() && self.takes_as_named([]) => IndexMap::new(),
+            positional => self.by_position(positional)?,
+        };
+        self.check_named(named)
+    }
+
+    /// Whether one table with the names `keys`, given alone, means named arguments: every name is
+    /// a parameter, or the first parameter takes no such table.
+    #[must_use]
+    pub fn takes_as_named<'a>(&self, keys: impl IntoIterator<Item = &'a str>) -> bool {
+        let mut keys = keys.into_iter().peekable();
+        let first = self.parameters().next().map(|(_, schema)| schema);
+        if keys.peek().is_none() {
+            return first.is_none_or(|schema| !accepts(schema, "object") && !accepts(schema, "array"));
+        }
+        keys.all(|key| self.parameter(key).is_some()) || first.is_none_or(|schema| !accepts(schema, "object"))
+    }
+
+    /// What is wrong with `value` as the parameter `name`, if anything is.
+    #[must_use]
+    pub fn fault_of(&self, name: &str, value: &Value) -> Option<String> {
+        let schema = self.parameter(name)?;
+        let validator = self.compiled.get(&self.params).ok()?;
+        let instance = Json::Object(serde_json::Map::from_iter([(
+            name.to_owned(),
+            for_validation(&conform(value.clone(), schema)),
+        )]));
+        validator
+            .iter_errors(&instance)
+            .find(|error| !error.instance_path().as_str().is_empty())
+            .map(|error| fault::describe(self, &error).message)
+    }
+
+    /// What to say about an argument name the tool does not have.
+    #[must_use]
+    pub fn unknown_name_message(&self, name: &str) -> String {
+        let names: Vec<&str> = self.parameters().map(|(name, _)| name).collect();
+        match nearest(name, names.iter().copied()) {
+            Some(near) => format!("`{}` has no parameter `{name}`; did you mean `{near}`?", self.name),
+            None if names.is_empty() => format!("`{}` has no parameters, so no `{name}`", self.name),
+            None => format!("`{}` has no parameter `{name}`; it has {}", self.name, listed(&names)),
+        }
+    }
+
+    /// What to say about a parameter that is not given.
+    #[must_use]
+    pub fn missing_message(&self, name: &str) -> String {
+        let expected = self.parameter(name).map(super::stub::lua_type).unwrap_or_default();
+        format!("`{}` needs `{name}` ({expected}), which is not given", self.name)
+    }
+
+    /// What to say about `count` arguments in a row where the tool has fewer parameters.
+    #[must_use]
+    pub fn too_many_message(&self, count: usize) -> String {
+        let names: Vec<&str> = self.parameters().map(|(name, _)| name).collect();
+        match names.len() {
+            0 => format!("`{}` takes no arguments; {count} came", self.name),
+            most => {
+                format!("`{}` takes at most {most} arguments ({}); {count} came", self.name, listed(&names))
+            }
+        }
+    }
+
+    fn by_position(&self, given: &[Value]) -> Result<IndexMap<String, Value>, ToolFailure> {
+        let names: Vec<&str> = self.parameters().map(|(name, _)| name).collect();
+        if given.len() > names.len() {
+            return Err(refuse(None, self.too_many_message(given.len())));
+        }
+        Ok(names.into_iter().map(str::to_owned).zip(given.iter().cloned()).collect())
+    }
+
+    fn check_named(&self, named: IndexMap<String, Value>) -> Result<Value, ToolFailure> {
+        let mut arguments = IndexMap::with_capacity(named.len());
+        for (name, value) in named {
+            let Some(schema) = self.parameter(&name) else {
+                if self.takes_unknown_names() {
+                    arguments.insert(name, value);
+                    continue;
+                }
+                return Err(refuse(Some(&name), self.unknown_name_message(&name)));
+            };
+            let not_given = value == Value::Null && !(self.is_required(&name) && accepts(schema, "null"));
+            if !not_given {
+                let value = conform(value, schema);
+                arguments.insert(name, value);
+            }
+        }
+        for (name, _) in self.parameters() {
+            if self.is_required(name) && !arguments.contains_key(name) {
+                return Err(refuse(Some(name), self.missing_message(name)));
+            }
+        }
+        let arguments = Value::Object(arguments);
+        let validator = self.compiled.get(&self.params).map_err(|why| {
+            refuse(None, format!("the parameters of `{}` cannot be checked: {why}", self.name))
+        })?;
+        let instance = for_validation(&arguments);
+        let first = validator.iter_errors(&instance).next();
+        match first.map(|error| fault::describe(self, &error)) {
+            None => Ok(arguments),
+            Some(fault) => Err(refuse(fault.parameter.as_deref(), fault.message)),
+        }
+    }
+
+    fn failure_used(&self, index: usize, path: &str, failure: &ToolFailure) -> ToolFailure {
+        let message = format!(
+            "argument {}{path} of `{}` is the result of a failed call ({}: {}); look at its `.error` first",
+            index + 1,
+            self.name,
+            failure.code,
+            failure.message
+        );
+        ToolFailure::new(ErrorCode::ToolErrorUsed, message).with_detail("failed_code", failure.code.as_str())
+    }
+}
+
+fn refuse(parameter: Option<&str>, message: String) -> ToolFailure {
+    let failure = ToolFailure::new(ErrorCode::BadArguments, message);
+    match parameter {
+        Some(name) => failure.with_detail("parameter", name),
+        None => failure,
+    }
+}
+
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The first failure inside a value, with the path to it as Lua would write it.
+fn find_failure(value: &Value) -> Option<(String, &ToolFailure)> {
+    match value {
+        Value::Failure(failure) => Some((String::new(), failure)),
+        Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
+            find_failure(item).map(|(path, failure)| (format!("[{}]{path}", index + 1), failure))
+        }),
+        Value::Object(members) => members.iter().find_map(|(name, member)| {
+            find_failure(member).map(|(path, failure)| (format!("[{name:?}]{path}"), failure))
+        }),
+        _ => None,
+    }
+}

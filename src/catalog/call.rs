@@ -1,0 +1,23 @@
+//! A tool call as a plan asks for it.
+
+use crate::base::{CallId, Value};
+
+/// One wanted tool call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallRequest {
+    /// The call's position in the program.
+    pub id: CallId,
+    /// The tool's name, with a dot for tools of a server (`github.search`).
+    pub tool: String,
+    /// The arguments as the plan wrote them.
+    pub arguments: CallArguments,
+    /// Line of the plan that makes the call, counted from 1, where it is known.
+    pub line: Option<u32>,
+}
+
+/// Arguments as the plan wrote them: in a row, or as one table with names.
+///
+/// `tool{name = …}` arrives as one positional object; which of the two was meant is decided
+/// against the tool's parameters, by [`super::ToolSpec::bind`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallArguments(pub Vec<Value>);

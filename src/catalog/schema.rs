@@ -1,0 +1,115 @@
+//! Small questions to a JSON Schema.
+
+use serde_json::Value as Json;
+
+use crate::base::Value;
+
+/// Whether `schema` may take a value of `kind`, one of JSON Schema's seven type names.
+///
+/// Errs on the side of yes: references and conditions are left to the full validation.
+pub(crate) fn accepts(schema: &Json, kind: &str) -> bool {
+    let members = match schema {
+        Json::Bool(accepts_all) => return *accepts_all,
+        Json::Object(members) => members,
+        _ => return true,
+    };
+    let fits = |name: &Json| name == kind || (name == "number" && kind == "integer");
+    let by_type = match members.get("type") {
+        Some(Json::Array(names)) => names.iter().any(fits),
+        Some(name) => fits(name),
+        None => true,
+    };
+    let by_values = members.get("enum").and_then(Json::as_array).is_none_or(|values| {
+        values.iter().any(|value| kind_of(value) == kind || (kind == "number" && value.is_number()))
+    });
+    let some_of = |key: &str| {
+        members
+            .get(key)
+            .and_then(Json::as_array)
+            .is_none_or(|schemas| schemas.iter().any(|schema| accepts(schema, kind)))
+    };
+    let all_of = members
+        .get("allOf")
+        .and_then(Json::as_array)
+        .is_none_or(|schemas| schemas.iter().all(|schema| accepts(schema, kind)));
+    by_type && by_values && all_of && some_of("anyOf") && some_of("oneOf")
+}
+
+/// The JSON Schema type of a document.
+fn kind_of(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "boolean",
+        Json::Number(number) if number.is_f64() => "number",
+        Json::Number(_) => "integer",
+        Json::String(_) => "string",
+        Json::Array(_) => "array",
+        Json::Object(_) => "object",
+    }
+}
+
+/// Gives a value the kind its schema wants where Lua cannot say it: an empty table becomes a list
+/// or an object, and a float without a fraction becomes an integer.
+pub(super) fn conform(value: Value, schema: &Json) -> Value {
+    match value {
+        Value::Array(items) if items.is_empty() => {
+            if !accepts(schema, "array") && accepts(schema, "object") {
+                Value::Object(indexmap::IndexMap::new())
+            } else {
+                Value::Array(items)
+            }
+        }
+        Value::Object(members) if members.is_empty() => {
+            if !accepts(schema, "object") && accepts(schema, "array") {
+                Value::Array(Vec::new())
+            } else {
+                Value::Object(members)
+            }
+        }
+        Value::Float(float) => conform_float(float, schema),
+        Value::Array(items) => match schema.get("items") {
+            Some(item) => Value::Array(items.into_iter().map(|value| conform(value, item)).collect()),
+            None => Value::Array(items),
+        },
+        Value::Object(members) => Value::Object(
+            members
+                .into_iter()
+                .map(|(name, value)| {
+                    let inner = schema
+                        .get("properties")
+                        .and_then(|properties| properties.get(&name))
+                        .or_else(|| schema.get("additionalProperties"));
+                    let value = match inner {
+                        Some(inner) => conform(value, inner),
+                        None => value,
+                    };
+                    (name, value)
+                })
+                .collect(),
+        ),
+        other => other,
+    }
+}
+
+fn conform_float(float: f64, schema: &Json) -> Value {
+    /// Every whole double below this magnitude is an exact 64-bit integer.
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    let wants_integer = !accepts(schema, "number") && accepts(schema, "integer");
+    if wants_integer && float.fract() == 0.0 && float.abs() <= EXACT_MAX {
+        #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
+        return Value::Integer(float as i64);
+    }
+    Value::Float(float)
+}
+
+/// A value as validation sees it: bytes count as a string.
+pub(super) fn for_validation(value: &Value) -> Json {
+    match value {
+        Value::Bytes(bytes) => Json::String(String::from_utf8_lossy(bytes).into_owned()),
+        Value::Array(items) => Json::Array(items.iter().map(for_validation).collect()),
+        Value::Object(members) => {
+            Json::Object(members.iter().map(|(name, value)| (name.clone(), for_validation(value))).collect())
+        }
+        other => other.to_json(),
+    }
+}

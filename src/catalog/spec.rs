@@ -1,0 +1,167 @@
+//! What a manifest says about a tool.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::compiled::CompiledParams;
+use crate::base::{Effect, Rate};
+
+/// What an argument is for; policy and information flow rest on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ArgumentRole {
+    /// Decides who or what is reached: a recipient, a URL, a path.
+    Authority,
+    /// Identifies a thing: a table, a key.
+    Id,
+    /// What is carried: a body, a text.
+    Content,
+}
+
+/// How a tool is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolKind {
+    /// Rust in this binary.
+    Builtin,
+    /// An HTTP request described in the manifest.
+    Http,
+    /// A SQL query described in the manifest.
+    Sql,
+    /// A command described in the manifest.
+    Command,
+    /// A tool of an MCP server.
+    Mcp,
+}
+
+/// One tool, as its manifest declares it and configuration adjusts it.
+#[derive(Debug, Clone)]
+pub struct ToolSpec {
+    /// The name plans call, `[a-z][a-z0-9_]*`, with one dot for tools of a server.
+    pub name: String,
+    /// What it does, for the model and for people.
+    pub description: String,
+    /// JSON Schema of the parameters (an object); the order of its properties is the positional order.
+    pub params: Json,
+    /// JSON Schema of the result.
+    pub result: Json,
+    /// What a call does to the world.
+    pub effect: Effect,
+    /// Whether repeating the same call with the same idempotency key changes nothing more.
+    pub idempotent: bool,
+    /// How often it may be called.
+    pub rate: Rate,
+    /// How many calls may come at once before the rate counts.
+    pub burst: u32,
+    /// How many calls may be under way at once.
+    pub concurrency: u32,
+    /// How long one call may take.
+    pub timeout: Duration,
+    /// The capability a run needs, for example `net.fetch`.
+    pub capability: String,
+    /// How it is made.
+    pub kind: ToolKind,
+    /// The kind's own settings, from the manifest's `[settings]`.
+    pub settings: toml::Table,
+    /// What each argument is for; an argument not named is content.
+    pub arguments: BTreeMap<String, ArgumentRole>,
+    /// What one call costs, in millionths of a US dollar, where the manifest says so.
+    pub price_micro_usd: Option<u64>,
+    /// `params`, compiled at first use. Replace it with the default when `params` is changed.
+    pub compiled: CompiledParams,
+}
+
+impl ToolSpec {
+    /// The parameters in positional order: name and schema.
+    pub fn parameters(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.params
+            .get("properties")
+            .and_then(Json::as_object)
+            .into_iter()
+            .flatten()
+            .map(|(name, schema)| (name.as_str(), schema))
+    }
+
+    /// The manifest as data, for lists of tools.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        json!({
+            "name": self.name,
+            "description": self.description,
+            "effect": self.effect,
+            "idempotent": self.idempotent,
+            "rate": self.rate.to_string(),
+            "burst": self.burst,
+            "concurrency": self.concurrency,
+            "timeout_ms": u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX),
+            "capability": self.capability,
+            "kind": self.kind,
+            "params": self.params,
+            "result": self.result,
+        })
+    }
+
+    /// Whether the parameter `name` must be given.
+    #[must_use]
+    pub fn is_required(&self, name: &str) -> bool {
+        self.params
+            .get("required")
+            .and_then(Json::as_array)
+            .is_some_and(|names| names.iter().any(|required| required == name))
+    }
+
+    /// The schema of the parameter `name`.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&Json> {
+        self.params.get("properties")?.get(name)
+    }
+
+    /// Whether names beyond the parameters are welcome: only where the schema says so itself.
+    #[must_use]
+    pub fn takes_unknown_names(&self) -> bool {
+        let says_so = |key: &str| self.params.get(key).is_some_and(|schema| *schema != Json::Bool(false));
+        says_so("additionalProperties") || says_so("patternProperties")
+    }
+}
+
+/// The whitelist: every tool a run may call, in a fixed order.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog(IndexMap<String, Arc<ToolSpec>>);
+
+impl Catalog {
+    /// Adds a tool, replacing one of the same name.
+    pub fn insert(&mut self, spec: ToolSpec) {
+        self.0.insert(spec.name.clone(), Arc::new(spec));
+    }
+
+    /// The tool of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<ToolSpec>> {
+        self.0.get(name)
+    }
+
+    /// Every tool, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<ToolSpec>> {
+        self.0.values()
+    }
+
+    /// Every name, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
+impl FromIterator<ToolSpec> for Catalog {
+    fn from_iter<I: IntoIterator<Item = ToolSpec>>(specs: I) -> Self {
+        let mut catalog = Self::default();
+        for spec in specs {
+            catalog.insert(spec);
+        }
+        catalog
+    }
+}
