@@ -1,0 +1,35 @@
+//! The hash that ties each record to the one before.
+//!
+//! A record's hash is BLAKE3 (32 bytes, written as 64 lowercase hexadecimal digits) over four
+//! fields, in this order, each preceded by its length in bytes as a 64-bit little-endian number:
+//!
+//! | field | bytes |
+//! |---|---|
+//! | `previous_hash` | the 64 ASCII digits of the record before; 64 times `0` for the first |
+//! | `sequence` | 8: the position in the log, from 1, as a 64-bit little-endian number |
+//! | `version` | 4: the record's version as a 32-bit little-endian number |
+//! | `body` | the UTF-8 bytes of the column `body`, exactly as stored |
+//!
+//! The lengths make the framing unambiguous: no byte can move from one field to the next without
+//! changing the hash. Everything else in a row repeats part of the body and is compared with it.
+
+use blake3::Hasher;
+
+/// Version of the records this program writes. A higher one in a file means a newer program.
+pub const RECORD_VERSION: u32 = 1;
+
+/// What the first record names as its predecessor.
+pub const GENESIS_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The hash of a record, as the module's table describes it.
+#[must_use]
+pub fn record_hash(previous_hash: &str, sequence: u64, version: u32, body: &[u8]) -> String {
+    let mut hasher = Hasher::new();
+    let fields: [&[u8]; 4] =
+        [previous_hash.as_bytes(), &sequence.to_le_bytes(), &version.to_le_bytes(), body];
+    for field in fields {
+        hasher.update(&(field.len() as u64).to_le_bytes());
+        hasher.update(field);
+    }
+    hasher.finalize().to_hex().to_string()
+}

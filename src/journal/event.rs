@@ -1,0 +1,217 @@
+//! Everything that can happen in a run.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::base::{CallId, ContentHash, Effect, RunId, SpanId, TraceId, Usage};
+
+/// One thing that happened, with where and when.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Event {
+    /// The run it belongs to.
+    pub run_id: RunId,
+    /// The run's trace.
+    pub trace_id: TraceId,
+    /// The span inside the trace: one per call and per model request, one for the run itself.
+    pub span_id: SpanId,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+/// What happened. The serde tag `event` is the name in streams and in the audit.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the fields are named after what they hold; units are in their names")]
+pub enum EventBody {
+    /// A run began. `task` is absent where a saved plan is run.
+    RunStarted {
+        task: Option<String>,
+        plan_hash: Option<ContentHash>,
+        plan_name: Option<String>,
+        context: Json,
+        limits: Json,
+        version: String,
+        /// Whether calls are answered by mocks: nothing reaches the world, and calls are not recorded.
+        /// Written only where it is so.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        mocked: bool,
+    },
+    /// The prompt was fitted into its token budget; `trimmed` names the parts that were cut.
+    PromptBudgetComputed { budget_tokens: u64, used_tokens: u64, parts: Json, trimmed: Vec<String> },
+    /// The prompt is ready.
+    PromptComposed { prompt_hash: ContentHash, bytes: u64 },
+    /// A request went to a model. `purpose` is `plan`, `repair` or `call_llm`.
+    LlmRequestSent { provider: String, model: String, purpose: String, attempt: u32 },
+    /// Part of a model's answer. Streamed, never kept.
+    LlmText { text: String },
+    /// A model answered.
+    LlmResponseReceived {
+        provider: String,
+        model: String,
+        text: String,
+        input_tokens: u64,
+        output_tokens: u64,
+        cost_micro_usd: u64,
+        duration_ms: u64,
+        recorded: bool,
+    },
+    /// The request will be made again.
+    LlmRetryScheduled { attempt: u32, wait_ms: u64, code: String, message: String },
+    /// The request failed for good.
+    LlmRequestFailed { provider: String, model: String, code: String, message: String },
+    /// The next model of the fallback chain takes over.
+    ModelFallback { from: String, to: String, code: String },
+    /// A plan is there. `round` is 0 for the first, then counts repairs.
+    PlanProposed { round: u32, source: String, plan_hash: ContentHash },
+    /// The plan was checked. `findings` are as `luaplan check --json` prints them.
+    PlanChecked { plan_hash: ContentHash, ok: bool, findings: Json },
+    /// Findings go back to the model.
+    RepairRound { round: u32, rounds_max: u32, code: String, message: String },
+    /// Intent: the call is allowed and is about to be made.
+    ToolCallStarted {
+        call_id: CallId,
+        tool: String,
+        effect: Effect,
+        arguments: Json,
+        arguments_hash: ContentHash,
+        line: Option<u32>,
+        idempotency_key: String,
+    },
+    /// Outcome: `result` in exact form where `ok`, else `error` as the plan sees it.
+    ToolCallFinished {
+        call_id: CallId,
+        tool: String,
+        ok: bool,
+        code: Option<String>,
+        result: Option<Json>,
+        error: Option<Json>,
+        result_bytes: u64,
+        duration_ms: u64,
+    },
+    /// The call was not made: arguments, permission or rate.
+    ToolCallRefused { call_id: CallId, tool: String, code: String, error: Json, arguments: Json },
+    /// The plan's `retry(n, fn)` tries a step again.
+    StepRetryScheduled { attempt: u32, attempts_max: u32, message: String },
+    /// A limit was hit.
+    LimitHit { code: String, limit: Json, observed: Json },
+    /// The plan tried to reach past the sandbox.
+    SandboxViolation { message: String },
+    /// What the plan printed.
+    Printed { text: String },
+    /// The process was asked to stop.
+    SignalReceived { signal: String },
+    /// No new work is taken; running calls may finish.
+    GracefulShutdownStarted { running: u64 },
+    /// The run ended well. `stop_reason` is `completed`; `result` is in plain form.
+    RunFinished { stop_reason: String, result: Json, usage: Usage },
+    /// The run ended badly. `error` is as every edge sends it.
+    RunFailed { code: String, message: String, recoverable: bool, error: Json, usage: Usage },
+    /// The run was cancelled.
+    RunCancelled { reason: String, usage: Usage },
+    /// A named context got a new version.
+    ContextSaved { name: String, version: u64, context_hash: ContentHash },
+}
+
+impl EventBody {
+    /// The event's name, equal to its serde tag.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::RunStarted { .. } => "run_started",
+            Self::PromptBudgetComputed { .. } => "prompt_budget_computed",
+            Self::PromptComposed { .. } => "prompt_composed",
+            Self::LlmRequestSent { .. } => "llm_request_sent",
+            Self::LlmText { .. } => "llm_text",
+            Self::LlmResponseReceived { .. } => "llm_response_received",
+            Self::LlmRetryScheduled { .. } => "llm_retry_scheduled",
+            Self::LlmRequestFailed { .. } => "llm_request_failed",
+            Self::ModelFallback { .. } => "model_fallback",
+            Self::PlanProposed { .. } => "plan_proposed",
+            Self::PlanChecked { .. } => "plan_checked",
+            Self::RepairRound { .. } => "repair_round",
+            Self::ToolCallStarted { .. } => "tool_call_started",
+            Self::ToolCallFinished { .. } => "tool_call_finished",
+            Self::ToolCallRefused { .. } => "tool_call_refused",
+            Self::StepRetryScheduled { .. } => "step_retry_scheduled",
+            Self::LimitHit { .. } => "limit_hit",
+            Self::SandboxViolation { .. } => "sandbox_violation",
+            Self::Printed { .. } => "printed",
+            Self::SignalReceived { .. } => "signal_received",
+            Self::GracefulShutdownStarted { .. } => "graceful_shutdown_started",
+            Self::RunFinished { .. } => "run_finished",
+            Self::RunFailed { .. } => "run_failed",
+            Self::RunCancelled { .. } => "run_cancelled",
+            Self::ContextSaved { .. } => "context_saved",
+        }
+    }
+
+    /// Whether the event belongs into the journal. Partial model text does not.
+    #[must_use]
+    pub const fn is_kept(&self) -> bool {
+        !matches!(self, Self::LlmText { .. })
+    }
+
+    /// Whether this is the last event of its run.
+    #[must_use]
+    pub const fn ends_run(&self) -> bool {
+        matches!(self, Self::RunFinished { .. } | Self::RunFailed { .. } | Self::RunCancelled { .. })
+    }
+
+    /// Whether it went well, for events that can go either way.
+    #[must_use]
+    pub const fn ok(&self) -> Option<bool> {
+        match self {
+            Self::ToolCallFinished { ok, .. } | Self::PlanChecked { ok, .. } => Some(*ok),
+            Self::RunFinished { .. } => Some(true),
+            Self::ToolCallRefused { .. }
+            | Self::RunFailed { .. }
+            | Self::RunCancelled { .. }
+            | Self::LlmRequestFailed { .. }
+            | Self::LimitHit { .. }
+            | Self::SandboxViolation { .. } => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The tool call concerned, if any.
+    #[must_use]
+    pub const fn call_id(&self) -> Option<&CallId> {
+        match self {
+            Self::ToolCallStarted { call_id, .. }
+            | Self::ToolCallFinished { call_id, .. }
+            | Self::ToolCallRefused { call_id, .. } => Some(call_id),
+            _ => None,
+        }
+    }
+
+    /// The error code it carries, if any.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        match self {
+            Self::ToolCallFinished { code, .. } => code.as_deref(),
+            Self::ToolCallRefused { code, .. }
+            | Self::LlmRetryScheduled { code, .. }
+            | Self::LlmRequestFailed { code, .. }
+            | Self::ModelFallback { code, .. }
+            | Self::RepairRound { code, .. }
+            | Self::LimitHit { code, .. }
+            | Self::RunFailed { code, .. } => Some(code),
+            _ => None,
+        }
+    }
+
+    /// The tool concerned, if any.
+    #[must_use]
+    pub fn tool(&self) -> Option<&str> {
+        match self {
+            Self::ToolCallStarted { tool, .. }
+            | Self::ToolCallFinished { tool, .. }
+            | Self::ToolCallRefused { tool, .. } => Some(tool),
+            _ => None,
+        }
+    }
+}

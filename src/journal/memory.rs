@@ -1,0 +1,88 @@
+//! A journal that forgets: for plan tests and dry runs.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use indexmap::IndexMap;
+
+use super::{
+    Durability, Event, JournalRead, JournalWrite, RECORD_VERSION, Record, RecordFilter, RunFilter, RunState,
+    RunSummary,
+};
+use crate::base::{Result, RunId};
+
+/// Keeps records in memory, in order. Its chain is not hashed: there is nothing to tamper with.
+#[derive(Default)]
+pub struct MemoryJournal(Mutex<Vec<Record>>);
+
+impl MemoryJournal {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Record>> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl JournalWrite for MemoryJournal {
+    async fn append(&self, event: Event, _durability: Durability) -> Result<Record> {
+        let mut records = self.lock();
+        let record = Record {
+            sequence: records.len() as u64 + 1,
+            version: RECORD_VERSION,
+            previous_hash: String::new(),
+            hash: String::new(),
+            event,
+        };
+        records.push(record.clone());
+        Ok(record)
+    }
+}
+
+#[async_trait]
+impl JournalRead for MemoryJournal {
+    async fn records(&self, filter: RecordFilter) -> Result<Vec<Record>> {
+        Ok(filter.apply(self.lock().clone()))
+    }
+
+    async fn runs(&self, filter: RunFilter) -> Result<Vec<RunSummary>> {
+        let mut by_run: IndexMap<RunId, Vec<Record>> = IndexMap::new();
+        for record in self.lock().iter() {
+            by_run.entry(record.event.run_id.clone()).or_default().push(record.clone());
+        }
+        let mut runs: Vec<RunSummary> =
+            by_run.values().filter_map(RunState::fold).map(|run| run.summary()).collect();
+        runs.reverse();
+        if let Some(before) = &filter.before {
+            let position = runs.iter().position(|run| run.run_id == *before).map_or(runs.len(), |at| at + 1);
+            runs.drain(..position);
+        }
+        runs.retain(|run| filter.status.is_none_or(|status| run.status == status));
+        runs.truncate(filter.limit.map_or(usize::MAX, |limit| limit as usize));
+        Ok(runs)
+    }
+}
+
+impl RecordFilter {
+    /// Narrows records already in memory.
+    #[must_use]
+    pub fn apply(&self, mut records: Vec<Record>) -> Vec<Record> {
+        records.retain(|record| self.fits(record));
+        if self.newest_first {
+            records.reverse();
+        }
+        if let Some(limit) = self.limit {
+            records.truncate(limit as usize);
+        }
+        records
+    }
+
+    fn fits(&self, record: &Record) -> bool {
+        let event = &record.event;
+        self.run_id.as_ref().is_none_or(|id| *id == event.run_id)
+            && self.tool.as_deref().is_none_or(|tool| event.body.tool() == Some(tool))
+            && (self.events.is_empty() || self.events.iter().any(|name| name == event.body.name()))
+            && self.ok.is_none_or(|ok| event.body.ok() == Some(ok))
+            && self.since.is_none_or(|since| event.at >= since)
+            && self.until.is_none_or(|until| event.at < until)
+            && self.after_sequence.is_none_or(|after| record.sequence > after)
+    }
+}

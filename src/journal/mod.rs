@@ -1,0 +1,37 @@
+//! Rank 1: the append-only, hash-chained record of every run.
+//!
+//! An [`Event`] is something that happened. Events become records in a store; audit, the event
+//! stream and (later) replay are views of the records. Reading and writing are separate traits,
+//! so that an audit view cannot write. [`RunLog`] is the pen of one run: it takes secrets out
+//! ([`Redactor`]) before anything is kept or shown. [`RunState`] is what records come to.
+//!
+//! **Never here:** deciding anything. The journal keeps what others did.
+
+mod chain;
+mod contexts;
+mod csv_export;
+mod event;
+mod fold;
+mod memory;
+mod neutral;
+mod redact;
+mod run_log;
+mod sqlite;
+mod store;
+
+pub use chain::{GENESIS_HASH, RECORD_VERSION, record_hash};
+pub use contexts::{
+    ContextStore, ContextVersion, MemoryContexts, NewContext, SavedContext, check_context_name,
+};
+pub use csv_export::{CSV_COLUMNS, write_csv};
+pub use event::{Event, EventBody};
+pub use fold::{CallEnd, CallState, RunState, RunStatus, RunSummary};
+pub use memory::MemoryJournal;
+pub use neutral::neutralize;
+pub use redact::{REDACTED, Redactor};
+pub use run_log::{EventListener, RunLog};
+pub use sqlite::{Problem, ProblemKind, SqliteContexts, SqliteJournal, VerifyReport};
+pub use store::{Durability, JournalRead, JournalWrite, Record, RecordFilter, RunFilter};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Which rule applies to which part of an event.
+
+use super::{Redactor, Scope};
+use crate::journal::EventBody;
+
+impl Redactor {
+    /// Takes the secrets out of an event. Ids, hashes and names that luaplan makes itself stay.
+    pub fn event(&self, body: &mut EventBody) {
+        match body {
+            EventBody::RunStarted {
+                task,
+                plan_name,
+                context,
+                plan_hash: _,
+                limits: _,
+                version: _,
+                mocked: _,
+            } => {
+                self.optional(task);
+                self.optional(plan_name);
+                self.json(context, Scope::Exact);
+            }
+            EventBody::PromptBudgetComputed { parts, trimmed, budget_tokens: _, used_tokens: _ } => {
+                self.json(parts, Scope::Text);
+                trimmed.iter_mut().for_each(|part| self.string(part, Scope::Text));
+            }
+            EventBody::LlmRequestSent { provider: a, model: b, purpose: c, attempt: _ }
+            | EventBody::ModelFallback { from: a, to: b, code: c } => self.strings([a, b, c]),
+            EventBody::LlmResponseReceived { provider, model, text, .. } => {
+                self.strings([provider, model, text]);
+            }
+            EventBody::LlmRequestFailed { provider, model, message, code: _ } => {
+                self.strings([provider, model, message]);
+            }
+            EventBody::LlmText { text }
+            | EventBody::Printed { text }
+            | EventBody::LlmRetryScheduled { message: text, .. }
+            | EventBody::RepairRound { message: text, .. }
+            | EventBody::StepRetryScheduled { message: text, .. }
+            | EventBody::SandboxViolation { message: text }
+            | EventBody::SignalReceived { signal: text }
+            | EventBody::ContextSaved { name: text, .. }
+            | EventBody::RunCancelled { reason: text, usage: _ } => self.string(text, Scope::Text),
+            EventBody::PlanProposed { source, .. } => self.string(source, Scope::Exact),
+            EventBody::PlanChecked { findings, .. } => self.json(findings, Scope::Text),
+            EventBody::ToolCallStarted { tool, arguments, .. } => {
+                self.string(tool, Scope::Text);
+                self.json(arguments, Scope::Arguments);
+            }
+            EventBody::ToolCallFinished { tool, code, result, error, .. } => {
+                self.string(tool, Scope::Text);
+                self.optional(code);
+                if let Some(result) = result {
+                    self.json(result, Scope::Exact);
+                }
+                if let Some(error) = error {
+                    self.json(error, Scope::Text);
+                }
+            }
+            EventBody::ToolCallRefused { tool, code, error, arguments, call_id: _ } => {
+                self.strings([tool, code]);
+                self.json(error, Scope::Text);
+                self.json(arguments, Scope::Arguments);
+            }
+            EventBody::LimitHit { limit, observed, code: _ } => {
+                self.json(limit, Scope::Text);
+                self.json(observed, Scope::Text);
+            }
+            EventBody::RunFinished { result, stop_reason: _, usage: _ } => self.json(result, Scope::Exact),
+            EventBody::RunFailed { message, error, .. } => {
+                self.string(message, Scope::Text);
+                self.json(error, Scope::Text);
+            }
+            EventBody::PromptComposed { .. } | EventBody::GracefulShutdownStarted { .. } => {}
+        }
+    }
+
+    fn strings<const N: usize>(&self, texts: [&mut String; N]) {
+        for text in texts {
+            self.string(text, Scope::Text);
+        }
+    }
+
+    fn optional(&self, text: &mut Option<String>) {
+        if let Some(text) = text {
+            self.string(text, Scope::Text);
+        }
+    }
+}

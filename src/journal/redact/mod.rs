@@ -1,0 +1,186 @@
+//! Takes secrets out of events before anyone can see or keep them.
+//!
+//! Three kinds of secret are known: values configuration names as secret, anywhere in any string
+//! or key and in their usual disguises; values under keys that look secret, in arguments; and
+//! passwords inside URLs, everywhere but in data that a replay needs exactly (results, contexts,
+//! plan sources).
+
+mod event;
+mod keys;
+mod patterns;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use serde_json::{Map, Value as Json};
+
+use self::keys::looks_secret;
+use self::patterns::{Pattern, patterns_of};
+
+/// What stands where a secret stood.
+pub const REDACTED: &str = "[redacted]";
+
+/// A shorter secret is only replaced where it is the whole string: inside other text it would
+/// take out words that have nothing to do with it.
+const INSIDE_TEXT_BYTES_MIN: usize = 4;
+
+/// Which rules apply to a string besides the known secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// None: a replay needs the rest exactly.
+    Exact,
+    /// Passwords in URLs.
+    Text,
+    /// Passwords in URLs, and values under keys that look secret.
+    Arguments,
+}
+
+/// Knows the secrets of this process and replaces them with [`REDACTED`].
+#[derive(Debug, Default)]
+pub struct Redactor {
+    matcher: Option<AhoCorasick>,
+    patterns: Vec<Pattern>,
+    short: Vec<String>,
+}
+
+impl Redactor {
+    /// A redactor that knows `secrets`, and their base64, percent-encoded and JSON-escaped forms.
+    /// Empty ones are passed over; one shorter than four bytes is only found as a whole string.
+    #[must_use]
+    pub fn new(secrets: Vec<String>) -> Self {
+        let (long, short): (Vec<String>, Vec<String>) = secrets
+            .into_iter()
+            .filter(|secret| !secret.is_empty())
+            .partition(|secret| secret.len() >= INSIDE_TEXT_BYTES_MIN);
+        let patterns: Vec<Pattern> = long.iter().flat_map(|secret| patterns_of(secret)).collect();
+        let matcher = (!patterns.is_empty())
+            .then(|| {
+                AhoCorasick::builder()
+                    .match_kind(MatchKind::LeftmostLongest)
+                    .build(patterns.iter().map(|pattern| pattern.text.as_str()))
+            })
+            .and_then(|built| {
+                // The automaton can only fail on sizes far beyond any configuration.
+                built.inspect_err(|error| tracing::error!(%error, "the redactor could not be built")).ok()
+            });
+        Self { matcher, patterns, short }
+    }
+
+    /// A redactor that knows no secret values; keys and URLs are still looked at.
+    #[must_use]
+    pub fn without_secrets() -> Self {
+        Self::default()
+    }
+
+    /// `text` without known secrets and without passwords in URLs: for messages and logs.
+    #[must_use]
+    pub fn text(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        self.string(&mut text, Scope::Text);
+        text
+    }
+
+    /// Arguments without known secrets, values under secret-looking keys and passwords in URLs.
+    pub fn arguments(&self, arguments: &mut Json) {
+        self.json(arguments, Scope::Arguments);
+    }
+
+    /// A document without known secrets; all else stays exactly as it is.
+    pub fn document(&self, document: &mut Json) {
+        self.json(document, Scope::Exact);
+    }
+
+    fn string(&self, text: &mut String, scope: Scope) {
+        if self.short.iter().any(|secret| secret == text) {
+            REDACTED.clone_into(text);
+            return;
+        }
+        if let Some(replaced) = self.without_known(text) {
+            *text = replaced;
+        }
+        if scope != Scope::Exact
+            && let Some(replaced) = without_url_passwords(text)
+        {
+            *text = replaced;
+        }
+    }
+
+    fn json(&self, json: &mut Json, scope: Scope) {
+        match json {
+            Json::String(text) => self.string(text, scope),
+            Json::Array(items) => items.iter_mut().for_each(|item| self.json(item, scope)),
+            Json::Object(members) => self.members(members, scope),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+
+    fn members(&self, members: &mut Map<String, Json>, scope: Scope) {
+        for (name, value) in members.iter_mut() {
+            if scope == Scope::Arguments && looks_secret(name) && !value.is_null() && !value.is_boolean() {
+                *value = REDACTED.into();
+            } else {
+                self.json(value, scope);
+            }
+        }
+        if members.keys().all(|name| self.without_known(name).is_none()) {
+            return;
+        }
+        for (name, value) in std::mem::take(members) {
+            let mut safe = self.without_known(&name).unwrap_or(name);
+            // Two keys that differed only in a secret must not become one.
+            while members.contains_key(&safe) {
+                safe.push('\'');
+            }
+            members.insert(safe, value);
+        }
+    }
+
+    /// `text` with every known secret replaced, or nothing where there is none.
+    fn without_known(&self, text: &str) -> Option<String> {
+        let matcher = self.matcher.as_ref()?;
+        let mut safe = String::new();
+        let mut kept = 0;
+        for found in matcher.find_iter(text) {
+            let (start, end) =
+                self.patterns[found.pattern().as_usize()].widen(text, found.start(), found.end());
+            if let Some(between) = text.get(kept..start.max(kept)) {
+                safe.push_str(between);
+            }
+            safe.push_str(REDACTED);
+            kept = end.max(kept);
+        }
+        if kept == 0 {
+            return None;
+        }
+        safe.push_str(text.get(kept..).unwrap_or_default());
+        Some(safe)
+    }
+}
+
+/// `scheme://user:password@host` without the password, or nothing where there is none.
+fn without_url_passwords(text: &str) -> Option<String> {
+    let mut safe = String::new();
+    let mut kept = 0;
+    for (at, _) in text.match_indices("://") {
+        let start = at + 3;
+        let rest = &text[start..];
+        let end = rest
+            .find(|c: char| matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '`') || c.is_whitespace())
+            .unwrap_or(rest.len());
+        let authority = &rest[..end];
+        let Some(host_at) = authority.rfind('@') else { continue };
+        let Some(colon_at) = authority[..host_at].find(':') else { continue };
+        if start + colon_at + 1 < kept {
+            continue;
+        }
+        safe.push_str(&text[kept..=start + colon_at]);
+        safe.push_str(REDACTED);
+        kept = start + host_at;
+    }
+    if kept == 0 {
+        return None;
+    }
+    safe.push_str(&text[kept..]);
+    Some(safe)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! The forms a secret value is found in.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+/// Below this, a stretch of base64 is too short to tell a secret from chance.
+const BASE64_SECRET_BYTES_MIN: usize = 6;
+
+/// One text to look for.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    pub(super) text: String,
+    /// Whether the base64 digit before and after holds some bits of the secret.
+    edges: (bool, bool),
+}
+
+impl Pattern {
+    /// The byte range to replace for a match at `start..end`: with the digits at its edges that
+    /// hold part of the secret.
+    pub(super) fn widen(&self, text: &str, start: usize, end: usize) -> (usize, usize) {
+        let is_digit = |at: Option<&u8>| {
+            at.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_'))
+        };
+        let bytes = text.as_bytes();
+        let before = self.edges.0 && start > 0 && is_digit(bytes.get(start - 1));
+        let after = self.edges.1 && is_digit(bytes.get(end));
+        (start - usize::from(before), end + usize::from(after))
+    }
+}
+
+/// Every form of `secret` to look for, itself among them.
+pub(super) fn patterns_of(secret: &str) -> Vec<Pattern> {
+    let mut texts = vec![secret.to_owned()];
+    // Serializing a string cannot fail; without it the plain form is still there.
+    if let Ok(quoted) = serde_json::to_string(secret) {
+        texts.push(quoted[1..quoted.len() - 1].to_owned());
+    }
+    for uppercase in [true, false] {
+        let encoded = percent_encoded(secret, uppercase);
+        texts.push(encoded.replace("%20", "+"));
+        texts.push(encoded);
+    }
+    texts.sort();
+    texts.dedup();
+    let mut patterns: Vec<Pattern> =
+        texts.into_iter().map(|text| Pattern { text, edges: (false, false) }).collect();
+    if secret.len() >= BASE64_SECRET_BYTES_MIN {
+        patterns.extend((0..3).flat_map(|offset| base64_forms(secret.as_bytes(), offset)));
+    }
+    patterns
+}
+
+fn percent_encoded(secret: &str, uppercase: bool) -> String {
+    let mut encoded = String::with_capacity(secret.len() * 3);
+    for byte in secret.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            encoded.push(char::from(byte));
+        } else if uppercase {
+            encoded.push_str(&format!("%{byte:02X}"));
+        } else {
+            encoded.push_str(&format!("%{byte:02x}"));
+        }
+    }
+    encoded
+}
+
+/// The digits that the secret alone decides when it begins `offset` bytes after a multiple of
+/// three in what was encoded, in both alphabets.
+fn base64_forms(secret: &[u8], offset: usize) -> Vec<Pattern> {
+    let mut padded = vec![0; offset];
+    padded.extend_from_slice(secret);
+    let first = (offset * 8).div_ceil(6);
+    let end = padded.len() * 8 / 6;
+    let edges = (offset != 0, !padded.len().is_multiple_of(3));
+    let mut forms: Vec<String> = [STANDARD_NO_PAD.encode(&padded), URL_SAFE_NO_PAD.encode(&padded)]
+        .into_iter()
+        .map(|digits| digits[first..end].to_owned())
+        .collect();
+    forms.dedup();
+    forms.into_iter().map(|text| Pattern { text, edges }).collect()
+}

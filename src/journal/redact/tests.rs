@@ -1,0 +1,103 @@
+//! Redaction: what is found, in which disguise, and what stays.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use serde_json::json;
+
+use super::keys::looks_secret;
+use super::*;
+use crate::base::{CallId, ContentHash, Effect};
+use crate::journal::EventBody;
+
+const SECRET: &str = "s3cr&t/päss word\"+";
+
+fn redactor() -> Redactor {
+    Redactor::new(vec![SECRET.into(), "ab".into(), String::new()])
+}
+
+#[test]
+fn a_known_secret_is_found_inside_text_in_every_disguise() {
+    let percent: String = url::form_urlencoded::byte_serialize(SECRET.as_bytes()).collect();
+    let forms = [
+        SECRET.to_owned(),
+        percent.clone(),
+        percent.replace('+', "%20"),
+        percent.to_lowercase().replace('+', "%20"),
+        json!(SECRET).to_string().trim_matches('"').to_owned(),
+    ];
+    for form in forms {
+        assert_eq!(redactor().text(&format!("a {form} z")), format!("a {REDACTED} z"), "{form}");
+    }
+}
+
+#[test]
+fn a_known_secret_is_found_in_base64_at_every_offset() {
+    for before in ["", "u", "us", "user:", "user1:"] {
+        for after in ["", "!", "!!", "!!!"] {
+            for engine in [STANDARD, URL_SAFE] {
+                let encoded = engine.encode(format!("{before}{SECRET}{after}"));
+                let safe = redactor().text(&format!("Basic {encoded}"));
+                assert!(safe.contains(REDACTED), "{before}|{after}: {safe}");
+                let left: String = safe.replace(REDACTED, "").replace("Basic ", "");
+                assert!(left.len() <= before.len() * 4 / 3 + after.len() * 4 / 3 + 4, "{safe}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_very_short_secret_is_replaced_only_where_it_stands_alone() {
+    assert_eq!(redactor().text("ab"), REDACTED);
+    assert_eq!(redactor().text("about"), "about");
+}
+
+#[test]
+fn passwords_in_urls_go_and_the_rest_of_the_url_stays() {
+    let redactor = Redactor::without_secrets();
+    assert_eq!(
+        redactor.text("see postgres://u:p@ss@h:5432/d?x=1 and https://u:x@b, http://host:80/a@b"),
+        "see postgres://u:[redacted]@h:5432/d?x=1 and https://u:[redacted]@b, http://host:80/a@b"
+    );
+}
+
+#[test]
+fn keys_that_look_secret_are_told_from_keys_that_do_not() {
+    for name in ["password", "X-Auth-Token", "dbPassword", "api_key", "APIKEY", "Set-Cookie", "privateKey"] {
+        assert!(looks_secret(name), "{name}");
+    }
+    for name in ["max_tokens", "primary_key", "key", "author", "cookiecutter", "secretary", "apikeys_url"] {
+        assert!(!looks_secret(name), "{name}");
+    }
+}
+
+#[test]
+fn arguments_lose_values_under_secret_keys_and_results_do_not() {
+    let document = || json!({"headers": {"Authorization": "Bearer abc"}, "url": "ftp://u:p@h", "n": 1});
+    let mut started = EventBody::ToolCallStarted {
+        call_id: CallId::single(1),
+        tool: "fetch_url".into(),
+        effect: Effect::Read,
+        arguments: document(),
+        arguments_hash: ContentHash::of(b""),
+        line: None,
+        idempotency_key: String::new(),
+    };
+    redactor().event(&mut started);
+    let EventBody::ToolCallStarted { arguments, .. } = started else { unreachable!() };
+    assert_eq!(
+        arguments,
+        json!({"headers": {"Authorization": "[redacted]"}, "url": "ftp://u:[redacted]@h", "n": 1})
+    );
+
+    let mut result = json!({"body": document(), SECRET: [SECRET], format!("x{SECRET}"): 2});
+    redactor().document(&mut result);
+    assert_eq!(result, json!({"body": document(), "[redacted]": ["[redacted]"], "x[redacted]": 2}));
+}
+
+#[test]
+fn keys_that_differ_only_in_a_secret_stay_apart() {
+    let redactor = Redactor::new(vec!["secret-one".into(), "secret-two".into()]);
+    let mut document = json!({"?k=secret-one": 1, "?k=secret-two": 2});
+    redactor.document(&mut document);
+    assert_eq!(document, json!({"?k=[redacted]": 1, "?k=[redacted]'": 2}));
+}

@@ -1,0 +1,108 @@
+//! The pen one run writes with.
+
+use std::sync::Arc;
+
+use super::{Durability, Event, EventBody, JournalWrite, Record, Redactor};
+use crate::base::{Clock, Randomness, Result, RunId, SpanId, TraceId};
+
+/// Told of every event of a run as it happens: kept ones with their record, passing ones without.
+pub type EventListener = Arc<dyn Fn(&Event, Option<&Record>) + Send + Sync>;
+
+/// Writes the events of one run to the journal and tells the listeners.
+#[derive(Clone)]
+pub struct RunLog {
+    run_id: RunId,
+    trace_id: TraceId,
+    root_span: SpanId,
+    journal: Arc<dyn JournalWrite>,
+    clock: Arc<dyn Clock>,
+    randomness: Arc<dyn Randomness>,
+    redactor: Arc<Redactor>,
+    listeners: Vec<EventListener>,
+}
+
+impl RunLog {
+    /// A log for the run `run_id` with a fresh trace. `redactor` sees every event first.
+    pub fn new(
+        run_id: RunId,
+        journal: Arc<dyn JournalWrite>,
+        clock: Arc<dyn Clock>,
+        randomness: Arc<dyn Randomness>,
+        redactor: Arc<Redactor>,
+        listeners: Vec<EventListener>,
+    ) -> Self {
+        let trace_id = TraceId::generate(&*randomness);
+        let root_span = SpanId::generate(&*randomness);
+        Self { run_id, trace_id, root_span, journal, clock, randomness, redactor, listeners }
+    }
+
+    /// The run this log belongs to.
+    #[must_use]
+    pub fn run_id(&self) -> &RunId {
+        &self.run_id
+    }
+
+    /// The clock events are stamped with.
+    #[must_use]
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    /// What takes the secrets out of this log's events.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// A span for a call or a model request.
+    #[must_use]
+    pub fn new_span(&self) -> SpanId {
+        SpanId::generate(&*self.randomness)
+    }
+
+    /// Records an event of the run itself.
+    ///
+    /// # Errors
+    /// As [`JournalWrite::append`].
+    pub async fn emit(&self, body: EventBody, durability: Durability) -> Result<()> {
+        self.emit_in(self.root_span.clone(), body, durability).await
+    }
+
+    /// Records an event inside a span.
+    ///
+    /// # Errors
+    /// As [`JournalWrite::append`].
+    pub async fn emit_in(&self, span_id: SpanId, body: EventBody, durability: Durability) -> Result<()> {
+        let event = self.event(span_id, body);
+        if !event.body.is_kept() {
+            self.tell(&event, None);
+            return Ok(());
+        }
+        let record = self.journal.append(event, durability).await?;
+        self.tell(&record.event, Some(&record));
+        Ok(())
+    }
+
+    /// Tells the listeners of a passing event; it is not kept. For places that cannot wait.
+    pub fn tell_passing(&self, body: EventBody) {
+        let event = self.event(self.root_span.clone(), body);
+        self.tell(&event, None);
+    }
+
+    fn event(&self, span_id: SpanId, mut body: EventBody) -> Event {
+        self.redactor.event(&mut body);
+        Event {
+            run_id: self.run_id.clone(),
+            trace_id: self.trace_id.clone(),
+            span_id,
+            at: self.clock.now(),
+            body,
+        }
+    }
+
+    fn tell(&self, event: &Event, record: Option<&Record>) {
+        for listener in &self.listeners {
+            listener(event, record);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The journal in one SQLite file, shared by every process that uses the same data folder.
+//!
+//! Each process has one writer task, which puts what is waiting into one transaction. The head of
+//! the chain is read inside that transaction, which holds SQLite's write lock, so processes take
+//! turns and the chain stays one. Reading uses connections of its own that cannot write.
+//!
+//! **Never here:** what an event means; SQL outside this folder.
+
+mod anchor;
+mod contexts;
+mod errors;
+mod read;
+mod schema;
+mod verify;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool, SqlitePoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _};
+use tokio::sync::{mpsc, oneshot};
+
+pub use self::contexts::SqliteContexts;
+pub use self::verify::{Problem, ProblemKind, VerifyReport};
+use self::writer::{Command, Writer};
+use super::{Durability, Event, GENESIS_HASH, JournalWrite, Record};
+use crate::base::{Error, ErrorCode, Result};
+
+/// How long a process waits for another that is writing.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Appends that may wait for the writer before `append` itself waits.
+const QUEUE_LENGTH: usize = 1024;
+const READERS_MAX: u32 = 4;
+
+/// A journal in a SQLite file.
+pub struct SqliteJournal {
+    path: Arc<Path>,
+    readers: SqlitePool,
+    context_writer: Option<SqlitePool>,
+    queue: Option<mpsc::Sender<Command>>,
+}
+
+impl SqliteJournal {
+    /// Opens the journal at `path` to read and write, and makes it (readable for this user only,
+    /// with its folders) where there is none. Needs a tokio runtime, which runs its writer.
+    ///
+    /// # Errors
+    /// `journal_unavailable` where file or folder may not be written; `journal_corrupt` where the
+    /// file is something else, or ends before a record it certainly had; `journal_newer_version`;
+    /// `journal_disk_full`. The file is left as it was.
+    pub async fn open(path: &Path) -> Result<Self> {
+        create_private(path)?;
+        let options = options(path);
+        let mut connection = connect(&options, path).await?;
+        let ready = async {
+            schema::prepare(&mut connection, path).await?;
+            check_anchor(&mut connection, path).await
+        };
+        if let Err(error) = ready.await {
+            // The refusal matters; a failing close would add nothing to it.
+            let _ = connection.close().await;
+            return Err(error);
+        }
+        let (queue, commands) = mpsc::channel(QUEUE_LENGTH);
+        let path: Arc<Path> = path.into();
+        tokio::spawn(Writer::new(connection, Arc::clone(&path)).run(commands));
+        Ok(Self {
+            readers: pool(options.clone().read_only(true), READERS_MAX),
+            context_writer: Some(pool(options, 1)),
+            queue: Some(queue),
+            path,
+        })
+    }
+
+    /// Opens the journal at `path` only to read, also from a folder that cannot be written.
+    ///
+    /// # Errors
+    /// `journal_unavailable` where there is none or it cannot be read, `journal_corrupt` where the
+    /// file is something else, and `journal_newer_version`.
+    pub async fn open_read_only(path: &Path) -> Result<Self> {
+        if !path.is_file() {
+            return Err(Error::new(
+                ErrorCode::JournalUnavailable,
+                format!("there is no journal at `{}`", path.display()),
+            )
+            .with_help("check `data_dir`; the first run makes the journal"));
+        }
+        let options = options(path).read_only(true);
+        let looked = look(&options, path).await;
+        let options = match looked {
+            // Nobody can write there, so without a write-ahead log the file is all there is.
+            Err(Refused::Unwritable(_)) if !wal_path(path).exists() => {
+                let frozen = options.immutable(true);
+                look(&frozen, path).await.map_err(Refused::into_error)?;
+                frozen
+            }
+            other => {
+                other.map_err(Refused::into_error)?;
+                options
+            }
+        };
+        Ok(Self { path: path.into(), readers: pool(options, READERS_MAX), context_writer: None, queue: None })
+    }
+
+    /// Where the journal is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The named contexts kept in the same file.
+    #[must_use]
+    pub fn contexts(&self) -> SqliteContexts {
+        SqliteContexts::new(Arc::clone(&self.path), self.readers.clone(), self.context_writer.clone())
+    }
+
+    /// Writes what is waiting and closes the file. Appends after that fail.
+    pub async fn close(&self) {
+        // The writer comes last: the last connection folds the write-ahead log into the file, and
+        // one that only reads could not.
+        self.readers.close().await;
+        if let Some(pool) = &self.context_writer {
+            pool.close().await;
+        }
+        if let Some(queue) = &self.queue {
+            let (done, wait) = oneshot::channel();
+            if queue.send(Command::Close(done)).await.is_ok() {
+                // A writer that is gone already has nothing left to close.
+                let _ = wait.await;
+            }
+        }
+    }
+
+    fn closed(&self) -> Error {
+        Error::new(
+            ErrorCode::JournalUnavailable,
+            format!("the journal `{}` is closed, or open only to read", self.path.display()),
+        )
+    }
+}
+
+#[async_trait]
+impl JournalWrite for SqliteJournal {
+    async fn append(&self, event: Event, durability: Durability) -> Result<Record> {
+        let queue = self.queue.as_ref().ok_or_else(|| self.closed())?;
+        let body = serde_json::to_string(&event).map_err(|error| {
+            Error::new(ErrorCode::Internal, format!("an event has no JSON form: {error}"))
+        })?;
+        let (reply, answer) = oneshot::channel();
+        let append = Command::Append(Box::new(writer::Append { event, body, durability, reply }));
+        queue.send(append).await.map_err(|_| self.closed())?;
+        answer.await.map_err(|_| self.closed())?
+    }
+}
+
+fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .busy_timeout(BUSY_TIMEOUT)
+        // On macOS only this reaches the disk; elsewhere it does nothing.
+        .pragma("fullfsync", "ON")
+        .thread_name(|id| format!("luaplan-journal-{id}"))
+        .disable_statement_logging()
+}
+
+fn pool(options: SqliteConnectOptions, connections_max: u32) -> SqlitePool {
+    SqlitePoolOptions::new().max_connections(connections_max).connect_lazy_with(options)
+}
+
+async fn connect(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteConnection> {
+    options.connect().await.map_err(|error| errors::journal_error(path, error))
+}
+
+enum Refused {
+    Unwritable(Error),
+    Other(Error),
+}
+
+impl Refused {
+    fn into_error(self) -> Error {
+        match self {
+            Self::Unwritable(error) | Self::Other(error) => error,
+        }
+    }
+}
+
+async fn look(options: &SqliteConnectOptions, path: &Path) -> Result<(), Refused> {
+    let refuse = |error: sqlx::Error| {
+        let unwritable = errors::is_unwritable(&error);
+        let error = errors::journal_error(path, error);
+        if unwritable { Refused::Unwritable(error) } else { Refused::Other(error) }
+    };
+    let mut connection = options.connect().await.map_err(refuse)?;
+    // The first read is where SQLite opens the write-ahead log.
+    sqlx::query("SELECT count(*) FROM sqlite_schema").fetch_one(&mut connection).await.map_err(refuse)?;
+    let found = schema::look(&mut connection, path).await.map_err(Refused::Other)?;
+    connection.close().await.map_err(refuse)?;
+    match found {
+        schema::Found::Journal => Ok(()),
+        schema::Found::Empty => Err(Refused::Other(Error::new(
+            ErrorCode::JournalCorrupt,
+            format!("`{}` is empty: it is not a journal", path.display()),
+        ))),
+    }
+}
+
+fn wal_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
+}
+
+/// Makes folders and file where they are missing, for this user only. SQLite gives its companion
+/// files the same mode.
+fn create_private(path: &Path) -> Result<()> {
+    let refuse = |error| errors::file_error(path, error);
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder).map_err(refuse)?;
+    }
+    anchor::open_private(path).map(drop).map_err(refuse)
+}
+
+/// Refuses to go on writing a log that has lost its end: the evidence would be written over.
+async fn check_anchor(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
+    let anchor_file = anchor::anchor_path(path);
+    let corrupt = |message: String| {
+        Error::new(ErrorCode::JournalCorrupt, message).with_help(format!(
+            "keep `{}` and `{}` as evidence and restore the log from a backup, or move both away and start a \
+             new one; nothing was changed",
+            path.display(),
+            anchor_file.display()
+        ))
+    };
+    let anchor = anchor::read(path).map_err(|error| {
+        corrupt(format!("the anchor `{}` cannot be read: {error}", anchor_file.display())).with_source(error)
+    })?;
+    let failed = |error| errors::journal_error(path, error);
+    let Some(anchor) = anchor else {
+        let (records,): (i64,) = sqlx::query_as("SELECT count(*) FROM (SELECT 1 FROM records LIMIT 1)")
+            .fetch_one(connection)
+            .await
+            .map_err(failed)?;
+        if records != 0 {
+            tracing::warn!(path = %anchor_file.display(), "the journal's anchor is missing; a new one is begun");
+            return Ok(());
+        }
+        let start = anchor::Anchor { sequence: 0, hash: GENESIS_HASH.to_owned() };
+        return anchor::advance(path, &start).map_err(|error| errors::file_error(&anchor_file, error));
+    };
+    if anchor.sequence == 0 {
+        return Ok(());
+    }
+    let sequence = i64::try_from(anchor.sequence).unwrap_or(i64::MAX);
+    let found: Option<(String,)> = sqlx::query_as("SELECT hash FROM records WHERE sequence = ?")
+        .bind(sequence)
+        .fetch_optional(connection)
+        .await
+        .map_err(failed)?;
+    match found {
+        Some((hash,)) if hash == anchor.hash => Ok(()),
+        Some(_) => Err(corrupt(format!(
+            "record {sequence} of the journal `{}` is not the one its anchor names",
+            path.display()
+        ))),
+        None => Err(corrupt(format!(
+            "the journal `{}` has lost its end: record {sequence} was written and is not there",
+            path.display()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! What a journal store can do. Reading and writing are apart.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Event, RunState, RunStatus, RunSummary};
+use crate::base::{Result, RunId};
+
+/// How far a record must have come before the writer goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Durability {
+    /// In the log, in order; a power cut may lose it together with everything after it.
+    Ordered,
+    /// On the disk, and with it everything before it.
+    Forced,
+}
+
+/// A kept event with its place in the chain.
+#[derive(Debug, Clone, Serialize)]
+pub struct Record {
+    /// Position in the whole log, from 1, without gaps.
+    pub sequence: u64,
+    /// Version of the record's form.
+    pub version: u32,
+    /// BLAKE3 of the record before, hexadecimal; 64 zeros for the first.
+    pub previous_hash: String,
+    /// BLAKE3 over `previous_hash`, `sequence`, `version` and the event's stored bytes; framed as
+    /// [`super::record_hash`] says.
+    pub hash: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// Which records are wanted. Every field narrows.
+#[derive(Debug, Clone, Default)]
+pub struct RecordFilter {
+    /// Of this run.
+    pub run_id: Option<RunId>,
+    /// About this tool.
+    pub tool: Option<String>,
+    /// Event names.
+    pub events: Vec<String>,
+    /// `Some(true)`: only what went well; `Some(false)`: only what failed.
+    pub ok: Option<bool>,
+    /// Not before.
+    pub since: Option<Timestamp>,
+    /// Before.
+    pub until: Option<Timestamp>,
+    /// Only after this sequence number.
+    pub after_sequence: Option<u64>,
+    /// At most so many.
+    pub limit: Option<u32>,
+    /// Newest first instead of oldest first.
+    pub newest_first: bool,
+}
+
+/// Which runs are wanted, newest first. Every field narrows.
+#[derive(Debug, Clone, Default)]
+pub struct RunFilter {
+    /// At most so many.
+    pub limit: Option<u32>,
+    /// Only with this status.
+    pub status: Option<RunStatus>,
+    /// Only runs that started before this one: the last id of the page before.
+    pub before: Option<RunId>,
+}
+
+/// The writing half.
+#[async_trait]
+pub trait JournalWrite: Send + Sync {
+    /// Appends one event and returns its record once `durability` is reached.
+    ///
+    /// # Errors
+    /// `journal_unavailable`, `journal_disk_full` or `journal_corrupt`; the event is then not kept
+    /// and what it announces must not be done.
+    async fn append(&self, event: Event, durability: Durability) -> Result<Record>;
+}
+
+/// The reading half.
+#[async_trait]
+pub trait JournalRead: Send + Sync {
+    /// The records that fit.
+    ///
+    /// # Errors
+    /// `journal_unavailable`, or `journal_corrupt` where a record cannot be decoded.
+    async fn records(&self, filter: RecordFilter) -> Result<Vec<Record>>;
+
+    /// The runs that fit, newest first, each folded from its records.
+    ///
+    /// # Errors
+    /// As [`JournalRead::records`].
+    async fn runs(&self, filter: RunFilter) -> Result<Vec<RunSummary>>;
+
+    /// One run, folded from all its records; `None` where there is no such run.
+    ///
+    /// # Errors
+    /// As [`JournalRead::records`].
+    async fn run_state(&self, run_id: &RunId) -> Result<Option<RunState>> {
+        let filter = RecordFilter { run_id: Some(run_id.clone()), ..RecordFilter::default() };
+        Ok(RunState::fold(&self.records(filter).await?))
+    }
+
+    /// One run in short; `None` where there is no such run.
+    ///
+    /// # Errors
+    /// As [`JournalRead::records`].
+    async fn run_summary(&self, run_id: &RunId) -> Result<Option<RunSummary>> {
+        Ok(self.run_state(run_id).await?.map(|state| state.summary()))
+    }
+}
