@@ -7,3 +7,4 @@
 pub mod base;
 pub mod catalog;
 pub mod journal;
+pub mod llm;

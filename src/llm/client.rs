@@ -1,0 +1,102 @@
+//! The one trait every model sits behind.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value as Json;
+
+use crate::base::Result;
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChatRole {
+    /// The rules.
+    System,
+    /// The request.
+    User,
+    /// An earlier answer of the model.
+    Assistant,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatMessage {
+    /// Who speaks.
+    pub role: ChatRole,
+    /// What is said.
+    pub text: String,
+}
+
+/// What is asked of a model.
+#[derive(Debug, Clone)]
+pub struct ChatRequest {
+    /// Why: `plan`, `repair` or `call_llm`. For the record, not for the model.
+    pub purpose: String,
+    /// The conversation so far.
+    pub messages: Vec<ChatMessage>,
+    /// A JSON Schema the answer must follow, where the provider can be held to one.
+    pub reply_schema: Option<Json>,
+    /// The most tokens the answer may have.
+    pub output_tokens_max: u32,
+}
+
+/// Tokens of one exchange.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TokenUsage {
+    /// Sent.
+    pub input_tokens: u64,
+    /// Received.
+    pub output_tokens: u64,
+    /// What it cost, in millionths of a US dollar; 0 where the price is not known.
+    pub cost_micro_usd: u64,
+}
+
+/// A model's answer.
+#[derive(Debug, Clone)]
+pub struct ChatReply {
+    /// The answer's text.
+    pub text: String,
+    /// What it used. Counted here where the provider does not say.
+    pub usage: TokenUsage,
+    /// Which provider answered, after any fallback.
+    pub provider: String,
+    /// Which model answered.
+    pub model: String,
+    /// How long it took.
+    pub duration: Duration,
+    /// Whether this is a recorded answer and no model was asked.
+    pub recorded: bool,
+}
+
+/// What happens while a model is being asked.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields are named after what they hold")]
+pub enum LlmProgress {
+    /// A request goes out.
+    RequestSent { provider: String, model: String, attempt: u32 },
+    /// A part of the answer came.
+    Text(String),
+    /// The request will be made again.
+    RetryScheduled { attempt: u32, wait: Duration, code: String, message: String },
+    /// The request failed for good on this model.
+    RequestFailed { provider: String, model: String, code: String, message: String },
+    /// The next model of the chain takes over.
+    Fallback { from: String, to: String, code: String },
+}
+
+/// A model that can be asked.
+#[async_trait]
+pub trait LlmClient: Send + Sync {
+    /// Asks, and reports what happens meanwhile to `progress`.
+    ///
+    /// # Errors
+    /// One of the `llm_…` codes. `llm_key_missing` is found before anything is sent.
+    async fn chat(
+        &self,
+        request: &ChatRequest,
+        progress: &(dyn Fn(LlmProgress) + Send + Sync),
+    ) -> Result<ChatReply>;
+
+    /// `provider/model` of the first choice, for people.
+    fn name(&self) -> String;
+}
