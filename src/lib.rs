@@ -8,3 +8,4 @@ pub mod base;
 pub mod catalog;
 pub mod journal;
 pub mod llm;
+pub mod plan;

@@ -1,0 +1,248 @@
+//! Checks the arguments of a tool call as far as the source shows them.
+
+use emmylua_parser::{
+    LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexKey, LuaLiteralToken, LuaTableExpr, NumberResult, UnaryOperator,
+};
+use indexmap::IndexMap;
+
+use crate::base::{ErrorCode, Value, nearest};
+use crate::catalog::ToolSpec;
+
+use super::found::span_of;
+use super::report::{Report, Span};
+
+/// What the source shows of a value.
+enum Shown {
+    /// All of it.
+    Value(Value),
+    /// A function, which no tool can take.
+    Function,
+    /// Too little to judge.
+    Hidden,
+}
+
+/// A table constructor whose keys are all plain names.
+struct NamedFields(Vec<(String, LuaExpr)>);
+
+/// Checks `call` against the parameters of `spec`; the first `skip` arguments are not the tool's.
+pub(super) fn check(spec: &ToolSpec, call: &LuaCallExpr, skip: usize, report: &mut Report<'_>) {
+    let Some(list) = call.get_args_list() else { return };
+    let arguments: Vec<LuaExpr> = list.get_args().skip(skip).collect();
+    let checker = Checker { spec, call_span: span_of(call) };
+    if let [LuaExpr::TableExpr(table)] = arguments.as_slice() {
+        match fields(table) {
+            Fields::Named(named) if spec.takes_as_named(named.0.iter().map(|(name, _)| name.as_str())) => {
+                checker.named(&named, report);
+                return;
+            }
+            // With a hidden key nobody can say whether these are names.
+            Fields::Hidden => return,
+            Fields::Named(_) | Fields::List => {}
+        }
+    }
+    checker.by_position(&arguments, report);
+}
+
+/// The name of the function given as first argument, as in `pcall(name, …)`.
+pub(super) fn first_name(call: &LuaCallExpr) -> Option<String> {
+    match call.get_args_list()?.get_args().next()? {
+        name @ (LuaExpr::NameExpr(_) | LuaExpr::IndexExpr(_)) => Some(name.get_text()),
+        _ => None,
+    }
+}
+
+/// Where the first argument stands.
+pub(super) fn first_span(call: &LuaCallExpr) -> Option<Span> {
+    call.get_args_list()?.get_args().next().map(|argument| span_of(&argument))
+}
+
+struct Checker<'a> {
+    spec: &'a ToolSpec,
+    call_span: Span,
+}
+
+impl Checker<'_> {
+    fn named(&self, given: &NamedFields, report: &mut Report<'_>) {
+        for (name, value) in &given.0 {
+            if self.spec.parameter(name).is_some() {
+                self.value(name, value, report);
+            } else if !self.spec.takes_unknown_names() {
+                self.refuse(span_of(value), self.spec.unknown_name_message(name), report);
+            }
+        }
+        let names: Vec<&str> = self.spec.parameters().map(|(name, _)| name).collect();
+        let is_given = |name: &str| {
+            given.0.iter().any(|(given, value)| {
+                // A misspelt name is reported as such and not again as missing.
+                given == name && !(is_nil(value) && self.nil_is_absent(name))
+                    || !names.contains(&given.as_str()) && nearest(given, names.iter().copied()) == Some(name)
+            })
+        };
+        self.missing(is_given, report);
+    }
+
+    fn by_position(&self, arguments: &[LuaExpr], report: &mut Report<'_>) {
+        // A call or `...` at the end may give any number of values.
+        let open_ended = arguments.last().is_some_and(gives_many);
+        let nils = arguments.iter().rev().take_while(|argument| is_nil(argument)).count();
+        let given = &arguments[..arguments.len() - if open_ended { 0 } else { nils }];
+        let names: Vec<&str> = self.spec.parameters().map(|(name, _)| name).collect();
+        let certain = given.len() - usize::from(open_ended);
+        if certain > names.len() {
+            let span = given.get(names.len()).map_or(self.call_span, span_of);
+            self.refuse(span, self.spec.too_many_message(certain), report);
+            return;
+        }
+        for (name, value) in names.iter().zip(&given[..certain]) {
+            self.value(name, value, report);
+        }
+        // One argument that is a variable may be the table of names.
+        let may_be_named = given.len() == 1 && given.first().is_some_and(|only| !is_plain(only));
+        if open_ended || may_be_named {
+            return;
+        }
+        let is_given = |name: &str| {
+            let place = names.iter().position(|known| *known == name);
+            place
+                .and_then(|place| given.get(place))
+                .is_some_and(|value| !(is_nil(value) && self.nil_is_absent(name)))
+        };
+        self.missing(is_given, report);
+    }
+
+    fn nil_is_absent(&self, name: &str) -> bool {
+        // A required parameter that takes null is given by nil too; the call itself decides.
+        self.spec.fault_of(name, &Value::Null).is_some() || !self.spec.is_required(name)
+    }
+
+    fn missing(&self, is_given: impl Fn(&str) -> bool, report: &mut Report<'_>) {
+        for (name, _) in self.spec.parameters() {
+            if self.spec.is_required(name) && !is_given(name) {
+                self.refuse(self.call_span, self.spec.missing_message(name), report);
+            }
+        }
+    }
+
+    fn value(&self, name: &str, value: &LuaExpr, report: &mut Report<'_>) {
+        match shown(value) {
+            // An optional nil is simply not given; a required one is reported as missing.
+            Shown::Hidden | Shown::Value(Value::Null) => {}
+            Shown::Function => {
+                let message =
+                    format!("`{}`: parameter `{name}` is a function, which no tool can take", self.spec.name);
+                self.refuse(span_of(value), message, report);
+            }
+            Shown::Value(literal) => {
+                if let Some(message) = self.spec.fault_of(name, &literal) {
+                    self.refuse(span_of(value), message, report);
+                }
+            }
+        }
+    }
+
+    fn refuse(&self, span: Span, message: String, report: &mut Report<'_>) {
+        let help = format!("the parameters are {}", self.signature());
+        report.error(ErrorCode::PlanBadArgument, span, message, help);
+    }
+
+    fn signature(&self) -> String {
+        let parameters: Vec<String> = self
+            .spec
+            .parameters()
+            .map(|(name, schema)| {
+                let optional = if self.spec.is_required(name) { "" } else { "?" };
+                format!("{name}{optional}: {}", crate::catalog::lua_type(schema))
+            })
+            .collect();
+        format!("{}({})", self.spec.name, parameters.join(", "))
+    }
+}
+
+enum Fields {
+    Named(NamedFields),
+    List,
+    Hidden,
+}
+
+fn fields(table: &LuaTableExpr) -> Fields {
+    let mut named = Vec::new();
+    let mut items = 0;
+    for field in table.get_fields() {
+        if field.is_value_field() {
+            items += 1;
+            continue;
+        }
+        let key = match field.get_field_key() {
+            Some(LuaIndexKey::Name(name)) => name.get_name_text().to_owned(),
+            Some(LuaIndexKey::String(text)) => text.get_value(),
+            _ => return Fields::Hidden,
+        };
+        let Some(value) = field.get_value_expr() else { return Fields::Hidden };
+        named.push((key, value));
+    }
+    match (named.len(), items) {
+        (_, 0) => Fields::Named(NamedFields(named)),
+        (0, _) => Fields::List,
+        _ => Fields::Hidden,
+    }
+}
+
+fn shown(expression: &LuaExpr) -> Shown {
+    match expression {
+        LuaExpr::ClosureExpr(_) => Shown::Function,
+        other => literal(other).map_or(Shown::Hidden, Shown::Value),
+    }
+}
+
+fn literal(expression: &LuaExpr) -> Option<Value> {
+    match expression {
+        LuaExpr::ParenExpr(inner) => literal(&inner.get_expr()?),
+        LuaExpr::LiteralExpr(value) => match value.get_literal()? {
+            LuaLiteralToken::String(text) => Some(Value::String(text.get_value())),
+            LuaLiteralToken::Bool(value) => Some(Value::Bool(value.is_true())),
+            LuaLiteralToken::Nil(_) => Some(Value::Null),
+            LuaLiteralToken::Number(number) => match number.get_number_value() {
+                NumberResult::Int(integer) => Some(Value::Integer(integer)),
+                NumberResult::Float(float) if float.is_finite() => Some(Value::Float(float)),
+                _ => None,
+            },
+            _ => None,
+        },
+        LuaExpr::UnaryExpr(operation) if operation.get_op_token()?.get_op() == UnaryOperator::OpUnm => {
+            match literal(&operation.get_expr()?)? {
+                Value::Integer(integer) => Some(Value::Integer(integer.wrapping_neg())),
+                Value::Float(float) => Some(Value::Float(-float)),
+                _ => None,
+            }
+        }
+        LuaExpr::TableExpr(table) => match fields(table) {
+            Fields::Hidden => None,
+            Fields::List => {
+                let items = table.get_fields().map(|field| literal(&field.get_value_expr()?));
+                items.collect::<Option<Vec<Value>>>().map(Value::Array)
+            }
+            Fields::Named(named) => {
+                let members = named.0.iter().map(|(name, value)| Some((name.clone(), literal(value)?)));
+                members.collect::<Option<IndexMap<String, Value>>>().map(Value::Object)
+            }
+        },
+        _ => None,
+    }
+}
+
+fn is_nil(expression: &LuaExpr) -> bool {
+    matches!(literal(expression), Some(Value::Null))
+}
+
+/// Whether the expression can only be a value of its own, not a table of names from elsewhere.
+fn is_plain(expression: &LuaExpr) -> bool {
+    matches!(expression, LuaExpr::LiteralExpr(_) | LuaExpr::TableExpr(_) | LuaExpr::ClosureExpr(_))
+}
+
+fn gives_many(expression: &LuaExpr) -> bool {
+    match expression {
+        LuaExpr::CallExpr(_) => true,
+        LuaExpr::LiteralExpr(literal) => literal.syntax().text() == "...",
+        _ => false,
+    }
+}

@@ -1,0 +1,45 @@
+//! What one walk over the tree finds.
+
+use std::collections::HashSet;
+
+use emmylua_parser::{LuaAstNode, LuaCallExpr};
+
+use super::report::Span;
+
+/// A global name, or a member of one, where the plan uses it.
+pub(super) struct GlobalUse {
+    pub(super) name: String,
+    /// The first member asked for, as in `name.member`.
+    pub(super) member: Option<String>,
+    pub(super) span: Span,
+    /// The call, where the name or its member is called.
+    pub(super) call: Option<LuaCallExpr>,
+    /// Whether the call is written with a colon.
+    pub(super) by_colon: bool,
+}
+
+/// A global name that the plan assigns.
+pub(super) struct GlobalWrite {
+    pub(super) name: String,
+    /// What kind of value it gets, where that is plain to see.
+    pub(super) kind: Option<&'static str>,
+    pub(super) span: Span,
+}
+
+/// What one walk found.
+pub(super) struct Walk {
+    pub(super) uses: Vec<GlobalUse>,
+    pub(super) writes: Vec<GlobalWrite>,
+    /// Members the plan itself adds to globals, as `name.member`.
+    pub(super) members: HashSet<String>,
+    /// Where a local variable `run` is declared.
+    pub(super) local_run: Option<Span>,
+    /// Whether globals may appear that cannot be seen here: `_G` handed around, or `_ENV` replaced.
+    pub(super) dynamic: bool,
+}
+
+/// The bytes a node stands on.
+pub(super) fn span_of(node: &impl LuaAstNode) -> Span {
+    let range = node.get_range();
+    (usize::from(range.start()), usize::from(range.end()))
+}

@@ -1,0 +1,2 @@
+--! expect: plan_no_run 1:1 the plan defines no global function `run`
+-- nothing here

@@ -1,0 +1,5 @@
+--! expect: plan_syntax 3:13 this long string is never closed
+function run(context)
+  local s = [[ it never ends
+  return s
+end

@@ -1,0 +1,5 @@
+--! expect: plan_bad_argument 3:46 `send_email` has no parameter `subjct`; did you mean `subject`?
+function run(context)
+  send_email{ to = "a@example.com", subjct = "s", body = "b" }
+  return context
+end
