@@ -5,6 +5,7 @@
 //! See ARCHITECTURE.md for how the rooms fit together.
 
 pub mod base;
+pub mod bus;
 pub mod catalog;
 pub mod journal;
 pub mod llm;

@@ -1,0 +1,180 @@
+//! The bus of one run: every call, in one fixed order of steps.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use tokio_util::sync::CancellationToken;
+
+use super::call::{Admitted, Prepared};
+use super::{CallHandler, Limiter, Policy, Registry, RunBudget, RunGate};
+use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Result};
+use crate::catalog::CallRequest;
+use crate::journal::RunLog;
+
+/// What a [`Bus`] is made of.
+#[derive(Clone)]
+pub struct BusParts {
+    /// The tools.
+    pub registry: Arc<Registry>,
+    /// The rates, shared by all runs.
+    pub limiter: Arc<Limiter>,
+    /// What this run may do.
+    pub policy: Policy,
+    /// The run's log.
+    pub log: RunLog,
+    /// What this run may use.
+    pub budget: Arc<RunBudget>,
+    /// Cancelled when the run is.
+    pub cancellation: CancellationToken,
+    /// The largest single result, as [`crate::base::Value::approximate_bytes`] measures it.
+    pub result_bytes_max: u64,
+}
+
+/// Answers the calls of one run.
+///
+/// For each call, in this order: the budget of calls; the tool by name; its arguments; policy;
+/// rate; the intent in the journal; the tool, under its timeout; the size of its result; the
+/// outcome in the journal. The tool is reached only when the intent is journaled.
+pub struct Bus {
+    pub(super) parts: BusParts,
+    pub(super) run_gate: RunGate,
+}
+
+impl Bus {
+    /// The bus of a run that starts now.
+    #[must_use]
+    pub fn new(parts: BusParts) -> Self {
+        let run_gate = parts.limiter.run_gate();
+        Self { parts, run_gate }
+    }
+
+    pub(super) fn cancelled() -> Error {
+        Error::new(ErrorCode::Cancelled, "the run was cancelled while calls were under way")
+    }
+}
+
+#[async_trait]
+impl CallHandler for Bus {
+    /// Intents are journaled in the order of `calls`, the tools run at the same time, outcomes are
+    /// journaled as they come. A batch never takes more of a tool's slots than the tool has; its
+    /// further calls wait for the batch's own, without a bound.
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+        self.parts.budget.spend(LimitName::ToolCalls, calls.len() as u64)?;
+        let cut = self.parts.cancellation.child_token();
+        let mut batch = Batch {
+            bus: self,
+            cut: cut.clone(),
+            outcomes: vec![None; calls.len()],
+            in_flight: HashMap::new(),
+            running: FuturesUnordered::new(),
+        };
+        match batch.dispatch(calls).await {
+            Ok(()) => {
+                // A tool that spends can only fail its call; ending the run is decided here.
+                let outcomes = batch.outcomes.into_iter().flatten().collect();
+                self.parts.budget.exceeded().map_or(Ok(outcomes), Err)
+            }
+            Err(error) => {
+                // The rest is told to stop and journals that it was cut.
+                cut.cancel();
+                while batch.running.next().await.is_some() {}
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A call that has come to its end: its place in the batch, its tool, its outcome.
+type Done = Result<(usize, String, CallOutcome)>;
+
+struct Batch<'a> {
+    bus: &'a Bus,
+    cut: CancellationToken,
+    outcomes: Vec<Option<CallOutcome>>,
+    in_flight: HashMap<String, u32>,
+    running: FuturesUnordered<futures::future::BoxFuture<'a, Done>>,
+}
+
+impl<'a> Batch<'a> {
+    async fn dispatch(&mut self, calls: Vec<CallRequest>) -> Result<()> {
+        for (index, call) in calls.into_iter().enumerate() {
+            if self.cut.is_cancelled() {
+                return Err(Bus::cancelled());
+            }
+            let bus = self.bus;
+            let admitted = match bus.prepare(&call) {
+                Ok(prepared) => self.admit(&call, prepared).await?,
+                Err(failure) => Err(failure),
+            };
+            match admitted {
+                Ok(admitted) => {
+                    *self.in_flight.entry(call.tool.clone()).or_default() += 1;
+                    let cut = self.cut.clone();
+                    self.running.push(Box::pin(async move {
+                        let outcome = bus.make(admitted, &cut).await?;
+                        Ok((index, call.tool, outcome))
+                    }));
+                }
+                Err(failure) => {
+                    self.alongside(bus.refuse(&call, &failure)).await??;
+                    self.outcomes[index] = Some(Err(failure));
+                }
+            }
+        }
+        while let Some(done) = self.running.next().await {
+            self.settle(done)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for leave to make the call and journals its intent; calls under way go on meanwhile.
+    async fn admit(
+        &mut self,
+        call: &CallRequest,
+        prepared: Prepared,
+    ) -> Result<std::result::Result<Admitted, crate::base::ToolFailure>> {
+        let at_once = prepared.tool.spec().concurrency.max(1);
+        while self.in_flight.get(&call.tool).is_some_and(|count| *count >= at_once) {
+            match self.running.next().await {
+                Some(done) => self.settle(done)?,
+                None => break,
+            }
+        }
+        let (bus, cut) = (self.bus, self.cut.clone());
+        let admit = async {
+            tokio::select! {
+                biased;
+                () = cut.cancelled() => Err(Bus::cancelled()),
+                permit = bus.parts.limiter.acquire(&bus.run_gate, prepared.tool.spec()) => Ok(permit),
+            }
+        };
+        match self.alongside(admit).await?? {
+            Ok(permit) => self.alongside(bus.intend(call, prepared, permit)).await?.map(Ok),
+            Err(failure) => Ok(Err(failure)),
+        }
+    }
+
+    /// Waits for `step` while the calls under way go on.
+    async fn alongside<T>(&mut self, step: impl Future<Output = T>) -> Result<T> {
+        tokio::pin!(step);
+        loop {
+            tokio::select! {
+                biased;
+                Some(done) = self.running.next(), if !self.running.is_empty() => self.settle(done)?,
+                output = &mut step => return Ok(output),
+            }
+        }
+    }
+
+    fn settle(&mut self, done: Done) -> Result<()> {
+        let (index, tool, outcome) = done?;
+        if let Some(count) = self.in_flight.get_mut(&tool) {
+            *count = count.saturating_sub(1);
+        }
+        self.outcomes[index] = Some(outcome);
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! The steps of one call.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use jiff::Timestamp;
+use serde_json::Value as Json;
+use tokio_util::sync::CancellationToken;
+
+use super::{Bus, Decision, Invocation, Permit, Tool};
+use crate::base::{
+    CallId, CallOutcome, ContentHash, Effect, ErrorCode, LimitName, Result, RunId, SpanId, ToolFailure, Value,
+};
+use crate::catalog::{CallRequest, ToolSpec};
+use crate::journal::{Durability, EventBody};
+
+/// A call that may be asked: its tool exists, its arguments fit, policy allows it.
+pub(super) struct Prepared {
+    pub(super) tool: Arc<dyn Tool>,
+    arguments: Value,
+}
+
+/// A call whose intent is journaled.
+pub(super) struct Admitted {
+    tool: Arc<dyn Tool>,
+    call_id: CallId,
+    arguments: Value,
+    idempotency_key: String,
+    span: SpanId,
+    started: Timestamp,
+    permit: Permit,
+}
+
+/// How the tool came to its end.
+enum Ended {
+    Outcome(CallOutcome),
+    /// The run ended first.
+    Cut,
+}
+
+impl Bus {
+    pub(super) fn prepare(&self, call: &CallRequest) -> Result<Prepared, ToolFailure> {
+        let Some(tool) = self.parts.registry.get(&call.tool) else {
+            let message = format!("there is no tool `{}`; no call was made", call.tool);
+            return Err(
+                ToolFailure::new(ErrorCode::ToolUnknown, message).with_detail("tool", call.tool.as_str())
+            );
+        };
+        let arguments = tool.spec().bind(&call.arguments)?;
+        match self.parts.policy.decide(tool.spec(), &arguments) {
+            Decision::Allow => Ok(Prepared { tool: Arc::clone(tool), arguments }),
+            Decision::Deny(failure) => Err(failure),
+        }
+    }
+
+    /// Journals that the call was not made, and why.
+    pub(super) async fn refuse(&self, call: &CallRequest, failure: &ToolFailure) -> Result<()> {
+        let arguments = Json::Array(call.arguments.0.iter().map(Value::to_json).collect());
+        let body = EventBody::ToolCallRefused {
+            call_id: call.id.clone(),
+            tool: call.tool.clone(),
+            code: failure.code.clone(),
+            error: seen_by_plan(failure),
+            arguments,
+        };
+        self.parts.log.emit_in(self.parts.log.new_span(), body, Durability::Ordered).await
+    }
+
+    /// Journals that the call is about to be made: on the disk first, where it changes the world.
+    pub(super) async fn intend(
+        &self,
+        call: &CallRequest,
+        prepared: Prepared,
+        permit: Permit,
+    ) -> Result<Admitted> {
+        let log = &self.parts.log;
+        let spec = prepared.tool.spec();
+        let mut arguments = prepared.arguments.to_json();
+        // The hash is of the arguments as recorded, so that anyone can check it against the
+        // record and nobody can try out secrets on it.
+        log.redactor().arguments(&mut arguments);
+        let arguments_hash = ContentHash::of(arguments.to_string().as_bytes());
+        let idempotency_key = idempotency_key(log.run_id(), &call.id);
+        let body = EventBody::ToolCallStarted {
+            call_id: call.id.clone(),
+            tool: call.tool.clone(),
+            effect: spec.effect,
+            arguments,
+            arguments_hash,
+            line: call.line,
+            idempotency_key: idempotency_key.clone(),
+        };
+        let durability = if spec.effect.forces_journal() { Durability::Forced } else { Durability::Ordered };
+        let span = log.new_span();
+        log.emit_in(span.clone(), body, durability).await?;
+        Ok(Admitted {
+            call_id: call.id.clone(),
+            arguments: prepared.arguments,
+            tool: prepared.tool,
+            idempotency_key,
+            span,
+            started: log.clock().now(),
+            permit,
+        })
+    }
+
+    /// Makes the call and journals its outcome.
+    pub(super) async fn make(&self, call: Admitted, cut: &CancellationToken) -> Result<CallOutcome> {
+        let Admitted { tool, call_id, arguments, idempotency_key, span, started, permit } = call;
+        // Whatever the tool has started for this call stops with it.
+        let cancellation = cut.child_token();
+        let stop = cancellation.clone().drop_guard();
+        let invocation = Invocation {
+            run_id: self.parts.log.run_id().clone(),
+            call_id: call_id.clone(),
+            arguments,
+            idempotency_key,
+            budget: Arc::clone(&self.parts.budget),
+            log: self.parts.log.clone(),
+            cancellation,
+        };
+        let ended = tokio::select! {
+            biased;
+            () = cut.cancelled() => Ended::Cut,
+            outcome = under_timeout(&*tool, invocation) => Ended::Outcome(outcome),
+        };
+        drop(stop);
+        drop(permit);
+        let (outcome, then) = match ended {
+            Ended::Cut => (Err(call_cut(tool.spec())), Err(Self::cancelled())),
+            Ended::Outcome(outcome) => {
+                let outcome = self.within_size(tool.spec(), outcome);
+                let spent = self.parts.budget.spend(LimitName::ResultBytes, size_bytes(&outcome));
+                // A limit the tool ran into itself ends the run too, whatever it made of it.
+                (outcome, spent.and_then(|()| self.parts.budget.exceeded().map_or(Ok(()), Err)))
+            }
+        };
+        let elapsed = self.parts.log.clock().now().duration_since(started);
+        let body = EventBody::ToolCallFinished {
+            call_id,
+            tool: tool.spec().name.clone(),
+            ok: outcome.is_ok(),
+            code: outcome.as_ref().err().map(|failure| failure.code.clone()),
+            result: outcome.as_ref().ok().map(Value::to_exact_json),
+            error: outcome.as_ref().err().map(seen_by_plan),
+            result_bytes: size_bytes(&outcome),
+            duration_ms: u64::try_from(elapsed.as_millis()).unwrap_or(0),
+        };
+        self.parts.log.emit_in(span, body, Durability::Ordered).await?;
+        then.map(|()| outcome)
+    }
+
+    fn within_size(&self, spec: &ToolSpec, outcome: CallOutcome) -> CallOutcome {
+        let (limit, observed) = (self.parts.result_bytes_max, size_bytes(&outcome));
+        if observed <= limit {
+            return outcome;
+        }
+        let message =
+            format!("the result of `{}` has {observed} bytes; a single result may have {limit}", spec.name);
+        Err(ToolFailure::new(ErrorCode::ResultTooLarge, message)
+            .with_detail("limit", limit.cast_signed())
+            .with_detail("observed", observed.cast_signed()))
+    }
+}
+
+async fn under_timeout(tool: &dyn Tool, invocation: Invocation) -> CallOutcome {
+    let spec = tool.spec();
+    // The tool gives up what it held when it panics; nothing of it is used again.
+    let call = AssertUnwindSafe(async { tool.call(invocation).await }).catch_unwind();
+    match tokio::time::timeout(spec.timeout, call).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => {
+            tracing::error!(tool = spec.name, "a tool panicked");
+            let message = format!("the tool `{}` broke down in itself", spec.name);
+            Err(ToolFailure::new(ErrorCode::ToolFailed, message))
+        }
+        Err(_) => {
+            let limit_ms = i64::try_from(spec.timeout.as_millis()).unwrap_or(i64::MAX);
+            let message = format!("the tool `{}` did not answer within {limit_ms} ms", spec.name);
+            let failure =
+                ToolFailure::new(ErrorCode::ToolTimeout, message).with_detail("timeout_ms", limit_ms);
+            // Whether it took effect is not known, so only harmless calls are worth repeating.
+            let harmless = spec.idempotent || spec.effect == Effect::Read;
+            Err(if harmless { failure.retryable() } else { failure })
+        }
+    }
+}
+
+fn call_cut(spec: &ToolSpec) -> ToolFailure {
+    let message = format!("the run ended while `{}` was under way; its effect is not known", spec.name);
+    ToolFailure::new(ErrorCode::CallCut, message)
+}
+
+fn seen_by_plan(failure: &ToolFailure) -> Json {
+    Value::Failure(Box::new(failure.clone())).to_json()
+}
+
+fn size_bytes(outcome: &CallOutcome) -> u64 {
+    match outcome {
+        Ok(value) => value.approximate_bytes(),
+        Err(failure) => {
+            let details: u64 = failure.details.values().map(Value::approximate_bytes).sum();
+            failure.message.len() as u64 + details
+        }
+    }
+}
+
+/// The same for every repetition of a call, and for no other call.
+fn idempotency_key(run_id: &RunId, call_id: &CallId) -> String {
+    ContentHash::of(format!("{run_id}/{call_id}").as_bytes()).to_string()
+}

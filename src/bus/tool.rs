@@ -1,0 +1,39 @@
+//! What a tool is to the bus.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio_util::sync::CancellationToken;
+
+use super::RunBudget;
+use crate::base::{CallId, CallOutcome, RunId, Value};
+use crate::catalog::ToolSpec;
+use crate::journal::RunLog;
+
+/// One allowed call on its way to a tool.
+pub struct Invocation {
+    /// The run that makes the call.
+    pub run_id: RunId,
+    /// The call.
+    pub call_id: CallId,
+    /// The arguments by name, checked against the tool's parameters, without defaults filled in.
+    pub arguments: Value,
+    /// The same for every repetition of this call; for tools that can use one.
+    pub idempotency_key: String,
+    /// What the run may still use.
+    pub budget: Arc<RunBudget>,
+    /// The run's log, for tools that have more to tell than their result.
+    pub log: RunLog,
+    /// Cancelled when the run is; the bus also drops the call's future at its timeout.
+    pub cancellation: CancellationToken,
+}
+
+/// A door to the world.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// What the manifest says.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Does it. Failures are values the plan will see; their messages hold no secret.
+    async fn call(&self, invocation: Invocation) -> CallOutcome;
+}
