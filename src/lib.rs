@@ -10,3 +10,4 @@ pub mod catalog;
 pub mod journal;
 pub mod llm;
 pub mod plan;
+pub mod sandbox;

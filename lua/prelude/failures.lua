@@ -1,0 +1,100 @@
+-- Strict error values: what a plan gets for a failed call.
+--
+-- One is an empty table with a protected metatable; what it knows lies in `records`. Reading
+-- `.error`, `.code`, `.retryable` or a detail is looking at it. Every other use raises
+-- `tool_error_used`, and one nobody looked at fails the run at its end.
+
+local host, core = ...
+local ipairs = ipairs
+
+local records = {} -- strict error value -> record; strong, for calls are counted and limited
+local order = {} -- the records as they came
+
+local function describe(record)
+  local place = record.line and (", line " .. record.line) or ""
+  return "call " .. record.call .. " (" .. record.tool .. place .. ") failed: " .. record.error
+end
+
+local function misuse(record)
+  host.raise("tool_error_used", record.text .. "; test `.error` before using the result")
+end
+
+local function used(left, right)
+  misuse(records[left] or records[right])
+end
+
+local metatable = { __metatable = false }
+for _, event in ipairs({
+  "newindex", "len", "call", "concat", "pairs", "eq", "lt", "le", "unm", "add", "sub", "mul", "div", "mod",
+  "pow", "idiv", "band", "bor", "bxor", "shl", "shr", "bnot", "close",
+}) do
+  metatable["__" .. event] = used
+end
+
+function metatable.__index(failure, key)
+  local record = records[failure]
+  local value
+  if key == "error" or key == "code" or key == "retryable" then
+    value = record[key]
+  elseif key ~= nil then
+    value = record.details[key]
+  end
+  if value == nil then
+    misuse(record)
+  end
+  record.looked = true
+  return value
+end
+
+function metatable.__tostring(failure)
+  local record = records[failure]
+  record.looked = true
+  return record.text
+end
+
+local function create(message, code, retryable, details, call, tool, line)
+  local failure = {}
+  local record = {
+    error = message, code = code, retryable = retryable, details = details,
+    call = call or "?", tool = tool or "?", line = line, looked = false,
+  }
+  record.branch = core.branch
+  record.text = describe(record)
+  records[failure] = record
+  order[#order + 1] = record
+  return core.setmetatable(failure, metatable)
+end
+
+core.records = records
+core.misuse = misuse
+
+-- How many failures there have been; and: those after the first `count` that came in this branch
+-- of `parallel`, or in branches it made, have been dealt with. Those of others are theirs to look at.
+function core.failure_count()
+  return #order
+end
+
+function core.forgive_after(count)
+  local here = core.branch
+  for place = count + 1, #order do
+    local branch = order[place].branch
+    while branch and branch ~= here do
+      branch = branch.parent
+    end
+    if branch == here then
+      order[place].looked = true
+    end
+  end
+end
+
+local function unlooked()
+  local list = {}
+  for _, record in ipairs(order) do
+    if not record.looked then
+      list[#list + 1] = record
+    end
+  end
+  return list
+end
+
+return metatable, records, create, unlooked

@@ -1,0 +1,64 @@
+-- Joins the parts, makes the globals what a plan may see, and gives the host what it calls.
+
+local host, load_failures, load_values, load_control, load_tools, load_library = ...
+local globals = _G
+
+local core = {
+  tools = {},
+  setmetatable = setmetatable, getmetatable = getmetatable, stock_type = type, stock_pcall = pcall,
+  create = coroutine.create, resume = coroutine.resume, yield = coroutine.yield, running = coroutine.running,
+}
+local xpcall, running, rawget, rawequal, getmetatable = xpcall, coroutine.running, rawget, rawequal, getmetatable
+
+function core.is_shaped(container)
+  local metatable = getmetatable(container)
+  return core.stock_type(metatable) == "table" and rawequal(rawget(metatable, 1), host.mark)
+end
+
+local metatable, records, create, unlooked = load_failures(host, core)
+
+-- A plan's strings keep their methods; the table the methods come from stays out of reach.
+getmetatable("").__metatable = false
+
+for _, name in ipairs({
+  "collectgarbage", "dofile", "load", "loadfile", "loadstring", "require", "package", "warn", "debug", "os", "io",
+}) do
+  globals[name] = nil
+end
+string.dump = nil
+math.random, math.randomseed = nil, nil
+-- Leftovers of older Lua that the build may bring along; they are not part of Lua 5.4.
+for _, name in ipairs({ "atan2", "cosh", "frexp", "ldexp", "log10", "pow", "sinh", "tanh" }) do
+  math[name] = nil
+end
+
+load_values(host, core)
+load_control(host, core)
+load_tools(host, core)
+load_library(host, core)
+globals.null = host.null
+
+-- A run that returns nothing leaves the context as it stands.
+local function body(chunk, context)
+  chunk()
+  local run = rawget(globals, "run")
+  if core.stock_type(run) ~= "function" then
+    return "no_run"
+  end
+  local result = run(context)
+  if result == nil then
+    result = context
+  end
+  return "done", result
+end
+
+local function main(chunk, context)
+  core.main = running()
+  return xpcall(body, host.unwound, chunk, context)
+end
+
+local function add_tools(names)
+  core.add_tools(globals, names)
+end
+
+return metatable, records, create, unlooked, main, add_tools

@@ -1,0 +1,85 @@
+//! The calls a plan waits for, and their answers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::base::{CallId, CallOutcome, Value};
+use crate::catalog::{CallArguments, CallRequest};
+
+use super::codec::{CallOrigin, Held};
+
+/// What a tool function holds while its coroutine sleeps.
+pub(super) type Ticket = i64;
+
+struct Wanted {
+    ticket: Ticket,
+    tool: String,
+    arguments: Vec<Value>,
+    line: Option<u32>,
+}
+
+/// Calls asked for since the last pause, and answers not yet picked up.
+#[derive(Default)]
+pub(super) struct Calls {
+    sequence: u64,
+    last_ticket: Ticket,
+    wanted: Vec<Wanted>,
+    out: Vec<(Ticket, CallOrigin)>,
+    answers: HashMap<Ticket, (CallOrigin, CallOutcome)>,
+    held: Arc<Held>,
+}
+
+impl Calls {
+    pub(super) fn want(&mut self, tool: String, arguments: Vec<Value>, line: Option<u32>) -> Ticket {
+        self.held.ask();
+        self.last_ticket += 1;
+        let ticket = self.last_ticket;
+        self.wanted.push(Wanted { ticket, tool, arguments, line });
+        ticket
+    }
+
+    /// The count of what arguments take up until their calls are answered.
+    pub(super) fn held(&self) -> Arc<Held> {
+        self.held.clone()
+    }
+
+    /// Numbers what comes after `steps` earlier ones.
+    pub(super) fn number_after(&mut self, steps: u64) {
+        self.sequence = steps;
+    }
+
+    /// Hands out what is wanted, in the order asked. Each pause is one step of the sequence; the
+    /// calls of a batch add their place in it.
+    pub(super) fn hand_out(&mut self, is_batch: bool) -> Vec<CallRequest> {
+        self.sequence += 1;
+        let mut requests = Vec::with_capacity(self.wanted.len());
+        for (place, wanted) in self.wanted.drain(..).enumerate() {
+            let id = if is_batch {
+                CallId::branch(self.sequence, place + 1)
+            } else {
+                CallId::single(self.sequence)
+            };
+            let Wanted { ticket, tool, arguments, line } = wanted;
+            self.out.push((ticket, CallOrigin { id: id.to_string(), tool: tool.clone(), line }));
+            requests.push(CallRequest { id, tool, arguments: CallArguments(arguments), line });
+        }
+        requests
+    }
+
+    /// Takes the answers, in the order of the calls. False where their number differs.
+    pub(super) fn answer(&mut self, outcomes: Vec<CallOutcome>) -> bool {
+        if outcomes.len() != self.out.len() {
+            return false;
+        }
+        for ((ticket, origin), outcome) in self.out.drain(..).zip(outcomes) {
+            self.answers.insert(ticket, (origin, outcome));
+        }
+        // A paused VM asks for nothing: what was answered is all that was asked.
+        self.held.release();
+        true
+    }
+
+    pub(super) fn take(&mut self, ticket: Ticket) -> Option<(CallOrigin, CallOutcome)> {
+        self.answers.remove(&ticket)
+    }
+}

@@ -1,0 +1,74 @@
+//! What values read out of a VM take up in the process, where the VM's allocator does not see it.
+//!
+//! A table that a plan shares a thousand times is one table in the VM and a thousand copies
+//! outside. So a reader counts an estimate, on the high side, of every copy it makes, and what the
+//! arguments of unanswered calls take up is counted together; both have the VM's memory limit.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use indexmap::IndexMap;
+
+use crate::base::Value;
+
+/// What the allocator adds to a block, and rounding.
+const BLOCK_BYTES: u64 = 32;
+
+/// A place for a value, in a list or a member.
+pub(super) const NODE_BYTES: u64 = size_of::<Value>() as u64;
+
+/// A list of its own block.
+pub(super) const LIST_BYTES: u64 = BLOCK_BYTES;
+
+/// An object without members: a block of entries, and a table of places, which begins with four.
+pub(super) const OBJECT_BYTES: u64 = 3 * BLOCK_BYTES;
+
+/// What a member takes besides its value and the bytes of its name: name, hash, place, block.
+const MEMBER_BYTES: u64 = (size_of::<String>() + 4 * size_of::<u64>()) as u64 + BLOCK_BYTES;
+
+const _: () = assert!(size_of::<Value>() >= size_of::<IndexMap<String, Value>>());
+
+/// What a text takes besides its node. Twice its length: who is called often makes a second form.
+pub(super) fn string_bytes(length: usize) -> u64 {
+    (length as u64).saturating_mul(2).saturating_add(BLOCK_BYTES)
+}
+
+/// What a member takes besides its value.
+pub(super) fn member_bytes(name: &str) -> u64 {
+    MEMBER_BYTES.saturating_add(name.len() as u64)
+}
+
+/// The estimated bytes of the arguments of calls without an answer.
+#[derive(Debug, Default)]
+pub(in crate::sandbox) struct Held {
+    /// Of the call whose arguments are being read.
+    begun: AtomicU64,
+    /// Of calls asked for or handed out.
+    asked: AtomicU64,
+}
+
+impl Held {
+    /// All that is held now.
+    pub(super) fn bytes(&self) -> u64 {
+        self.begun.load(Ordering::Relaxed).saturating_add(self.asked.load(Ordering::Relaxed))
+    }
+
+    /// Adds an argument of a call that is being asked for.
+    pub(super) fn add(&self, bytes: u64) {
+        self.begun.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The call that is being asked for comes to nothing: one of its arguments cannot be read.
+    pub(super) fn forget(&self) {
+        self.begun.store(0, Ordering::Relaxed);
+    }
+
+    /// The call has been asked for.
+    pub(in crate::sandbox) fn ask(&self) {
+        self.asked.fetch_add(self.begun.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// All calls have been answered.
+    pub(in crate::sandbox) fn release(&self) {
+        self.asked.store(0, Ordering::Relaxed);
+    }
+}

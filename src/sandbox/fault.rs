@@ -1,0 +1,118 @@
+//! From what Lua raises to what people read.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::base::{Error, ErrorCode};
+
+/// An error of ours on its way through the plan, which may catch it.
+#[derive(Debug, Clone)]
+pub(super) struct Fault(pub(super) Arc<Error>);
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.message())
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Raises `error` in the plan, at the line that called.
+pub(super) fn raise(error: Error) -> mlua::Error {
+    mlua::Error::external(Fault(Arc::new(error)))
+}
+
+/// Raises a coded message in the plan.
+pub(super) fn raise_coded(code: ErrorCode, message: impl Into<String>) -> mlua::Error {
+    raise(Error::new(code, message))
+}
+
+/// What an error of the binding is, once its wrappings are off.
+pub(super) enum Kind {
+    /// The run is over; see the meter.
+    Dead,
+    /// An allocation was refused.
+    Memory,
+    /// An error of ours.
+    Fault(Fault),
+    /// Anything else: a Lua error, or bad arguments to a function of ours.
+    Text(String),
+}
+
+pub(super) fn kind(error: &mlua::Error) -> Kind {
+    match error {
+        mlua::Error::CallbackError { cause, .. } | mlua::Error::WithContext { cause, .. } => kind(cause),
+        mlua::Error::MemoryError(_) => Kind::Memory,
+        mlua::Error::ExternalError(cause) => {
+            if let Some(fault) = cause.downcast_ref::<Fault>() {
+                Kind::Fault(fault.clone())
+            } else if cause.is::<super::meter::Dead>() {
+                Kind::Dead
+            } else {
+                Kind::Text(cause.to_string())
+            }
+        }
+        mlua::Error::RuntimeError(message) => {
+            // The binding's own calls append a traceback; the first line is the message.
+            let message = message.split("\nstack traceback:").next().unwrap_or_default();
+            if message.trim_end() == OUT_OF_MEMORY { Kind::Memory } else { Kind::Text(message.to_owned()) }
+        }
+        mlua::Error::SyntaxError { message, .. } => Kind::Text(message.clone()),
+        mlua::Error::BadArgument { pos, cause, .. } => {
+            let cause = match kind(cause) {
+                Kind::Text(text) => text,
+                Kind::Fault(fault) => fault.to_string(),
+                other => return other,
+            };
+            Kind::Text(format!("bad argument #{pos}: {cause}"))
+        }
+        mlua::Error::FromLuaConversionError { from, to, message } => {
+            let wanted = message.as_deref().unwrap_or(to);
+            Kind::Text(format!("{wanted} expected, got {from}"))
+        }
+        other => Kind::Text(other.to_string()),
+    }
+}
+
+/// Lua's own words for a refused allocation.
+pub(super) const OUT_OF_MEMORY: &str = "not enough memory";
+
+/// The traceback an error of the binding carries, innermost first.
+pub(super) fn traceback(error: &mlua::Error) -> &str {
+    match error {
+        mlua::Error::CallbackError { traceback, cause } => {
+            let inner = self::traceback(cause);
+            if inner.is_empty() { traceback } else { inner }
+        }
+        mlua::Error::WithContext { cause, .. } => self::traceback(cause),
+        _ => "",
+    }
+}
+
+/// The first line of `traceback` inside the chunk `chunk`.
+pub(super) fn first_line_of(chunk: &str, traceback: &str) -> Option<u32> {
+    traceback.lines().find_map(|line| split_position(chunk, line.trim_start()).map(|(number, _)| number))
+}
+
+/// Splits `chunk:LINE: message`.
+pub(super) fn split_position<'a>(chunk: &str, text: &'a str) -> Option<(u32, &'a str)> {
+    let rest = text.strip_prefix(chunk)?.strip_prefix(':')?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let number = rest.get(..digits)?.parse().ok()?;
+    let rest = rest.get(digits..)?.strip_prefix(':')?;
+    Some((number, rest.strip_prefix(' ').unwrap_or(rest)))
+}
+
+/// Takes a position inside our own parts off a message, and the prefix our parts give to Lua's own
+/// functions; both mean nothing to a plan.
+pub(super) fn in_plan_words(message: &str) -> Cow<'_, str> {
+    const OWN: &str = "luaplan:";
+    let Some(rest) = message.strip_prefix(OWN) else { return Cow::Borrowed(message) };
+    let mut pieces = rest.splitn(3, ':');
+    match (pieces.next(), pieces.next(), pieces.next()) {
+        (Some(_), Some(line), Some(text)) if line.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Cow::Owned(text.trim_start().replace("'stock_", "'"))
+        }
+        _ => Cow::Borrowed(message),
+    }
+}

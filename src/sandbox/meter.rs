@@ -1,0 +1,249 @@
+//! Counts what a VM uses and stops it for good.
+//!
+//! The count comes from a hook that fires every [`STEP_INSTRUCTIONS`] VM instructions, in every
+//! coroutine by itself. A fresh coroutine starts a fresh interval, so each resume is charged one
+//! whole step: otherwise many short coroutines would run for nothing. The count depends on the
+//! plan and the answers to its calls alone, never on time, addresses or slices.
+//!
+//! Once a limit is hit the meter is *dead*: every further step fails, the plan's own `pcall` and
+//! coroutine functions rethrow, and no result is accepted.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use mlua::{HookTriggers, Lua, Thread, VmState};
+
+use super::{Interrupt, InterruptReason, VmLimits};
+use crate::base::{Error, ErrorCode, LimitName, Result};
+
+/// VM instructions between two looks of the meter.
+///
+/// Lua traps on every instruction whenever a count hook is set, so a coarser step saves little,
+/// while a finer one charges short coroutines more fairly.
+pub const STEP_INSTRUCTIONS: u32 = 200;
+
+/// What the guest sees of a limit: nothing. It only unwinds.
+#[derive(Debug)]
+pub(super) struct Dead;
+
+impl std::fmt::Display for Dead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the run has been stopped")
+    }
+}
+
+impl std::error::Error for Dead {}
+
+/// The counters of one VM.
+#[derive(Debug)]
+pub(super) struct Meter {
+    limits: VmLimits,
+    interrupt: Interrupt,
+    slice_instructions: u64,
+    instructions: AtomicU64,
+    slice_end: AtomicU64,
+    sliced: AtomicBool,
+    memory_peak_bytes: AtomicU64,
+    printed_bytes: AtomicU64,
+    calls: AtomicU64,
+    dead: AtomicBool,
+    fatal: Mutex<Option<Error>>,
+    main_thread: AtomicUsize,
+}
+
+impl Meter {
+    pub(super) fn new(limits: VmLimits, interrupt: Interrupt, slice_instructions: u64) -> Self {
+        Self {
+            limits,
+            interrupt,
+            slice_instructions: slice_instructions.max(u64::from(STEP_INSTRUCTIONS)),
+            instructions: AtomicU64::new(0),
+            slice_end: AtomicU64::new(u64::MAX),
+            sliced: AtomicBool::new(false),
+            memory_peak_bytes: AtomicU64::new(0),
+            printed_bytes: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+            dead: AtomicBool::new(false),
+            fatal: Mutex::new(None),
+            main_thread: AtomicUsize::new(0),
+        }
+    }
+
+    pub(super) fn limits(&self) -> &VmLimits {
+        &self.limits
+    }
+
+    /// Sets the hook; threads made from now on inherit it.
+    pub(super) fn attach(self: &std::sync::Arc<Self>, lua: &Lua) -> mlua::Result<()> {
+        let meter = self.clone();
+        lua.set_global_hook(HookTriggers::new().every_nth_instruction(STEP_INSTRUCTIONS), move |lua, _| {
+            meter.step(lua)
+        })
+    }
+
+    /// Names the coroutine that may be paused at the end of a slice.
+    pub(super) fn set_main_thread(&self, thread: &Thread) {
+        self.main_thread.store(thread.state() as usize, Ordering::Relaxed);
+    }
+
+    /// Starts a new slice.
+    pub(super) fn begin_slice(&self) {
+        let end = self.instructions().saturating_add(self.slice_instructions);
+        self.slice_end.store(end, Ordering::Relaxed);
+        self.sliced.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether the last pause was the end of a slice; asking clears it.
+    pub(super) fn take_sliced(&self) -> bool {
+        self.sliced.swap(false, Ordering::Relaxed)
+    }
+
+    fn step(&self, lua: &Lua) -> mlua::Result<VmState> {
+        self.charge(u64::from(STEP_INSTRUCTIONS))?;
+        self.sample_memory(lua);
+        let depth = self.limits.call_depth;
+        if lua.inspect_stack(saturating_usize(depth), |_| ()).is_some() {
+            return Err(self.kill(LimitName::Depth.exceeded(depth, stack_depth(lua, depth))));
+        }
+        let running = lua.exec_raw_lua(|raw| raw.state() as usize);
+        if self.instructions() >= self.slice_end.load(Ordering::Relaxed)
+            && running == self.main_thread.load(Ordering::Relaxed)
+        {
+            // Where Lua cannot yield, the binding goes on; the next step tries again.
+            self.sliced.store(true, Ordering::Relaxed);
+            return Ok(VmState::Yield);
+        }
+        Ok(VmState::Continue)
+    }
+
+    /// Counts `instructions` of work done outside the VM's own count.
+    ///
+    /// # Errors
+    /// [`Dead`], where this passes the limit, an interrupt came, or the run was dead before.
+    pub(super) fn charge(&self, instructions: u64) -> mlua::Result<()> {
+        let used = self.instructions.fetch_add(instructions, Ordering::Relaxed).saturating_add(instructions);
+        self.check_alive()?;
+        if used > self.limits.instructions {
+            return Err(self.kill(LimitName::Instructions.exceeded(self.limits.instructions, used)));
+        }
+        Ok(())
+    }
+
+    /// Looks at the interrupt and at the dead flag.
+    pub(super) fn check_alive(&self) -> mlua::Result<()> {
+        if self.is_dead() {
+            return Err(dead());
+        }
+        match self.interrupt.reason() {
+            None => Ok(()),
+            Some(InterruptReason::WallTime) => {
+                let wall_ms = self.limits.wall_ms;
+                Err(self.kill(LimitName::Wall.exceeded(wall_ms, wall_ms)))
+            }
+            Some(InterruptReason::Cancelled) => {
+                Err(self.kill(Error::new(ErrorCode::Cancelled, "the run was cancelled")))
+            }
+        }
+    }
+
+    /// Counts one tool call.
+    pub(super) fn count_call(&self) -> mlua::Result<()> {
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        if calls > self.limits.tool_calls {
+            return Err(self.kill(LimitName::ToolCalls.exceeded(self.limits.tool_calls, calls)));
+        }
+        self.charge(u64::from(STEP_INSTRUCTIONS))
+    }
+
+    /// Counts printed bytes.
+    pub(super) fn count_printed(&self, bytes: usize) -> mlua::Result<()> {
+        let bytes = bytes as u64;
+        let printed = self.printed_bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        if printed > self.limits.print_bytes {
+            return Err(self.kill(LimitName::Print.exceeded(self.limits.print_bytes, printed)));
+        }
+        self.charge(bytes / BYTES_PER_INSTRUCTION)
+    }
+
+    /// Remembers how much memory is held now.
+    pub(super) fn sample_memory(&self, lua: &Lua) {
+        self.memory_peak_bytes.fetch_max(lua.used_memory() as u64, Ordering::Relaxed);
+    }
+
+    /// Ends the run because an allocation was refused.
+    pub(super) fn out_of_memory(&self) -> mlua::Error {
+        let limit = self.limits.memory_bytes;
+        let observed = self.memory_peak_bytes.fetch_max(limit, Ordering::Relaxed).max(limit);
+        self.kill(LimitName::Memory.exceeded(limit, observed))
+    }
+
+    /// Ends the run because `wanted_bytes` could never fit.
+    pub(super) fn refuse_allocation(&self, wanted_bytes: u64) -> mlua::Error {
+        self.kill(LimitName::Memory.exceeded(self.limits.memory_bytes, wanted_bytes))
+    }
+
+    /// Ends the run for good. The first reason stays.
+    pub(super) fn kill(&self, error: Error) -> mlua::Error {
+        let mut fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner);
+        fatal.get_or_insert(error);
+        self.dead.store(true, Ordering::Relaxed);
+        dead()
+    }
+
+    pub(super) fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::Relaxed)
+    }
+
+    /// The reason the run is dead, if it is.
+    ///
+    /// # Errors
+    /// That reason.
+    pub(super) fn verdict(&self) -> Result<()> {
+        if !self.is_dead() {
+            return Ok(());
+        }
+        let mut fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner);
+        Err(fatal
+            .take()
+            .unwrap_or_else(|| Error::new(ErrorCode::Internal, "the run stopped without a reason")))
+    }
+
+    pub(super) fn instructions(&self) -> u64 {
+        self.instructions.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn usage(&self) -> super::VmUsage {
+        super::VmUsage {
+            instructions: self.instructions(),
+            memory_peak_bytes: self.memory_peak_bytes.load(Ordering::Relaxed),
+            calls: self.calls.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// How many bytes handled by host code count as one instruction.
+pub(super) const BYTES_PER_INSTRUCTION: u64 = 16;
+
+fn dead() -> mlua::Error {
+    mlua::Error::external(Dead)
+}
+
+fn saturating_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// The number of frames of the running coroutine, which is known to be above `at_least`.
+fn stack_depth(lua: &Lua, at_least: u64) -> u64 {
+    let exists = |depth: u64| lua.inspect_stack(saturating_usize(depth), |_| ()).is_some();
+    let mut low = at_least;
+    let mut high = at_least.saturating_mul(2).max(2);
+    while exists(high) {
+        low = high;
+        high = high.saturating_mul(2);
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if exists(middle) { low = middle } else { high = middle }
+    }
+    low + 1
+}

@@ -1,0 +1,97 @@
+//! The pauses of a VM, each with the only ways on from there.
+
+use std::time::Duration;
+
+use super::vm::Vm;
+use super::{Stopped, VmUsage};
+use crate::base::{CallOutcome, Error};
+use crate::catalog::CallRequest;
+
+/// Where a VM has come to.
+#[must_use = "a VM that is dropped loses its run"]
+#[derive(Debug)]
+pub enum Step {
+    /// The plan waits for tool calls.
+    Calls(PendingCalls),
+    /// The slice of instructions is used up.
+    Slice(PausedSlice),
+    /// The plan waits before another attempt of `retry`.
+    Wait(PausedWait),
+    /// The plan has ended, well or not.
+    Done(Stopped),
+}
+
+macro_rules! common_to_pauses {
+    ($($pause:ident),+) => {$(
+        impl $pause {
+            /// What was printed since the pause before; asking again gives nothing.
+            pub fn take_printed(&mut self) -> String {
+                self.vm.take_printed()
+            }
+
+            /// What was used so far.
+            #[must_use]
+            pub fn usage(&self) -> VmUsage {
+                self.vm.usage()
+            }
+
+            /// Ends the run for a reason the plan cannot catch.
+            #[must_use]
+            pub fn abort(self, reason: Error) -> Stopped {
+                self.vm.stop(Err(reason))
+            }
+        }
+    )+};
+}
+common_to_pauses!(PendingCalls, PausedSlice, PausedWait);
+
+/// A plan that waits for tool calls.
+#[derive(Debug)]
+pub struct PendingCalls {
+    pub(super) vm: Vm,
+    /// The calls, in the order of the program. One alone, or one for each branch of `parallel`
+    /// that came to a call in this round; these may run at the same time.
+    pub calls: Vec<CallRequest>,
+}
+
+impl PendingCalls {
+    /// Goes on with what came of the calls, in the order of `calls`. A different number of outcomes
+    /// ends the run with `internal`.
+    pub fn answer(self, outcomes: Vec<CallOutcome>) -> Step {
+        self.vm.answer(outcomes)
+    }
+}
+
+/// A plan that has used up its slice.
+#[derive(Debug)]
+pub struct PausedSlice {
+    pub(super) vm: Vm,
+}
+
+impl PausedSlice {
+    /// Goes on with a new slice.
+    pub fn go_on(self) -> Step {
+        self.vm.go_on()
+    }
+}
+
+/// A plan that waits before another attempt of `retry`.
+#[derive(Debug)]
+pub struct PausedWait {
+    pub(super) vm: Vm,
+    /// How long to wait.
+    pub wait: Duration,
+    /// The attempt that failed, counted from 1.
+    pub attempt: u32,
+    /// How many attempts there are.
+    pub attempts_max: u32,
+    /// Why it failed.
+    pub message: String,
+}
+
+impl PausedWait {
+    /// Goes on with the next attempt.
+    pub fn go_on(self) -> Step {
+        self.vm.go_on()
+    }
+}

@@ -1,0 +1,43 @@
+//! `csv`: rows from text and text from rows, quoted as RFC 4180 has it.
+
+mod read;
+mod write;
+
+use mlua::{Table, Value};
+
+use super::call::{Call, Native};
+
+pub(super) static NATIVES: &[Native] =
+    &[Native { name: "parse", run: read::parse }, Native { name: "encode", run: write::encode }];
+
+/// An option that is true or false.
+fn flag(call: &Call<'_>, options: Option<&Table>, name: &str, default: bool) -> mlua::Result<bool> {
+    match option(options, name)? {
+        Value::Nil => Ok(default),
+        Value::Boolean(value) => Ok(value),
+        other => {
+            Err(call.fail(format_args!("option {name} must be true or false, got {}", call.describe(&other))))
+        }
+    }
+}
+
+/// The separator: one ASCII character that no quoting or line end needs.
+fn separator(call: &Call<'_>, options: Option<&Table>) -> mlua::Result<u8> {
+    match option(options, "separator")? {
+        Value::Nil => Ok(b','),
+        Value::String(text) => match *text.as_bytes() {
+            [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n' | 0) => Ok(byte),
+            _ => Err(call.fail(
+                "option separator must be one ASCII character other than a quote or a line end, for example \";\" or \"\\t\"",
+            )),
+        },
+        other => Err(call.fail(format_args!(
+            "option separator must be text of one character, got {}",
+            call.describe(&other)
+        ))),
+    }
+}
+
+fn option(options: Option<&Table>, name: &str) -> mlua::Result<Value> {
+    options.map_or(Ok(Value::Nil), |options| options.get(name))
+}

@@ -1,0 +1,108 @@
+//! Text → rows.
+
+use std::collections::HashSet;
+
+use csv::{ByteRecord, ReaderBuilder};
+use mlua::{LuaString, Value};
+
+use super::super::call::Call;
+use super::{flag, separator};
+
+/// What one cell costs beside its bytes.
+const CELL_INSTRUCTIONS: u64 = 4;
+
+pub(super) fn parse(call: &Call<'_>) -> mlua::Result<Value> {
+    let text = call.text(0, "text")?;
+    let options = call.options(1, &["header", "separator", "numbers"])?;
+    let options = options.as_ref();
+    let header = flag(call, options, "header", true)?;
+    let numbers = flag(call, options, "numbers", false)?;
+    let bytes = text.as_bytes();
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(separator(call, options)?)
+        .from_reader(&*bytes);
+    let mut record = ByteRecord::new();
+    let mut names: Option<Vec<LuaString>> = None;
+    let rows = call.lua.create_table()?;
+    while reader.read_byte_record(&mut record).map_err(|error| call.fail(error))? {
+        let line = record.position().map_or(0, csv::Position::line);
+        if header && names.is_none() {
+            let mut created = Vec::new();
+            for name in column_names(&record) {
+                created.push(call.lua.create_string(name)?);
+            }
+            names = Some(created);
+            continue;
+        }
+        let row = call.lua.create_table()?;
+        for (index, cell) in record.iter().enumerate() {
+            call.charge(CELL_INSTRUCTIONS)?;
+            let value = cell_value(call, cell, numbers)?;
+            match &names {
+                None => row.raw_set(index + 1, value)?,
+                Some(names) => match names.get(index) {
+                    Some(name) => row.raw_set(name, value)?,
+                    None => {
+                        return Err(call.fail(format_args!(
+                            "line {line} has {} fields, the header has {}",
+                            record.len(),
+                            names.len()
+                        )));
+                    }
+                },
+            }
+        }
+        if names.is_none() {
+            call.support.mark_array(&row)?;
+        }
+        rows.raw_push(row)?;
+    }
+    call.support.mark_array(&rows)?;
+    Ok(Value::Table(rows))
+}
+
+/// The names of the columns: blanks around them cut, an empty one named by its place, a repeated
+/// one numbered, so that no column hides another.
+fn column_names(record: &ByteRecord) -> Vec<Vec<u8>> {
+    let mut seen = HashSet::new();
+    let mut names = Vec::with_capacity(record.len());
+    for (index, cell) in record.iter().enumerate() {
+        let base = match cell.trim_ascii() {
+            [] => format!("column_{}", index + 1).into_bytes(),
+            name => name.to_vec(),
+        };
+        let mut name = base.clone();
+        let mut number = 1;
+        while !seen.insert(name.clone()) {
+            number += 1;
+            name = [&base[..], format!("_{number}").as_bytes()].concat();
+        }
+        names.push(name);
+    }
+    names
+}
+
+fn cell_value(call: &Call<'_>, cell: &[u8], numbers: bool) -> mlua::Result<Value> {
+    if numbers && let Some(number) = std::str::from_utf8(cell).ok().and_then(read_number) {
+        return Ok(number);
+    }
+    call.give(cell)
+}
+
+/// A number only where nothing is lost by it: `007` and `+49` are codes, not counts.
+fn read_number(text: &str) -> Option<Value> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, fraction) =
+        digits.split_once('.').map_or((digits, None), |(whole, part)| (whole, Some(part)));
+    let plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !plain(whole) || (whole.len() > 1 && whole.starts_with('0')) || text == "-0" {
+        return None;
+    }
+    match fraction {
+        None => text.parse().ok().map(Value::Integer),
+        Some(fraction) if plain(fraction) => text.parse().ok().map(Value::Number),
+        Some(_) => None,
+    }
+}

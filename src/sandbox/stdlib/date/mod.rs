@@ -1,0 +1,165 @@
+//! `date`: calendar arithmetic on ISO text. No clock, no time zones but fixed offsets.
+
+mod arguments;
+mod arithmetic;
+mod format;
+mod parts;
+mod stamp;
+
+use mlua::Value;
+
+use super::call::{Call, Native};
+use arguments::{distance, give, offset, pass, stamp, unit};
+use stamp::{EPOCH, OUT_OF_YEARS, Stamp, TimeForm};
+
+/// What reading or writing one date costs.
+const DATE_INSTRUCTIONS: u64 = 20;
+
+pub(super) static NATIVES: &[Native] = &[
+    Native { name: "parse", run: parse },
+    Native { name: "valid", run: valid },
+    Native { name: "format", run: format_as },
+    Native { name: "add", run: add },
+    Native { name: "diff", run: diff },
+    Native { name: "compare", run: compare },
+    Native { name: "start_of", run: start_of },
+    Native { name: "end_of", run: end_of },
+    Native { name: "range", run: range },
+    Native { name: "parts", run: parts::parts },
+    Native { name: "make", run: parts::make },
+    Native { name: "weekday", run: parts::weekday },
+    Native { name: "weekday_name", run: parts::weekday_name },
+    Native { name: "month_name", run: parts::month_name },
+    Native { name: "week", run: parts::week },
+    Native { name: "week_year", run: parts::week_year },
+    Native { name: "days_in_month", run: parts::days_in_month },
+    Native { name: "is_leap_year", run: parts::is_leap_year },
+    Native { name: "unix", run: unix },
+    Native { name: "from_unix", run: from_unix },
+    Native { name: "to_utc", run: to_utc },
+];
+
+fn read(call: &Call<'_>) -> mlua::Result<Result<Stamp, String>> {
+    let text = call.utf8(0, "text")?;
+    call.charge(DATE_INSTRUCTIONS)?;
+    if call.is_absent(1) {
+        return Ok(Stamp::parse(&text).or_else(|why| format::read_mail(&text).ok_or(why)));
+    }
+    Ok(format::read(&text, &call.utf8(1, "format")?))
+}
+
+fn parse(call: &Call<'_>) -> mlua::Result<Value> {
+    let read = read(call)?;
+    give(call, read)
+}
+
+fn valid(call: &Call<'_>) -> mlua::Result<Value> {
+    if !matches!(call.arg(0), Value::String(_)) {
+        return Ok(Value::Boolean(false));
+    }
+    Ok(Value::Boolean(read(call)?.is_ok()))
+}
+
+fn format_as(call: &Call<'_>) -> mlua::Result<Value> {
+    let stamp = stamp(call, 0, "iso")?;
+    let pattern = call.utf8(1, "format")?;
+    call.charge_bytes(pattern.len().saturating_mul(16))?;
+    call.give(pass(call, format::format(&stamp, &pattern))?)
+}
+
+fn add(call: &Call<'_>) -> mlua::Result<Value> {
+    let stamp = stamp(call, 0, "iso")?;
+    let distance = distance(call, 1, 2)?;
+    give(call, arithmetic::add(stamp, distance))
+}
+
+fn diff(call: &Call<'_>) -> mlua::Result<Value> {
+    let (from, to) = (stamp(call, 0, "from")?, stamp(call, 1, "to")?);
+    let unit = if call.is_absent(2) { arithmetic::Unit::Days } else { unit(call, 2)? };
+    Ok(Value::Integer(pass(call, arithmetic::diff(&from, &to, unit))?))
+}
+
+fn compare(call: &Call<'_>) -> mlua::Result<Value> {
+    let (a, b) = (stamp(call, 0, "a")?, stamp(call, 1, "b")?);
+    Ok(Value::Integer(arithmetic::compare(&a, &b) as i64))
+}
+
+fn start_of(call: &Call<'_>) -> mlua::Result<Value> {
+    let stamp = stamp(call, 0, "iso")?;
+    let unit = unit(call, 1)?;
+    give(call, arithmetic::start_of(stamp, unit))
+}
+
+fn end_of(call: &Call<'_>) -> mlua::Result<Value> {
+    let stamp = stamp(call, 0, "iso")?;
+    let unit = unit(call, 1)?;
+    give(call, arithmetic::end_of(stamp, unit))
+}
+
+/// Every date from `from` to `to`, both included. Each is counted from the first, so that a
+/// month's end stays one.
+fn range(call: &Call<'_>) -> mlua::Result<Value> {
+    let (from, to) = (stamp(call, 0, "from")?, stamp(call, 1, "to")?);
+    let step = if call.is_absent(2) {
+        arithmetic::Distance::default().with(1, arithmetic::Unit::Days).unwrap_or_default()
+    } else {
+        distance(call, 2, 3)?
+    };
+    let second = pass(call, arithmetic::add(from, step))?;
+    let direction = arithmetic::compare(&second, &from);
+    if step.is_zero() || direction.is_eq() {
+        return Err(call.fail("argument 3 (step) must not be zero"));
+    }
+    let list = call.lua.create_table()?;
+    let mut index = 0;
+    let mut current = from;
+    while arithmetic::compare(&current, &to) != direction {
+        call.charge(DATE_INSTRUCTIONS)?;
+        index += 1;
+        list.raw_set(index, call.lua.create_string(current.to_string())?)?;
+        match step.times(index).and_then(|far| arithmetic::add(from, far)) {
+            Ok(next) => current = next,
+            // The calendar ends before `to` is passed.
+            Err(_) => break,
+        }
+    }
+    call.support.mark_array(&list)?;
+    Ok(Value::Table(list))
+}
+
+fn unix(call: &Call<'_>) -> mlua::Result<Value> {
+    let since = stamp(call, 0, "iso")?.since_epoch();
+    // Seconds before 1970 that are not whole belong to the second before them.
+    Ok(Value::Integer(since.as_secs() - i64::from(since.subsec_nanos() < 0)))
+}
+
+fn from_unix(call: &Call<'_>) -> mlua::Result<Value> {
+    let (seconds, millis) = match (call.as_integer(&call.arg(0)), call.number(0, "seconds")?) {
+        (Some(seconds), _) => (seconds, 0),
+        (None, seconds) if seconds.is_finite() => {
+            (seconds.floor() as i64, ((seconds - seconds.floor()) * 1000.0).round() as i64)
+        }
+        (None, _) => return Err(call.fail("argument 1 (seconds) must be a finite number")),
+    };
+    let offset = if call.is_absent(1) { (jiff::tz::Offset::UTC, true) } else { offset(call, 1)? };
+    let fraction_digits = if millis == 0 { 0 } else { 3 };
+    let local = seconds
+        .checked_add(i64::from(offset.0.seconds()))
+        .map(|seconds| jiff::SignedDuration::new(seconds, 0))
+        .and_then(|since| since.checked_add(jiff::SignedDuration::from_millis(millis)))
+        .and_then(|since| EPOCH.checked_add(since).ok());
+    let Some(at) = local else {
+        return Err(call.fail("argument 1 (seconds) is not between the years 0001 and 9999"));
+    };
+    let time = TimeForm { fraction_digits, offset: Some(offset), ..TimeForm::PLAIN };
+    give(call, Stamp { at, time: Some(time) }.moved(at))
+}
+
+/// The same instant as a text that ends in `Z`.
+fn to_utc(call: &Call<'_>) -> mlua::Result<Value> {
+    let stamp = stamp(call, 0, "iso")?;
+    let form = stamp.time.unwrap_or(TimeForm::PLAIN);
+    let time = Some(TimeForm { offset: Some((jiff::tz::Offset::UTC, true)), ..form });
+    let utc = stamp.at_offset(0).ok_or_else(|| call.fail(OUT_OF_YEARS))?;
+    give(call, Stamp { time, ..stamp }.moved(utc))
+}

@@ -1,0 +1,59 @@
+//! What a VM hands out when it pauses or stops.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::base::{Result, Value};
+
+/// Why a VM is told to stop from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum InterruptReason {
+    /// The wall limit passed.
+    WallTime = 1,
+    /// The run was cancelled.
+    Cancelled = 2,
+}
+
+/// A handle to stop a VM from another thread. The VM looks at it at every meter step.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt(Arc<AtomicU8>);
+
+impl Interrupt {
+    /// Asks the VM to stop. The first reason given stays.
+    pub fn trigger(&self, reason: InterruptReason) {
+        let _ = self.0.compare_exchange(0, reason as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Whether, and why, the VM was asked to stop.
+    #[must_use]
+    pub fn reason(&self) -> Option<InterruptReason> {
+        match self.0.load(Ordering::Relaxed) {
+            1 => Some(InterruptReason::WallTime),
+            2 => Some(InterruptReason::Cancelled),
+            _ => None,
+        }
+    }
+}
+
+/// What a VM has used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct VmUsage {
+    /// Instructions, rounded up to the meter's step.
+    pub instructions: u64,
+    /// The most bytes held at once.
+    pub memory_peak_bytes: u64,
+    /// Tool calls asked for.
+    pub calls: u64,
+}
+
+/// A plan that has come to its end. The VM is gone.
+#[derive(Debug)]
+pub struct Stopped {
+    /// What `run` returned, or why it stopped.
+    pub result: Result<Value>,
+    /// What was used.
+    pub usage: VmUsage,
+    /// What was printed since the pause before.
+    pub printed: String,
+}

@@ -1,0 +1,11 @@
+//! The sandbox as its users see it: source in, steps out.
+
+mod calls;
+mod cases;
+mod conversion;
+mod globals;
+mod harness;
+mod hostile;
+mod limits;
+mod repeat;
+mod shared;

@@ -1,0 +1,4 @@
+-- result: [[],[null,1],{"a":[]}]
+function run()
+  return { {}, { null, 1 }, { a = {} } }
+end

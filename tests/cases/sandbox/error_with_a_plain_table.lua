@@ -1,0 +1,4 @@
+-- error: plan_error {"status":4}
+function run()
+  error({ status = 4 })
+end

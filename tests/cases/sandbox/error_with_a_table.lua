@@ -1,0 +1,4 @@
+-- error: plan_error line 3: no users
+function run()
+  error({ message = "no users", status = 4 })
+end

@@ -1,0 +1,4 @@
+-- error: plan_error
+function run()
+  error(setmetatable({}, { __tostring = function() while true do end end }))
+end

@@ -1,0 +1,4 @@
+-- error: plan_syntax line 4:
+function run()
+  local x =
+end

@@ -1,0 +1,3 @@
+-- result: 5
+local five = echo(5)
+function run() return five end

@@ -1,0 +1,2 @@
+-- error: tool_error_used
+return text.upper(fail())

@@ -1,0 +1,58 @@
+equal(json.decode('{"a":[1,2.5,"x",true,false]}'), { a = { 1, 2.5, "x", true, false } })
+equal(json.decode("  7 "), 7)
+equal(math.type(json.decode("7")), "integer")
+equal(math.type(json.decode("7.0")), "float")
+equal(json.decode("null"), nil)
+equal(json.decode('"\\u00e9\\ud83d\\ude00"'), "é😀")
+equal(json.decode("[null]")[1], null)
+equal(json.decode('{"a":null}').a, nil)
+-- What was null goes back as null; [] and {} stay apart; order is kept.
+for _, text in ipairs({ "[]", "{}", '{"z":null,"a":[],"m":{}}', "[null,[null]]", '{"b":1,"a":2}', '"x"', "1.0", "-0.5",
+  "9223372036854775807", "-9223372036854775808", "true", '{"$bytes":"/w=="}', '{"$bytes":"plain"}', '{"":0}' }) do
+  equal(json.encode(json.decode(text)), text)
+end
+equal(json.decode('{"$bytes":"/w=="}'), "\255")
+equal(json.encode("\255"), '{"$bytes":"/w=="}')
+
+equal(json.encode(nil), "null")
+equal(json.encode({}), "[]")
+equal(json.encode(json.object()), "{}")
+equal(json.encode(json.array()), "[]")
+equal(json.encode(json.object({})), "{}")
+equal(json.encode({ null, 1 }), "[null,1]")
+equal(json.encode({ b = 1, a = { 2 } }, { sort = true }), '{"a":[2],"b":1}')
+equal(json.encode(json.decode('{"b":1,"a":{"d":1,"c":2}}'), { sort = true }), '{"a":{"c":2,"d":1},"b":1}')
+equal(json.encode({ a = { 1, 2 } }, { indent = 2 }), '{\n  "a": [\n    1,\n    2\n  ]\n}')
+equal(json.encode("quote \" tab \t é"), '"quote \\" tab \\t é"')
+equal(json.encode(1.5), "1.5")
+equal(json.encode(2.0), "2.0")
+local marked = { 1 }
+assert(rawequal(json.array(marked), marked))
+
+assert(rawequal(json.null, null))
+assert(json.is_null(nil) and json.is_null(null) and json.is_null() and not json.is_null(false) and not json.is_null({}))
+
+fails("json.decode: argument 1 (text) must be text, got nil", json.decode)
+fails("json.decode: argument 1 (text) must be text, got table", json.decode, {})
+fails("json.decode: argument 1 (text) is not valid UTF-8 at byte 3", json.decode, '["\255"]')
+fails("json.decode: not valid JSON: ", json.decode, "")
+fails("line 1 column 2", json.decode, "{'a':1}")
+fails("trailing characters", json.decode, "1 2")
+fails("trailing comma", json.decode, "[1,]")
+fails("18446744073709551615 does not fit 64 signed bits", json.decode, "18446744073709551615")
+fails("number out of range", json.decode, "1e999")
+fails("recursion limit", json.decode, string.rep("[", 200))
+fails("json.encode argument 1", json.encode, print)
+fails("NaN", json.encode, 0 / 0)
+fails("an infinity", json.encode, { { math.huge } })
+local cycle = {}
+cycle.self = cycle
+fails("contains itself", json.encode, cycle)
+fails("both a list and the key `x`", json.encode, { 1, x = 2 })
+fails("a key that is a boolean", json.encode, { [true] = 1 })
+fails("json.encode: option indent must be a whole number from 0 to 16", json.encode, 1, { indent = -1 })
+fails("json.encode: option indent", json.encode, 1, { indent = "wide" })
+fails("json.encode: unknown option intend; known: indent, sort", json.encode, 1, { intend = 2 })
+fails("json.encode: argument 2 (options) must be a table, got number", json.encode, 1, 2)
+fails("json.array: argument 1 (t) must be a table, got string", json.array, "x")
+fails("json.object: argument 1 (t) must be a table, got number", json.object, 1)

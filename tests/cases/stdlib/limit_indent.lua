@@ -1,0 +1,2 @@
+-- stops: limit_memory
+text.indent("x", 1 << 50)
