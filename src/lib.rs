@@ -11,3 +11,4 @@ pub mod journal;
 pub mod llm;
 pub mod plan;
 pub mod sandbox;
+pub mod tools;

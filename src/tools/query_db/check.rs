@@ -1,0 +1,220 @@
+//! Whether a statement may be sent: one statement, of a kind that is granted, with nothing in it
+//! that reaches past the tables.
+//!
+//! This is the first of two walls. It looks at words, not at meaning, and errs towards refusing;
+//! the second wall is the database's own read-only session. It catches what that session lets
+//! through: reading files of the server, sleeping, locks, session settings.
+
+use super::denied::{Place, denied_function, denied_name};
+use super::dialect::Dialect;
+use super::failure::{Failed, refused};
+use super::lex::{Token, TokenKind, lex};
+
+/// What a statement does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StatementKind {
+    Read,
+    Write,
+}
+
+const READING: [&str; 4] = ["SELECT", "WITH", "VALUES", "TABLE"];
+const WRITING: [&str; 3] = ["INSERT", "UPDATE", "DELETE"];
+const MODIFYING: [&str; 5] = ["INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"];
+/// What MySQL's SHOW may show: structure, not accounts, other sessions or the server.
+const SHOWN: [&str; 8] = ["TABLES", "COLUMNS", "FIELDS", "INDEX", "INDEXES", "KEYS", "DATABASES", "TABLE"];
+/// What may follow `SHOW FULL`; the processes of other sessions may not.
+const SHOWN_FULL: [&str; 3] = ["TABLES", "COLUMNS", "FIELDS"];
+
+/// Checks the text exactly as it will be sent. `write_granted` also lets single INSERT, UPDATE
+/// and DELETE statements through.
+///
+/// # Errors
+/// `query_refused`, saying what is not allowed.
+pub(super) fn check(dialect: Dialect, sql: &str, write_granted: bool) -> Result<StatementKind, Failed> {
+    let mut tokens = lex(dialect, sql)?;
+    tokens.retain(|token| token.kind != TokenKind::Comment);
+    while tokens.last().is_some_and(|last| last.is(";")) {
+        tokens.pop();
+    }
+    if tokens.iter().any(|token| token.is(";")) {
+        return Err(refused("the SQL holds more than one statement"));
+    }
+    balanced(&tokens)?;
+    let kind = kind_of(dialect, &tokens, write_granted)?;
+    let statement = tokens.get(granted_head(&tokens, kind)..).unwrap_or_default();
+    words(dialect, statement, kind)?;
+    Ok(kind)
+}
+
+/// How many tokens at the head of a granted write are part of the grant: its keyword, and INTO
+/// with what may stand before it (`INSERT IGNORE INTO`).
+fn granted_head(tokens: &[Token<'_>], kind: StatementKind) -> usize {
+    const HEAD_MAX: usize = 3;
+    if kind == StatementKind::Read {
+        return 0;
+    }
+    let into = tokens.iter().take(HEAD_MAX).position(|token| token.is_keyword("INTO"));
+    into.map_or(1, |at| at + 1)
+}
+
+fn balanced(tokens: &[Token<'_>]) -> Result<(), Failed> {
+    let mut depth = 0_i64;
+    for token in tokens {
+        if token.is("(") {
+            depth += 1;
+        } else if token.is(")") {
+            depth -= 1;
+        }
+        if depth < 0 {
+            break;
+        }
+    }
+    if depth == 0 { Ok(()) } else { Err(refused("the SQL's parentheses do not match")) }
+}
+
+fn kind_of(dialect: Dialect, tokens: &[Token<'_>], write_granted: bool) -> Result<StatementKind, Failed> {
+    let mut rest = skip_parentheses(tokens);
+    let first = rest.first().ok_or_else(|| refused("the SQL holds no statement"))?;
+    if first.is_keyword("EXPLAIN") {
+        rest = explained(rest);
+        return match rest.first() {
+            Some(target) if is_any(target, &READING) => Ok(StatementKind::Read),
+            _ => Err(refused("only a reading statement can be explained")),
+        };
+    }
+    let reads = is_any(first, &READING)
+        || match dialect {
+            Dialect::Sqlite => false,
+            Dialect::Postgres => {
+                // ALL would show passwords among the settings.
+                first.is_keyword("SHOW") && !rest.get(1).is_some_and(|next| next.is_keyword("ALL"))
+            }
+            Dialect::Mysql => shows(rest) || is_any(first, &["DESCRIBE", "DESC"]),
+        };
+    if reads {
+        return Ok(StatementKind::Read);
+    }
+    let word = first.text.to_uppercase();
+    if is_any(first, &WRITING) {
+        return if write_granted {
+            Ok(StatementKind::Write)
+        } else {
+            Err(refused(format!("{word} writes, and this database is granted for reading only"))
+                .with_help("name the database under `[tools.query_db] writes` to grant it"))
+        };
+    }
+    Err(refused(format!("a statement that begins with `{word}` is not allowed"))
+        .with_help("send one SELECT, WITH … SELECT, VALUES, EXPLAIN or SHOW"))
+}
+
+fn shows(tokens: &[Token<'_>]) -> bool {
+    let is = |at: usize, keywords: &[&str]| tokens.get(at).is_some_and(|token| is_any(token, keywords));
+    is(0, &["SHOW"])
+        && (is(1, &SHOWN)
+            || (is(1, &["FULL"]) && is(2, &SHOWN_FULL))
+            || (is(1, &["CREATE"]) && is(2, &["TABLE", "VIEW"])))
+}
+
+fn skip_parentheses<'t, 's>(mut tokens: &'t [Token<'s>]) -> &'t [Token<'s>] {
+    while let [first, rest @ ..] = tokens
+        && first.is("(")
+    {
+        tokens = rest;
+    }
+    tokens
+}
+
+/// What follows EXPLAIN and its options.
+fn explained<'t, 's>(tokens: &'t [Token<'s>]) -> &'t [Token<'s>] {
+    let mut rest = tokens.get(1..).unwrap_or_default();
+    if rest.first().is_some_and(|first| first.is("("))
+        && !rest.get(1).is_some_and(|second| is_any(second, &READING))
+    {
+        let close = rest.iter().position(|token| token.is(")")).map_or(rest.len(), |at| at + 1);
+        rest = rest.get(close..).unwrap_or_default();
+    }
+    while rest
+        .first()
+        .is_some_and(|first| is_any(first, &["ANALYZE", "VERBOSE", "QUERY", "PLAN", "EXTENDED"]))
+    {
+        rest = rest.get(1..).unwrap_or_default();
+    }
+    if rest.first().is_some_and(|first| first.is_keyword("FORMAT")) {
+        rest = rest.get(3..).unwrap_or_default();
+    }
+    skip_parentheses(rest)
+}
+
+fn words(dialect: Dialect, tokens: &[Token<'_>], kind: StatementKind) -> Result<(), Failed> {
+    let show = skip_parentheses(tokens).first().is_some_and(|first| first.is_keyword("SHOW"));
+    for (index, token) in tokens.iter().enumerate() {
+        let next = tokens.get(index + 1);
+        let before = index.checked_sub(1).and_then(|at| tokens.get(at));
+        let called = next.is_some_and(|next| next.is("("));
+        let member = before.is_some_and(|before| before.is("."));
+        if !member {
+            keyword(token, next, called, kind)?;
+        }
+        if let Some(name) = token.name() {
+            if called && denied_function(dialect, &name) {
+                return Err(refused(format!("the function `{name}` is not allowed")));
+            }
+            let inside = index.checked_sub(2).filter(|_| member).and_then(|at| tokens.get(at)?.name());
+            let listed = show && before.is_some_and(|before| is_any(before, &["FROM", "IN"]));
+            let schema = listed || next.is_some_and(|next| next.is("."));
+            if denied_name(dialect, &name, Place { inside: inside.as_deref(), schema }) {
+                return Err(refused(format!("`{name}` may not be read")));
+            }
+        }
+        variables(dialect, token, next)?;
+    }
+    Ok(())
+}
+
+fn keyword(
+    token: &Token<'_>,
+    next: Option<&Token<'_>>,
+    called: bool,
+    kind: StatementKind,
+) -> Result<(), Failed> {
+    let next_is = |keywords: &[&str]| next.is_some_and(|next| is_any(next, keywords));
+    let word = token.text.to_uppercase();
+    if token.is_keyword("INTO") {
+        return Err(refused("INTO would write the result somewhere"));
+    }
+    // `ON CONFLICT … DO UPDATE` and `ON DUPLICATE KEY UPDATE` belong to a granted INSERT.
+    let upsert = kind == StatementKind::Write && token.is_keyword("UPDATE");
+    if is_any(token, &MODIFYING) && !called && !upsert {
+        return Err(refused(format!("{word} writes")).with_help("put a column of that name in quotes"));
+    }
+    if token.is_keyword("FOR") && next_is(&["UPDATE", "SHARE", "NO", "KEY"]) {
+        return Err(refused("FOR UPDATE and FOR SHARE lock rows"));
+    }
+    if token.is_keyword("FOR") && next_is(&["CONNECTION"]) {
+        return Err(refused("FOR CONNECTION looks into another session"));
+    }
+    if token.is_keyword("LOCK") && next_is(&["IN"]) {
+        return Err(refused("LOCK IN SHARE MODE locks rows"));
+    }
+    if token.is_keyword("NEXT") && next_is(&["VALUE"]) {
+        return Err(refused("NEXT VALUE FOR advances a sequence"));
+    }
+    Ok(())
+}
+
+/// Variables outlive the statement in MySQL, and are nothing but empty in SQLite.
+fn variables(dialect: Dialect, token: &Token<'_>, next: Option<&Token<'_>>) -> Result<(), Failed> {
+    let assigns = token.is(":") && next.is_some_and(|next| next.is("=") && next.start == token.end());
+    if dialect == Dialect::Mysql && (token.is("@") || assigns) {
+        return Err(refused("session and server variables are not allowed"));
+    }
+    if dialect == Dialect::Sqlite && (token.is("@") || token.is("$") || token.is("#")) {
+        return Err(refused(format!("`{}` is not a placeholder luaplan knows", token.text))
+            .with_help("use `?`, `$1` or `:name`"));
+    }
+    Ok(())
+}
+
+fn is_any(token: &Token<'_>, keywords: &[&str]) -> bool {
+    keywords.iter().any(|keyword| token.is_keyword(keyword))
+}

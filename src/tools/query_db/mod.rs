@@ -1,0 +1,206 @@
+//! `query_db`: rows from SQLite, PostgreSQL, MySQL and MariaDB.
+//!
+//! Two walls keep it reading: the check of the statement as it is sent (`check`), and a
+//! read-only session of the database. A request is read (`request`), written as SQL with holes
+//! (`compose`, `template`), checked, and run by one of the three drivers, which count rows and
+//! bytes as they arrive (`rows`).
+//!
+//! **Never here:** changing a schema, more than one statement a call, a database that the
+//! configuration does not name, a URL's password in a message.
+
+mod check;
+mod compose;
+mod database;
+mod denied;
+mod dialect;
+mod failure;
+mod lex;
+mod mysql;
+mod number;
+mod pg_decode;
+mod pg_encode;
+mod pool;
+mod postgres;
+mod request;
+mod rows;
+mod session;
+mod settings;
+mod sqlite;
+mod template;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use indexmap::IndexMap;
+
+use self::check::StatementKind;
+use self::compose::compose;
+use self::database::Database;
+use self::failure::Failed;
+use self::request::Request;
+use self::rows::{Caps, Rows};
+pub use self::settings::{DatabaseUrl, QueryDbSettings};
+use crate::base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
+use crate::bus::{Invocation, Tool};
+use crate::catalog::ToolSpec;
+
+/// The manifest, `tools/query_db.toml`.
+pub const MANIFEST: &str = include_str!("../../../tools/query_db.toml");
+
+/// The database that is meant where none is named, if there is one of that name.
+const DEFAULT_DATABASE: &str = "main";
+
+/// The tool `query_db` over the configured databases. Connections are opened when first needed.
+pub struct QueryDb {
+    spec: ToolSpec,
+    databases: IndexMap<String, Database>,
+    rows_max: u64,
+    bytes_max: u64,
+    timeout: Duration,
+}
+
+impl QueryDb {
+    /// Sets the tool up. Paths of SQLite files are taken from `base_dir`. Nothing is opened yet.
+    /// Where writing is granted in any database, the tool's effect becomes `write` and it counts
+    /// as not idempotent.
+    ///
+    /// # Errors
+    /// `config_invalid` for a URL, a limit or a granted name that makes no sense; the message
+    /// holds no password.
+    pub fn new(mut spec: ToolSpec, settings: &QueryDbSettings, base_dir: &Path) -> Result<Self> {
+        let zero = [
+            ("rows_max", settings.rows_max == 0),
+            ("bytes_max", settings.bytes_max == 0),
+            ("pool_size", settings.pool_size == 0),
+            ("connect_timeout", settings.connect_timeout.is_zero()),
+            ("statement_timeout", settings.statement_timeout.is_some_and(|timeout| timeout.is_zero())),
+        ];
+        if let Some((name, _)) = zero.into_iter().find(|(_, is_zero)| *is_zero) {
+            return Err(invalid(format!("`tools.query_db.{name}` must be above zero")));
+        }
+        if let Some(name) = settings.writes.iter().find(|name| !settings.databases.contains_key(*name)) {
+            return Err(invalid(format!(
+                "`tools.query_db.writes` names `{name}`, which is not among `databases`"
+            )));
+        }
+        if !settings.writes.is_empty() {
+            spec.effect = spec.effect.max(Effect::Write);
+            spec.idempotent = false;
+        }
+        let timeout = settings.statement_timeout.unwrap_or(spec.timeout).min(spec.timeout);
+        let mut databases = IndexMap::new();
+        for (name, url) in &settings.databases {
+            databases.insert(name.clone(), Database::new(name, url, settings, timeout, base_dir)?);
+        }
+        let (rows_max, bytes_max) = (settings.rows_max, settings.bytes_max);
+        Ok(Self { spec, databases, rows_max, bytes_max, timeout })
+    }
+
+    /// Tries every configured database in order: its product and version, or why it cannot be
+    /// used (`database_unreachable`, `tool_timeout`).
+    pub async fn probe(&self) -> Vec<(String, Result<String>)> {
+        let mut results = Vec::new();
+        for (name, database) in &self.databases {
+            let mut rows = self.rows(Some(1));
+            let tried = tokio::time::timeout(self.timeout, database.ask_version(&mut rows)).await;
+            let result = match tried {
+                Ok(Ok(())) => Ok(database.describe(&rows.into_value())),
+                Ok(Err(failed)) => Err(to_error(failed.tool_failure())),
+                Err(_) => Err(to_error(&self.timed_out(StatementKind::Read))),
+            };
+            results.push((name.clone(), result));
+        }
+        results
+    }
+
+    async fn answer(&self, arguments: &Value, writing: &mut bool) -> Result<Value, Failed> {
+        let request = Request::read(arguments)?;
+        let database = self.database(request.database)?;
+        let statement = compose(database.dialect(), &request, self.rows_max, database.write_granted())?;
+        *writing = statement.kind == StatementKind::Write;
+        let mut rows = self.rows(request.limit);
+        if rows.wants_none() && !*writing {
+            return Ok(rows.into_value());
+        }
+        database.run(&statement, &mut rows).await?;
+        if !*writing {
+            return Ok(rows.into_value());
+        }
+        let affected = i64::try_from(rows.affected).unwrap_or(i64::MAX);
+        let mut result = IndexMap::from([("rows_affected".to_owned(), Value::Integer(affected))]);
+        if !rows.is_empty() {
+            result.insert("rows".to_owned(), rows.into_value());
+        }
+        Ok(Value::Object(result))
+    }
+
+    fn rows(&self, limit: Option<u64>) -> Rows {
+        Rows::new(Caps { rows_max: self.rows_max, bytes_max: self.bytes_max, limit })
+    }
+
+    fn database(&self, name: Option<&str>) -> Result<&Database, Failed> {
+        let found = match name {
+            Some(name) => self.databases.get(name),
+            None => self.databases.get(DEFAULT_DATABASE).or_else(|| self.databases.values().next()),
+        };
+        found.ok_or_else(|| {
+            let known = self.databases.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let message = match name {
+                Some(name) if !known.is_empty() => {
+                    format!("there is no database `{name}`; there are {known}")
+                }
+                _ => "no database is configured".to_owned(),
+            };
+            Failed::new(ErrorCode::DatabaseUnknown, message).with_help(ErrorCode::DatabaseUnknown.remedy())
+        })
+    }
+
+    fn timed_out(&self, kind: StatementKind) -> ToolFailure {
+        let limit_ms = i64::try_from(self.timeout.as_millis()).unwrap_or(i64::MAX);
+        let failure = |message: String| {
+            ToolFailure::new(ErrorCode::ToolTimeout, message).with_detail("limit_ms", limit_ms)
+        };
+        match kind {
+            StatementKind::Read => failure(format!("the query took longer than {limit_ms} ms")).retryable(),
+            StatementKind::Write => failure(format!(
+                "the statement took longer than {limit_ms} ms; look whether it was done before repeating it"
+            )),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for QueryDb {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, invocation: Invocation) -> CallOutcome {
+        let mut writing = false;
+        let answer = tokio::time::timeout(self.timeout, self.answer(&invocation.arguments, &mut writing));
+        let outcome = tokio::select! {
+            outcome = answer => outcome,
+            () = invocation.cancellation.cancelled() => {
+                return Err(ToolFailure::new(ErrorCode::Cancelled, "the run was cancelled during the query"));
+            }
+        };
+        match outcome {
+            Ok(result) => result.map_err(Failed::into_tool_failure),
+            Err(_) if writing => Err(self.timed_out(StatementKind::Write)),
+            Err(_) => Err(self.timed_out(StatementKind::Read)),
+        }
+    }
+}
+
+fn invalid(message: String) -> Error {
+    Error::new(ErrorCode::ConfigInvalid, message)
+}
+
+fn to_error(failure: &ToolFailure) -> Error {
+    let code = failure.code.parse().unwrap_or(ErrorCode::ToolFailed);
+    Error::new(code, failure.message.clone())
+}

@@ -1,0 +1,188 @@
+//! MySQL and MariaDB: every query inside a read-only transaction unless writing is granted.
+
+use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlQueryResult, MySqlRow, MySqlValueRef};
+use sqlx::{
+    Arguments, AssertSqlSafe, Column, ConnectOptions, Decode, Executor, MySql, MySqlConnection, Row, TypeInfo,
+};
+
+use super::check::StatementKind;
+use super::compose::Statement;
+use super::failure::{Failed, query_failed};
+use super::number::{decimal, float, single, unsigned};
+use super::pool::Pool;
+use super::rows::{Flow, Rows};
+use super::session::Target;
+use crate::base::Value;
+
+pub(super) struct MysqlDatabase {
+    target: Target,
+    options: MySqlConnectOptions,
+    pool: Pool<MySqlConnection>,
+}
+
+impl MysqlDatabase {
+    pub(super) fn new(target: Target, options: MySqlConnectOptions) -> Self {
+        let options = options.disable_statement_logging();
+        let pool = Pool::new(target.pool_size);
+        Self { target, options, pool }
+    }
+
+    pub(super) async fn run(&self, statement: &Statement, rows: &mut Rows) -> Result<(), Failed> {
+        let mut lease = self.target.lease(&self.pool, self.connect()).await?;
+        let connection = &mut lease.connection;
+        let (begin, end) = match statement.kind {
+            StatementKind::Read => ("START TRANSACTION READ ONLY", "ROLLBACK"),
+            StatementKind::Write => ("START TRANSACTION READ WRITE", "COMMIT"),
+        };
+        self.command(connection, begin).await?;
+        let query = sqlx::query_with(
+            AssertSqlSafe(statement.rendered.sql.as_str()),
+            arguments(&statement.rendered.values)?,
+        );
+        let stream = (&mut *connection).fetch_many(query);
+        let read = |row: &MySqlRow| self.values(row);
+        let flow = self.target.read::<MySql>(stream, rows, read, MySqlQueryResult::rows_affected).await?;
+        if flow == Flow::More {
+            self.command(connection, end).await?;
+            lease.give_back();
+        }
+        Ok(())
+    }
+
+    async fn command(&self, connection: &mut MySqlConnection, sql: &'static str) -> Result<(), Failed> {
+        let sent = sqlx::raw_sql(sql).execute(connection).await;
+        sent.map(|_| ()).map_err(|error| self.target.failed(&error))
+    }
+
+    /// The session's rules: quotes and backslashes read as the check reads them, and the time cap
+    /// under the name this server knows.
+    async fn connect(&self) -> Result<MySqlConnection, Failed> {
+        const UNKNOWN_VARIABLE: u16 = 1193;
+        let mut connection = self.options.connect().await.map_err(|error| self.target.failed(&error))?;
+        let rules = "SET SESSION sql_mode = REPLACE(REPLACE(REPLACE(REPLACE(@@sql_mode, 'ANSI_QUOTES', ''), \
+                     'NO_BACKSLASH_ESCAPES', ''), 'ORACLE', ''), 'MSSQL', ''), time_zone = '+00:00'";
+        self.command(&mut connection, rules).await?;
+        let timeout_ms = self.target.statement_timeout_ms();
+        let seconds = format!("{}.{:03}", timeout_ms / 1_000, timeout_ms % 1_000);
+        let mariadb = format!("SET SESSION max_statement_time = {seconds}, innodb_lock_wait_timeout = 5");
+        let mysql = format!("SET SESSION max_execution_time = {timeout_ms}, innodb_lock_wait_timeout = 5");
+        match sqlx::raw_sql(AssertSqlSafe(mariadb)).execute(&mut connection).await {
+            Ok(_) => Ok(connection),
+            Err(sqlx::Error::Database(error))
+                if error
+                    .try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>()
+                    .is_some_and(|error| error.number() == UNKNOWN_VARIABLE) =>
+            {
+                let set = sqlx::raw_sql(AssertSqlSafe(mysql)).execute(&mut connection).await;
+                set.map(|_| connection).map_err(|error| self.target.failed(&error))
+            }
+            Err(error) => Err(self.target.failed(&error)),
+        }
+    }
+
+    fn values(&self, row: &MySqlRow) -> Result<Vec<Value>, Failed> {
+        row.columns()
+            .iter()
+            .map(|column| {
+                let raw = row.try_get_raw(column.ordinal()).map_err(|error| self.target.failed(&error))?;
+                value(raw, column.type_info().name())
+                    .ok_or_else(|| self.target.unreadable(column.name(), column.type_info().name()))
+            })
+            .collect()
+    }
+}
+
+/// A cell of the binary protocol, by its column's type.
+fn value(raw: MySqlValueRef<'_>, type_name: &str) -> Option<Value> {
+    let bytes = match <&[u8] as Decode<'_, MySql>>::decode(raw) {
+        Ok(bytes) => bytes,
+        Err(_) => return Some(Value::Null),
+    };
+    let text = || std::str::from_utf8(bytes).ok();
+    Some(match type_name {
+        "NULL" => Value::Null,
+        "BOOLEAN" => match integer(bytes, true)? {
+            Value::Integer(number @ (0 | 1)) => Value::Bool(number == 1),
+            other => other,
+        },
+        "TINYINT" | "SMALLINT" | "INT" | "MEDIUMINT" | "BIGINT" => integer(bytes, true)?,
+        "TINYINT UNSIGNED" | "SMALLINT UNSIGNED" | "INT UNSIGNED" | "MEDIUMINT UNSIGNED"
+        | "BIGINT UNSIGNED" | "YEAR" => integer(bytes, false)?,
+        "BIT" => unsigned(bytes.iter().try_fold(0_u64, |number, byte| {
+            number.checked_mul(256).map(|number| number | u64::from(*byte))
+        })?),
+        "FLOAT" => single(f32::from_le_bytes(bytes.try_into().ok()?)),
+        "DOUBLE" => float(f64::from_le_bytes(bytes.try_into().ok()?)),
+        "DECIMAL" => decimal(text()?),
+        "DATE" | "DATETIME" | "TIMESTAMP" => date(bytes, type_name)?,
+        "TIME" => time(bytes)?,
+        "JSON" => serde_json::from_str(text()?)
+            .ok()
+            .and_then(|json| Value::from_json(json).ok())
+            .unwrap_or_else(|| Value::from(text().unwrap_or_default())),
+        _ => Value::from_lua_bytes(bytes.to_vec()),
+    })
+}
+
+/// Little-endian, in as many bytes as the type has.
+fn integer(bytes: &[u8], signed: bool) -> Option<Value> {
+    if bytes.is_empty() || bytes.len() > 8 {
+        return None;
+    }
+    let negative = signed && bytes.last().is_some_and(|last| *last >= 0x80);
+    let mut wide = [if negative { 0xff } else { 0 }; 8];
+    wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(if signed { Value::Integer(i64::from_le_bytes(wide)) } else { unsigned(u64::from_le_bytes(wide)) })
+}
+
+/// Length, year, month, day, then hour, minute, second and microseconds as far as they are not 0.
+/// Zero dates are NULL, as the driver has it.
+fn date(bytes: &[u8], type_name: &str) -> Option<Value> {
+    let [_, year_low, year_high, month, day, rest @ ..] = bytes else { return Some(Value::Null) };
+    let mut text = format!("{:04}-{month:02}-{day:02}", u16::from_le_bytes([*year_low, *year_high]));
+    if type_name != "DATE" {
+        let (clock, micros) = rest.split_at_checked(3).unwrap_or((&[0, 0, 0], &[]));
+        let [hour, minute, second] = clock else { return None };
+        text.push_str(&format!("T{hour:02}:{minute:02}:{second:02}{}", fraction(micros)?));
+        if type_name == "TIMESTAMP" {
+            // The session runs in UTC.
+            text.push('Z');
+        }
+    }
+    Some(Value::String(text))
+}
+
+/// Length, sign, days, hour, minute, second and microseconds.
+fn time(bytes: &[u8]) -> Option<Value> {
+    let [_, negative, d0, d1, d2, d3, hour, minute, second, micros @ ..] = bytes else {
+        return Some(Value::from("00:00:00"));
+    };
+    let hours = u64::from(u32::from_le_bytes([*d0, *d1, *d2, *d3])) * 24 + u64::from(*hour);
+    let sign = if *negative == 0 { "" } else { "-" };
+    Some(Value::String(format!("{sign}{hours:02}:{minute:02}:{second:02}{}", fraction(micros)?)))
+}
+
+fn fraction(micros: &[u8]) -> Option<String> {
+    if micros.is_empty() {
+        return Some(String::new());
+    }
+    let micros = u32::from_le_bytes(micros.try_into().ok()?);
+    Some(if micros == 0 { String::new() } else { format!(".{micros:06}").trim_end_matches('0').to_owned() })
+}
+
+fn arguments(values: &[Value]) -> Result<MySqlArguments, Failed> {
+    let mut arguments = MySqlArguments::default();
+    for value in values {
+        let added = match value {
+            Value::Null => arguments.add(None::<i64>),
+            Value::Bool(boolean) => arguments.add(*boolean),
+            Value::Integer(integer) => arguments.add(*integer),
+            Value::Float(number) => arguments.add(*number),
+            Value::String(text) => arguments.add(text.clone()),
+            Value::Bytes(bytes) => arguments.add(bytes.to_vec()),
+            other => arguments.add(other.to_json().to_string()),
+        };
+        added.map_err(|error| query_failed(format!("a parameter cannot be sent: {error}")))?;
+    }
+    Ok(arguments)
+}

@@ -1,0 +1,96 @@
+//! Rows as they arrive, counted against the caps before they are kept.
+
+use indexmap::IndexMap;
+
+use super::failure::Failed;
+use crate::base::{ErrorCode, Value};
+
+/// How much one result may hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Caps {
+    pub(super) rows_max: u64,
+    pub(super) bytes_max: u64,
+    /// Where reading stops without a failure.
+    pub(super) limit: Option<u64>,
+}
+
+/// Whether more rows are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    More,
+    Enough,
+}
+
+/// The rows of one result.
+#[derive(Debug)]
+pub(super) struct Rows {
+    caps: Caps,
+    names: Vec<String>,
+    rows: Vec<Value>,
+    bytes: u64,
+    /// Rows changed, for statements that write.
+    pub(super) affected: u64,
+}
+
+impl Rows {
+    pub(super) fn new(caps: Caps) -> Self {
+        Self { caps, names: Vec::new(), rows: Vec::new(), bytes: 0, affected: 0 }
+    }
+
+    /// Whether reading can be left out altogether.
+    pub(super) fn wants_none(&self) -> bool {
+        self.caps.limit == Some(0)
+    }
+
+    /// Adds a row: its values in column order. `column_names` is asked once.
+    pub(super) fn push<'n>(
+        &mut self,
+        values: Vec<Value>,
+        column_names: impl FnOnce() -> Vec<&'n str>,
+    ) -> Result<Flow, Failed> {
+        if self.names.len() != values.len() {
+            self.names = unique(&column_names());
+        }
+        let count = self.rows.len() as u64 + 1;
+        if count > self.caps.rows_max {
+            return Err(too_large("rows", self.caps.rows_max, count));
+        }
+        let row = Value::Object(self.names.iter().cloned().zip(values).collect::<IndexMap<_, _>>());
+        self.bytes = self.bytes.saturating_add(row.approximate_bytes());
+        if self.bytes > self.caps.bytes_max {
+            return Err(too_large("bytes", self.caps.bytes_max, self.bytes));
+        }
+        self.rows.push(row);
+        Ok(if self.caps.limit.is_some_and(|limit| count >= limit) { Flow::Enough } else { Flow::More })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(super) fn into_value(self) -> Value {
+        Value::Array(self.rows)
+    }
+}
+
+fn too_large(unit: &str, limit: u64, observed: u64) -> Failed {
+    Failed::new(ErrorCode::ResultTooLarge, format!("the query returns more than {limit} {unit}"))
+        .with_limit(limit, observed)
+        .with_detail("unit", unit)
+        .with_help("use `limit`, fewer columns or a narrower `where`")
+}
+
+/// Column names with `_2`, `_3` … after those that came before.
+fn unique(names: &[&str]) -> Vec<String> {
+    let mut taken: IndexMap<String, ()> = IndexMap::new();
+    for name in names {
+        let mut candidate = (*name).to_owned();
+        let mut number = 2;
+        while taken.contains_key(&candidate) || (number > 2 && names.contains(&candidate.as_str())) {
+            candidate = format!("{name}_{number}");
+            number += 1;
+        }
+        taken.insert(candidate, ());
+    }
+    taken.into_keys().collect()
+}

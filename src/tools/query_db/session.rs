@@ -1,0 +1,106 @@
+//! What the three databases have in common: leasing a connection, reading a stream of rows.
+
+use std::future::Future;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use sqlx::{Column, Connection, Database, Either, Row};
+
+use super::failure::{Failed, Secrets, from_sqlx, unreachable};
+use super::pool::{Lease, Pool};
+use super::rows::{Flow, Rows};
+use crate::base::{ErrorCode, Value};
+
+/// What a running statement yields: rows, and how many it changed.
+type RowStream<'c, DB> =
+    BoxStream<'c, Result<Either<<DB as Database>::QueryResult, <DB as Database>::Row>, sqlx::Error>>;
+
+/// One configured database, as far as every kind has it.
+#[derive(Clone)]
+pub(super) struct Target {
+    /// The configured name.
+    pub(super) name: String,
+    pub(super) secrets: Secrets,
+    pub(super) connect_timeout: Duration,
+    pub(super) statement_timeout: Duration,
+    pub(super) pool_size: usize,
+}
+
+impl Target {
+    pub(super) fn failed(&self, error: &sqlx::Error) -> Failed {
+        let failed = from_sqlx(error, &self.name, &self.secrets);
+        if failed.tool_failure().code == ErrorCode::ToolTimeout.as_str() {
+            let limit_ms = i64::try_from(self.statement_timeout_ms()).unwrap_or(i64::MAX);
+            return failed.with_detail("limit_ms", limit_ms);
+        }
+        failed
+    }
+
+    /// The statement timeout in whole milliseconds, at least one.
+    pub(super) fn statement_timeout_ms(&self) -> u128 {
+        self.statement_timeout.as_millis().max(1)
+    }
+
+    /// A connection that answers: an idle one, or a new one.
+    ///
+    /// # Errors
+    /// `database_unreachable`, also where connecting takes too long.
+    pub(super) async fn lease<C: Connection>(
+        &self,
+        pool: &Pool<C>,
+        connect: impl Future<Output = Result<C, Failed>>,
+    ) -> Result<Lease<C>, Failed> {
+        let Some(mut place) = pool.place().await else {
+            return Err(unreachable(&self.name, "its connections are closed"));
+        };
+        let idle = place.idle_connection.take();
+        let open = async move {
+            if let Some(mut idle) = idle
+                && idle.ping().await.is_ok()
+            {
+                return Ok(idle);
+            }
+            connect.await
+        };
+        let connection = tokio::time::timeout(self.connect_timeout, open).await.map_err(|_| {
+            let waited = self.connect_timeout.as_millis();
+            unreachable(&self.name, &format!("connecting took longer than {waited} ms")).retryable()
+        })??;
+        Ok(place.lease(connection))
+    }
+
+    /// Reads rows until the end, a cap, or the limit.
+    ///
+    /// # Errors
+    /// `result_too_large`, or what the database says.
+    pub(super) async fn read<DB: Database>(
+        &self,
+        mut stream: RowStream<'_, DB>,
+        rows: &mut Rows,
+        values: impl Fn(&DB::Row) -> Result<Vec<Value>, Failed>,
+        affected: impl Fn(&DB::QueryResult) -> u64,
+    ) -> Result<Flow, Failed> {
+        while let Some(item) = stream.next().await {
+            match item.map_err(|error| self.failed(&error))? {
+                Either::Left(done) => rows.affected = rows.affected.saturating_add(affected(&done)),
+                Either::Right(row) => {
+                    let names = || row.columns().iter().map(Column::name).collect();
+                    if rows.push(values(&row)?, names)? == Flow::Enough {
+                        return Ok(Flow::Enough);
+                    }
+                }
+            }
+        }
+        Ok(Flow::More)
+    }
+
+    /// A column whose type has no form here.
+    pub(super) fn unreadable(&self, column: &str, type_name: &str) -> Failed {
+        super::failure::query_failed(format!(
+            "database `{}`: the column `{column}` has the type {type_name}, which luaplan cannot read",
+            self.name
+        ))
+        .with_help(format!("cast it in the query: CAST({column} AS text)"))
+    }
+}
