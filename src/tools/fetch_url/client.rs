@@ -1,0 +1,103 @@
+//! The HTTP clients: one for public hosts, one for hosts named in full.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use reqwest::Client;
+use reqwest::redirect::Policy;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+
+use super::allow_list::Permission;
+use super::guard::{GuardedResolver, HostLookup};
+use super::settings::FetchUrlSettings;
+use crate::base::{Error, ErrorCode, Result};
+
+/// Two clients, so that a connection opened for a host named in full is never reused for another.
+pub(super) struct Clients {
+    public: Client,
+    named: Client,
+}
+
+impl Clients {
+    /// Builds both.
+    ///
+    /// # Errors
+    /// `config_invalid` where `ca_file` holds no certificate, `file_unreadable` where it cannot be
+    /// read, `internal` where TLS cannot be set up.
+    pub(super) fn build(settings: &FetchUrlSettings, lookup: Arc<dyn HostLookup>) -> Result<Self> {
+        let tls = tls_config(settings.ca_file.as_deref())?;
+        let build = |permission, lookup| {
+            Client::builder()
+                .tls_backend_preconfigured(tls.clone())
+                .dns_resolver(GuardedResolver::new(lookup, permission))
+                // A proxy would resolve names itself, past the guard.
+                .no_proxy()
+                .redirect(Policy::none())
+                .referer(false)
+                .connect_timeout(settings.connect_timeout)
+                .read_timeout(settings.read_timeout)
+                .user_agent(concat!("luaplan/", env!("CARGO_PKG_VERSION")))
+                .build()
+                .map_err(|error| setup_failed("the HTTP client could not be made").with_source(error))
+        };
+        let public = build(Permission::Public, lookup.clone())?;
+        Ok(Self { public, named: build(Permission::Named, lookup)? })
+    }
+
+    /// The client for hosts with this permission.
+    pub(super) fn for_permission(&self, permission: Permission) -> &Client {
+        match permission {
+            Permission::Named => &self.named,
+            Permission::Public | Permission::Refused => &self.public,
+        }
+    }
+}
+
+fn setup_failed(message: &str) -> Error {
+    Error::new(ErrorCode::Internal, message)
+}
+
+/// Trusts what the system trusts, or the bundled Mozilla roots where the system has none (a bare
+/// container), and whatever `ca_file` adds.
+fn tls_config(ca_file: Option<&Path>) -> Result<rustls::ClientConfig> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    if let Some(path) = ca_file {
+        for certificate in read_certificates(path)? {
+            roots.add(certificate).map_err(|error| no_certificate(path).with_source(error))?;
+        }
+    }
+    let mut config =
+        rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| setup_failed("TLS could not be set up").with_source(error))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
+    let pem = std::fs::read(path).map_err(|error| {
+        Error::new(
+            ErrorCode::FileUnreadable,
+            format!("`tools.fetch_url.ca_file` ({}) cannot be read: {error}", path.display()),
+        )
+    })?;
+    let certificates = CertificateDer::pem_slice_iter(&pem)
+        .collect::<std::result::Result<Vec<_>, _>>()
+        .map_err(|error| no_certificate(path).with_source(error))?;
+    if certificates.is_empty() { Err(no_certificate(path)) } else { Ok(certificates) }
+}
+
+fn no_certificate(path: &Path) -> Error {
+    Error::new(
+        ErrorCode::ConfigInvalid,
+        format!("`tools.fetch_url.ca_file` ({}) holds no usable certificate", path.display()),
+    )
+    .with_help("give a PEM file with one or more CERTIFICATE blocks")
+}
