@@ -1,0 +1,112 @@
+//! `call_llm(prompt)`: a model's answer as text, paid from the run's budget.
+//!
+//! The answer is untrusted data: it is handed on as it came, bytes unchanged, and means nothing
+//! here. The model sees the prompt and nothing else of the run.
+//!
+//! **Never here:** providers, prices, retries (the client does those), prompts for plans, tools
+//! or context given to the model.
+
+mod request;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::request::{AnswerFormat, Asked};
+use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Result, ToolFailure, Value};
+use crate::bus::{Invocation, RunBudget, Tool, ask_model};
+use crate::catalog::ToolSpec;
+use crate::llm::{ChatReply, LlmClient};
+
+/// The tool.
+pub struct CallLlm {
+    spec: ToolSpec,
+    client: Arc<dyn LlmClient>,
+    depth_max: u32,
+}
+
+impl CallLlm {
+    /// The tool `spec` describes. A run nested in `depth_max` or more model calls may not call
+    /// again; a run a person started has depth 0.
+    #[must_use]
+    pub fn new(spec: ToolSpec, client: Arc<dyn LlmClient>, depth_max: u32) -> Self {
+        Self { spec, client, depth_max }
+    }
+
+    async fn answer(&self, invocation: &Invocation) -> Result<Value, ToolFailure> {
+        let asked = Asked::read(&invocation.arguments)?;
+        let budget = &invocation.budget;
+        if budget.llm_depth >= self.depth_max {
+            let message = format!("this run is nested in {} model calls already", budget.llm_depth);
+            return Err(Error::new(ErrorCode::LlmDepth, message)
+                .with_limit(self.depth_max, budget.llm_depth)
+                .into());
+        }
+        let output_tokens_max = fit(budget, &asked)?;
+        let reply = ask_model(&*self.client, &asked.request(output_tokens_max), &invocation.log).await;
+        let reply = reply.map_err(failure)?;
+        pay(budget, &reply)?;
+        match asked.format {
+            AnswerFormat::Text => Ok(Value::String(reply.text)),
+            AnswerFormat::Json => json_text(&reply.text).map(Value::from),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for CallLlm {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, invocation: Invocation) -> CallOutcome {
+        self.answer(&invocation).await
+    }
+}
+
+/// The longest answer the budget still pays for, at most what was asked.
+///
+/// Calls under way at the same time each see what is left now, so together they can go over by
+/// at most one answer each; the one that does ends the run.
+fn fit(budget: &RunBudget, asked: &Asked<'_>) -> Result<u32> {
+    budget.check(LimitName::LlmCost, 1)?;
+    let prompt_tokens = asked.prompt_tokens();
+    budget.check(LimitName::LlmTokens, prompt_tokens + 1)?;
+    let left = budget.remaining(LimitName::LlmTokens).saturating_sub(prompt_tokens);
+    Ok(u32::try_from(left).unwrap_or(u32::MAX).min(asked.output_tokens_max))
+}
+
+/// Both are counted before either refuses: what was used was used.
+fn pay(budget: &RunBudget, reply: &ChatReply) -> Result<()> {
+    let usage = reply.usage;
+    let tokens = budget.spend(LimitName::LlmTokens, usage.input_tokens.saturating_add(usage.output_tokens));
+    let cost = budget.spend(LimitName::LlmCost, usage.cost_micro_usd);
+    tokens.and(cost)
+}
+
+fn failure(error: Error) -> ToolFailure {
+    let retryable = matches!(
+        error.code(),
+        ErrorCode::LlmRateLimited
+            | ErrorCode::LlmTimeout
+            | ErrorCode::LlmUnavailable
+            | ErrorCode::LlmStreamCut
+            | ErrorCode::LlmInvalidReply
+    );
+    let failure = ToolFailure::from(error);
+    if retryable { failure.retryable() } else { failure }
+}
+
+/// The one JSON document in an answer: the whole of it, or what one code fence around it holds.
+fn json_text(answer: &str) -> Result<&str, ToolFailure> {
+    let trimmed = answer.trim();
+    let fenced = trimmed.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    let text = fenced.map_or(trimmed, |inside| {
+        let (tag, content) = inside.split_once('\n').unwrap_or(("", inside));
+        if tag.trim().chars().all(char::is_alphanumeric) { content.trim() } else { inside.trim() }
+    });
+    serde_json::from_str::<serde::de::IgnoredAny>(text).map(|_| text).map_err(|error| {
+        let message = format!("the model was asked for JSON and answered something else: {error}");
+        ToolFailure::new(ErrorCode::LlmInvalidReply, message).retryable()
+    })
+}
