@@ -10,5 +10,6 @@ pub mod catalog;
 pub mod journal;
 pub mod llm;
 pub mod plan;
+pub mod planner;
 pub mod sandbox;
 pub mod tools;

@@ -1,0 +1,39 @@
+//! Worked examples for the prompt. A test holds them to the check.
+
+use crate::catalog::Catalog;
+
+/// A task with a plan that does it well.
+pub(super) struct Example {
+    pub(super) name: &'static str,
+    pub(super) task: &'static str,
+    /// The tools it calls; it is shown only where all of them are there.
+    pub(super) tools: &'static [&'static str],
+    pub(super) source: &'static str,
+}
+
+/// In the order they are shown; the last is cut first.
+pub(super) const EXAMPLES: [Example; 3] = [
+    Example {
+        name: "query_report_email",
+        task: "Mail the list of active users to the address in the context.",
+        tools: &["query_db", "transform_data", "send_email"],
+        source: include_str!("examples/query_report_email.lua"),
+    },
+    Example {
+        name: "fetch_each",
+        task: "Fetch the given pages and tell how long each is and which failed.",
+        tools: &["fetch_url"],
+        source: include_str!("examples/fetch_each.lua"),
+    },
+    Example {
+        name: "retry_parallel",
+        task: "Add up all orders and count the refunds; the database is sometimes busy.",
+        tools: &["query_db"],
+        source: include_str!("examples/retry_parallel.lua"),
+    },
+];
+
+/// The examples that only use tools of `catalog`.
+pub(super) fn fitting(catalog: &Catalog) -> impl Iterator<Item = &'static Example> {
+    EXAMPLES.iter().filter(|example| example.tools.iter().all(|tool| catalog.get(tool).is_some()))
+}

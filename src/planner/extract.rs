@@ -1,0 +1,180 @@
+//! Takes the Lua program out of a model's answer.
+
+use serde_json::Value as Json;
+
+/// A program found in an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extracted {
+    /// The Lua source, with line feeds only.
+    pub source: String,
+    /// What the model says about it.
+    pub explanation: Option<String>,
+}
+
+/// Finds the program: the `plan` of a JSON answer first, then a fenced block, then bare code.
+///
+/// Only text that defines `run` counts as bare code or as a block without a language; whether it
+/// is valid Lua is for the check to say, whose findings help the model more than "no program".
+#[must_use]
+pub fn extract(answer: &str) -> Option<Extracted> {
+    let text = answer.replace("\r\n", "\n").replace('\r', "\n");
+    let text = without_thoughts(&text).trim_start_matches('\u{feff}').trim();
+    if let Some(found) = from_json(text) {
+        return Some(found);
+    }
+    let blocks = fenced_blocks(text);
+    let in_json_block =
+        blocks.iter().filter(|block| block.is_json()).find_map(|block| from_json(&block.text));
+    if in_json_block.is_some() {
+        return in_json_block;
+    }
+    let source = best_block(blocks).or_else(|| bare_code(text))?;
+    Some(Extracted { source, explanation: None })
+}
+
+/// Some models think aloud before they answer.
+fn without_thoughts(text: &str) -> &str {
+    match text.rfind("</think>") {
+        Some(end) => text.get(end + "</think>".len()..).unwrap_or_default(),
+        None => text,
+    }
+}
+
+fn from_json(text: &str) -> Option<Extracted> {
+    let start = text.find('{')?;
+    let text = text.get(start..)?;
+    let object = first_json(text).or_else(|| first_json(&escape_raw_breaks(text)))?;
+    let plan = object.get("plan")?.as_str()?.replace("\r\n", "\n");
+    let source = best_block(fenced_blocks(&plan)).unwrap_or_else(|| plan.trim().to_owned());
+    if source.is_empty() {
+        return None;
+    }
+    let explanation = object.get("explanation").and_then(Json::as_str).map(str::trim);
+    Some(Extracted {
+        source: ended(&source),
+        explanation: explanation.filter(|e| !e.is_empty()).map(str::to_owned),
+    })
+}
+
+/// The JSON value `text` begins with, whatever follows it.
+fn first_json(text: &str) -> Option<Json> {
+    serde_json::Deserializer::from_str(text).into_iter().next()?.ok()
+}
+
+/// Writes line breaks and tabs inside strings as JSON wants them; models forget to.
+fn escape_raw_breaks(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 64);
+    let mut in_string = false;
+    let mut after_backslash = false;
+    for c in text.chars() {
+        match c {
+            '\n' if in_string => escaped.push_str("\\n"),
+            '\t' if in_string => escaped.push_str("\\t"),
+            _ => escaped.push(c),
+        }
+        if c == '"' && !after_backslash {
+            in_string = !in_string;
+        }
+        after_backslash = in_string && c == '\\' && !after_backslash;
+    }
+    escaped
+}
+
+/// One fenced block.
+struct Block {
+    language: String,
+    text: String,
+}
+
+impl Block {
+    fn is_lua(&self) -> bool {
+        matches!(self.language.as_str(), "lua" | "luau" | "lua5.4")
+    }
+
+    fn is_json(&self) -> bool {
+        self.language == "json"
+    }
+}
+
+/// Blocks fenced by three or more backticks or tildes, however indented; the last may be open.
+fn fenced_blocks(text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut lines = text.split('\n');
+    while let Some(line) = lines.next() {
+        let Some((mark, length, info)) = fence(line) else { continue };
+        let indent = line.len() - line.trim_start().len();
+        let language = info.split(|c: char| c.is_whitespace() || matches!(c, '{' | ',' | ':')).next();
+        let mut body: Vec<&str> = Vec::new();
+        for line in lines.by_ref() {
+            if matches!(fence(line), Some((other, count, "")) if other == mark && count >= length) {
+                break;
+            }
+            let own = line.len() - line.trim_start().len();
+            body.push(line.get(own.min(indent)..).unwrap_or_default());
+        }
+        let language = language.unwrap_or_default().to_lowercase();
+        blocks.push(Block { language, text: body.join("\n") });
+    }
+    blocks
+}
+
+/// A fence's mark, its length, and what follows it.
+fn fence(line: &str) -> Option<(char, usize, &str)> {
+    let line = line.trim();
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let rest = line.trim_start_matches(mark);
+    let length = line.len() - rest.len();
+    let info = rest.trim();
+    (length >= 3 && !info.contains(mark)).then_some((mark, length, info))
+}
+
+/// The longest block that defines `run`; a Lua block that does not is better than none.
+fn best_block(blocks: Vec<Block>) -> Option<String> {
+    let rank = |block: &Block| (defines_run(&block.text), block.is_lua(), block.text.len());
+    let mut best: Option<Block> = None;
+    for block in blocks {
+        let counts = block.is_lua() || defines_run(&block.text);
+        // Of two equals the first stays.
+        if counts
+            && !block.text.trim().is_empty()
+            && best.as_ref().is_none_or(|known| rank(&block) > rank(known))
+        {
+            best = Some(block);
+        }
+    }
+    best.map(|block| ended(block.text.trim_matches('\n')))
+}
+
+/// Code without a fence: from the first line that looks like Lua to the last `end`.
+fn bare_code(text: &str) -> Option<String> {
+    if !defines_run(text) {
+        return None;
+    }
+    let lines: Vec<&str> = text.split('\n').collect();
+    let first = lines.iter().position(|line| looks_like_lua(line))?;
+    let last = lines.iter().rposition(|line| line.trim_start().starts_with("end") || defines_run(line))?;
+    let code = lines.get(first..=last)?;
+    defines_run(&code.join("\n")).then(|| ended(&code.join("\n")))
+}
+
+fn looks_like_lua(line: &str) -> bool {
+    line.starts_with("--") || line.starts_with("local ") || line.starts_with("function ") || defines_run(line)
+}
+
+fn defines_run(text: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim_start();
+        let rest =
+            line.strip_prefix("function").map(str::trim_start).and_then(|rest| rest.strip_prefix("run"));
+        if let Some(rest) = rest {
+            return rest.trim_start().starts_with('(');
+        }
+        line.strip_prefix("run")
+            .and_then(|rest| rest.trim_start().strip_prefix('='))
+            .is_some_and(|rest| rest.trim_start().starts_with("function"))
+    })
+}
+
+fn ended(source: &str) -> String {
+    format!("{}\n", source.trim_end())
+}

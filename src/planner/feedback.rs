@@ -1,0 +1,99 @@
+//! What goes back to the model after a proposal that did not pass.
+
+use std::fmt::Write as _;
+
+use crate::llm::{ChatMessage, ChatRole, count_tokens};
+use crate::plan::{Finding, Severity};
+
+const FINDINGS_MAX: usize = 20;
+const LINE_CHARS_MAX: usize = 200;
+/// An answer longer than this is not sent back whole.
+const ANSWER_CHARS_MAX: usize = 60_000;
+
+const AGAIN: &str = "Reply again with the whole corrected program, in the same form: {\"plan\": \"…\", \"explanation\": \"…\"}";
+const DIFFERENT: &str = "Your last three answers were nearly identical, and all of them were wrong in the same \
+way. Do not send that program again. Start from nothing with a different approach: read the task and the tools \
+once more, use only what is declared there, and write a shorter program.";
+
+/// The model's last answer and what is said to it.
+#[derive(Debug, Clone)]
+pub(super) struct Turn {
+    pub(super) answer: Option<String>,
+    pub(super) reply: String,
+}
+
+impl Turn {
+    /// After findings of the check.
+    pub(super) fn findings(answer: &str, source: &str, findings: &[Finding]) -> Self {
+        Self { answer: Some(cut(answer, ANSWER_CHARS_MAX)), reply: findings_text(source, findings) }
+    }
+
+    /// After an answer without a program.
+    pub(super) fn no_program(answer: &str, truncated: bool) -> Self {
+        let why = if truncated {
+            "Your answer was cut off because it was too long. Write a shorter program."
+        } else {
+            "Your answer held no Lua program that defines `function run(context)`."
+        };
+        Self { answer: Some(cut(answer, ANSWER_CHARS_MAX)), reply: format!("{why}\n\n{AGAIN}") }
+    }
+
+    /// After three answers that are nearly the same. The answer is left out: seeing it again is
+    /// what keeps a collapsed model where it is.
+    pub(super) fn collapsed(self) -> Self {
+        Self { answer: None, reply: format!("{DIFFERENT}\n\n{}", self.reply) }
+    }
+
+    /// What it takes of the prompt's budget.
+    pub(super) fn tokens(&self) -> u64 {
+        self.answer.as_deref().map_or(0, count_tokens) + count_tokens(&self.reply)
+    }
+
+    /// The messages after `user`, the prompt's own.
+    pub(super) fn append_to(&self, user: String, messages: &mut Vec<ChatMessage>) {
+        let message = |role, text| ChatMessage { role, text };
+        match &self.answer {
+            Some(answer) => {
+                messages.push(message(ChatRole::User, user));
+                messages.push(message(ChatRole::Assistant, answer.clone()));
+                messages.push(message(ChatRole::User, self.reply.clone()));
+            }
+            None => messages.push(message(ChatRole::User, format!("{user}\n\n{}", self.reply))),
+        }
+    }
+}
+
+fn findings_text(source: &str, findings: &[Finding]) -> String {
+    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+    let mut text = format!("The check refused the program with {errors} error(s):\n");
+    let mut ordered: Vec<&Finding> = findings.iter().collect();
+    ordered.sort_by_key(|finding| finding.severity == Severity::Warning);
+    for finding in ordered.iter().take(FINDINGS_MAX) {
+        let kind = if finding.severity == Severity::Error { "" } else { " (advice)" };
+        let _ = write!(
+            text,
+            "\n- line {}, `{}`{kind}: {}\n  To do: {}\n",
+            finding.line, finding.code, finding.message, finding.help
+        );
+        if let Some(line) = line_of(source, finding.line) {
+            let _ = writeln!(text, "  {} | {}", finding.line, cut(line, LINE_CHARS_MAX));
+        }
+    }
+    if findings.len() > FINDINGS_MAX {
+        let _ = writeln!(text, "\n… and {} more.", findings.len() - FINDINGS_MAX);
+    }
+    let _ = write!(text, "\n{AGAIN}");
+    text
+}
+
+fn line_of(source: &str, line: u32) -> Option<&str> {
+    source.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)
+}
+
+/// At most so many characters, with a mark where something is missing.
+pub(super) fn cut(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,147 @@
+//! Rank 4: from a task in plain words to a checked plan.
+//!
+//! [`Planner`] composes a prompt that fits its budget, asks a model, takes the program out of the
+//! answer, has it checked, and sends the findings back for a bounded number of rounds.
+//!
+//! **Never here:** running a plan, calling a tool, knowledge of a provider. The prompt carries the
+//! shape of the context, never its data.
+
+mod asking;
+mod collapse;
+mod examples;
+mod extract;
+mod feedback;
+mod library;
+mod prompt;
+mod replan;
+mod rounds;
+mod shape;
+
+use std::sync::Arc;
+
+use crate::base::{Error, ErrorCode, Limits, Result, Value};
+use crate::bus::RunBudget;
+use crate::catalog::Catalog;
+use crate::journal::RunLog;
+use crate::llm::{LlmClient, TokenUsage};
+use crate::plan::{CheckReport, CheckedPlan};
+
+pub use extract::{Extracted, extract};
+pub use prompt::{Prompt, PromptBudget, PromptPart};
+pub use replan::{FailedRun, PastCall};
+pub use shape::shape;
+
+/// Checks a proposed source; normally a closure around [`crate::plan::check`].
+pub type Check<'a> = dyn Fn(&str) -> CheckReport + Send + Sync + 'a;
+
+/// How a planner works.
+#[derive(Debug, Clone)]
+pub struct PlannerSettings {
+    /// The most tokens a prompt may have.
+    pub prompt_tokens: u64,
+    /// The most tokens an answer may have.
+    pub output_tokens: u32,
+    /// How often findings go back to the model after its first proposal.
+    pub repair_rounds_max: u32,
+    /// LuaCATS declarations of the plan library, cut to fit.
+    pub library_stubs: &'static str,
+}
+
+impl PlannerSettings {
+    /// How often findings go back unless configured otherwise.
+    pub const REPAIR_ROUNDS_MAX: u32 = 2;
+}
+
+/// What is to be planned.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanningRequest<'a> {
+    /// The task in plain words.
+    pub task: &'a str,
+    /// The context the plan will get. Only its shape is shown to the model.
+    pub context: &'a Value,
+    /// The tools the plan may call.
+    pub catalog: &'a Catalog,
+    /// The limits the plan will run under.
+    pub limits: &'a Limits,
+    /// The run that failed, where this is a new plan after one.
+    pub failed: Option<&'a FailedRun>,
+}
+
+impl PlanningRequest<'_> {
+    fn validate(&self) -> Result<()> {
+        if !self.task.trim().is_empty() {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::BadRequest, "the task is empty")
+            .with_help("say in a sentence or two what is to be done"))
+    }
+}
+
+/// A plan that passed the check.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    /// The checked plan.
+    pub plan: CheckedPlan,
+    /// What the model says about it, if anything. Untrusted text.
+    pub explanation: Option<String>,
+    /// How often findings went back; 0 where the first proposal passed.
+    pub rounds: u32,
+    /// What all requests used together.
+    pub usage: TokenUsage,
+    /// `provider/model` of the model whose answer this is.
+    pub model: String,
+    /// Whether the answer was recorded and no model was asked.
+    pub recorded: bool,
+}
+
+/// Turns tasks into checked plans.
+#[derive(Clone)]
+pub struct Planner {
+    client: Arc<dyn LlmClient>,
+    settings: PlannerSettings,
+}
+
+impl Planner {
+    /// A planner that asks `client`.
+    #[must_use]
+    pub fn new(client: Arc<dyn LlmClient>, settings: PlannerSettings) -> Self {
+        Self { client, settings }
+    }
+
+    /// The first prompt, as it would be sent; no model is asked.
+    ///
+    /// # Errors
+    /// `bad_request` for an empty task; `llm_context_overflow` where rules, tools and task alone
+    /// do not fit the budget.
+    pub fn prompt(settings: &PlannerSettings, request: &PlanningRequest<'_>) -> Result<Prompt> {
+        request.validate()?;
+        let turn = request.failed.map(FailedRun::turn);
+        let reserved = turn.as_ref().map_or(0, feedback::Turn::tokens);
+        prompt::compose(settings, request, settings.prompt_tokens, reserved)
+    }
+
+    /// Asks for a plan until one passes `check` or the rounds are used up.
+    ///
+    /// Every prompt, request, proposal and check is journaled in `log`; tokens and money are
+    /// counted in `budget`.
+    ///
+    /// # Errors
+    /// - `bad_request` for an empty task; `llm_context_overflow` where the prompt cannot fit;
+    /// - any `llm_…` code of the client;
+    /// - `llm_no_program` where no answer held a program;
+    /// - `check_refused` where none passed, with the best one as `plan` and its `findings`;
+    /// - `llm_collapsed` where the model repeats itself even after the prompt was changed;
+    /// - `limit_llm_tokens` or `limit_llm_cost`; the journal's codes.
+    pub async fn plan(
+        &self,
+        request: &PlanningRequest<'_>,
+        check: &Check<'_>,
+        log: &RunLog,
+        budget: &RunBudget,
+    ) -> Result<Proposal> {
+        rounds::run(&*self.client, &self.settings, request, check, log, budget).await
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! The prompt: what it holds, and what is cut first.
+
+use super::super::{Planner, PlannerSettings, PlanningRequest, Prompt};
+use super::{catalog, limits, settings};
+use crate::base::{ErrorCode, Result, Value};
+use crate::catalog::Catalog;
+use crate::llm::count_tokens;
+
+const CONTEXT: &str =
+    r#"{"since": "2025-06-01", "orders": [{"id": 1, "lines": [{"sku": {"code": "secret"}}]}]}"#;
+
+fn compose(settings: &PlannerSettings, task: &str, catalog: &Catalog) -> Result<Prompt> {
+    let context = Value::from_json_text(CONTEXT).unwrap();
+    let limits = limits();
+    let request = PlanningRequest { task, context: &context, catalog, limits: &limits, failed: None };
+    Planner::prompt(settings, &request)
+}
+
+#[test]
+fn the_prompt_holds_its_parts_in_order() {
+    let prompt = compose(&settings(), "Sum up the orders.", &catalog()).unwrap();
+    insta::assert_snapshot!(prompt.to_string());
+    let names: Vec<&str> = prompt.budget.parts.iter().map(|part| part.name).collect();
+    assert_eq!(names, ["rules", "tools", "library", "context", "examples", "task", "conversation"]);
+    assert!(prompt.budget.trimmed.is_empty());
+    assert!(!prompt.to_string().contains("secret"));
+}
+
+#[test]
+fn without_tools_and_library_their_sections_say_so_by_absence() {
+    let settings = PlannerSettings { library_stubs: "", ..settings() };
+    let prompt = compose(&settings, "Count to ten.", &Catalog::default()).unwrap();
+    assert!(!prompt.system.contains("## Library"));
+    assert!(!prompt.user.contains("## Examples"));
+}
+
+#[test]
+fn the_least_critical_part_is_cut_first_and_rules_and_task_never() {
+    let task = "Sum up the orders.";
+    let whole = compose(&settings(), task, &catalog()).unwrap();
+    let mut seen = Vec::new();
+    let mut budget = whole.budget.used_tokens;
+    let error = loop {
+        let settings = PlannerSettings { prompt_tokens: budget - 1, ..settings() };
+        let prompt = match compose(&settings, task, &catalog()) {
+            Ok(prompt) => prompt,
+            Err(error) => break error,
+        };
+        assert!(prompt.budget.used_tokens < budget);
+        assert!(prompt.system.contains("Define `function run(context)"), "the rules stay");
+        assert!(prompt.system.contains("function query_db(params) end"), "the tools stay");
+        assert!(prompt.user.contains(task), "the task stays");
+        seen = prompt.budget.trimmed;
+        budget = prompt.budget.used_tokens;
+    };
+    let order = [
+        "example:retry_parallel",
+        "library:stats",
+        "library:text",
+        "context:depth 3",
+        "context:depth 2",
+        "context:depth 1",
+        "tools:descriptions",
+    ];
+    assert_eq!(seen, order);
+    assert_eq!(error.code(), ErrorCode::LlmContextOverflow);
+    assert_eq!(error.limit(), Some(&(budget - 1).into()));
+    assert_eq!(error.observed(), Some(&budget.into()));
+}
+
+#[test]
+fn the_count_is_that_of_what_is_sent() {
+    let prompt = compose(&settings(), "Sum up the orders.", &catalog()).unwrap();
+    let sent = count_tokens(&prompt.system) + count_tokens(&prompt.user);
+    assert!(prompt.budget.used_tokens.abs_diff(sent) < 20, "{sent} {:?}", prompt.budget);
+}
+
+#[test]
+fn an_empty_task_is_refused() {
+    let error = compose(&settings(), " \n", &catalog()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::BadRequest);
+}
+
+#[test]
+fn the_shipped_tools_library_and_examples_fit_the_usual_budget_whole() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
+    let catalog: Catalog = crate::catalog::load_folder(&folder).unwrap().into_iter().collect();
+    let settings = PlannerSettings { library_stubs: crate::sandbox::LIBRARY_STUBS, ..settings() };
+    let prompt = compose(&settings, "Sum up the orders.", &catalog).unwrap();
+    assert!(prompt.budget.trimmed.is_empty(), "{:?}", prompt.budget);
+    assert!(prompt.budget.used_tokens < settings.prompt_tokens / 2, "{:?}", prompt.budget);
+}
