@@ -7,6 +7,7 @@
 pub mod base;
 pub mod bus;
 pub mod catalog;
+pub mod engine;
 pub mod journal;
 pub mod llm;
 pub mod plan;

@@ -1,0 +1,15 @@
+//! Rank 4: what a run does next, and the one loop that awaits.
+//!
+//! [`RunPhase`] is a pure state machine. [`drive`] takes a VM from pause to pause and gives its
+//! calls to whoever answers them.
+//!
+//! **Never here:** how a call is made (the bus), how Lua runs (the sandbox), how a plan is found
+//! (the planner), where results are shown (the edges).
+
+mod drive;
+mod outcome;
+mod phase;
+
+pub use drive::{DriveRequest, drive};
+pub use outcome::RunOutcome;
+pub use phase::{PhaseEvent, RunPhase};

@@ -1,0 +1,54 @@
+//! How a run ended, in the form every edge reports.
+
+use serde_json::{Map, Value as Json};
+
+use crate::base::{Error, ErrorCode, Result, RunId, Usage, Value};
+use crate::journal::RunStatus;
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct RunOutcome {
+    /// Which run.
+    pub run_id: RunId,
+    /// What `run` returned, or why it did not.
+    pub result: Result<Value>,
+    /// What it used.
+    pub usage: Usage,
+    /// All it printed.
+    pub printed: String,
+}
+
+impl RunOutcome {
+    /// How it ended.
+    #[must_use]
+    pub fn status(&self) -> RunStatus {
+        match &self.result {
+            Ok(_) => RunStatus::Succeeded,
+            Err(error) if error.code() == ErrorCode::Cancelled => RunStatus::Cancelled,
+            Err(_) => RunStatus::Failed,
+        }
+    }
+
+    /// Why it did not succeed.
+    #[must_use]
+    pub fn error(&self) -> Option<&Error> {
+        self.result.as_ref().err()
+    }
+
+    /// `{"run_id","status","result"|"error","usage","printed"?}`.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut report = Map::new();
+        report.insert("run_id".into(), self.run_id.as_str().into());
+        report.insert("status".into(), self.status().as_str().into());
+        match &self.result {
+            Ok(value) => report.insert("result".into(), value.to_json()),
+            Err(error) => report.insert("error".into(), error.to_json()),
+        };
+        report.insert("usage".into(), serde_json::to_value(self.usage).unwrap_or_default());
+        if !self.printed.is_empty() {
+            report.insert("printed".into(), self.printed.as_str().into());
+        }
+        Json::Object(report)
+    }
+}
