@@ -4,6 +4,7 @@
 //! isolated VM whose only door to the world is a whitelist of rate-limited, journaled tools.
 //! See ARCHITECTURE.md for how the rooms fit together.
 
+pub mod app;
 pub mod base;
 pub mod bus;
 pub mod catalog;

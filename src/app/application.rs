@@ -1,0 +1,229 @@
+//! The wired application.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value as Json;
+
+use super::config::{Config, Environment, Loaded};
+use super::{EventHub, wiring};
+use crate::base::{
+    Clock, Error, ErrorCode, LimitName, Limits, Randomness, Result, RunId, SystemClock, SystemRandomness,
+    Value,
+};
+use crate::bus::{Limiter, Registry};
+use crate::catalog::Catalog;
+use crate::journal::{Durability, EventBody, Redactor, RunLog, SqliteJournal};
+use crate::llm::LlmClient;
+use crate::plan::{CheckReport, CheckedPlan, check};
+use crate::planner::{Planner, PlannerSettings, PlanningRequest, Prompt};
+use crate::sandbox::LIBRARY_STUBS;
+
+/// Journal, tools, model and limits, put together by a configuration. Cheap to share.
+pub struct App {
+    pub(super) config: Config,
+    pub(super) catalog: Arc<Catalog>,
+    usable: Catalog,
+    pub(super) registry: Arc<Registry>,
+    pub(super) limiter: Arc<Limiter>,
+    pub(super) journal: Arc<SqliteJournal>,
+    pub(super) llm: Option<Arc<dyn LlmClient>>,
+    pub(super) redactor: Arc<Redactor>,
+    pub(super) hub: EventHub,
+    pub(super) running: Mutex<HashMap<RunId, RunLog>>,
+    interrupting: AtomicBool,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) randomness: Arc<dyn Randomness>,
+}
+
+/// What replaces the usual parts, for the demo and for embedding.
+#[derive(Default)]
+pub struct AppParts {
+    /// A model to use instead of the configured one.
+    pub llm: Option<Arc<dyn LlmClient>>,
+}
+
+impl App {
+    /// Opens the journal and wires everything.
+    ///
+    /// # Errors
+    /// `config_…` for configuration a tool or model cannot use, `journal_…` where the journal
+    /// cannot be opened.
+    pub async fn open(loaded: &Loaded, environment: &Environment) -> Result<Self> {
+        Self::open_with(loaded, environment, AppParts::default()).await
+    }
+
+    /// As [`App::open`], with some parts replaced.
+    ///
+    /// # Errors
+    /// As [`App::open`].
+    pub async fn open_with(loaded: &Loaded, environment: &Environment, parts: AppParts) -> Result<Self> {
+        let config = loaded.check(environment)?;
+        let placed = |error| loaded.placed(error);
+        let randomness: Arc<dyn Randomness> = Arc::new(SystemRandomness);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let llm = match parts.llm {
+            Some(client) => Some(client),
+            None => wiring::llm(&config, environment, &clock, &randomness).map_err(placed)?,
+        };
+        let registry = wiring::registry(&config, environment, llm.as_ref()).map_err(placed)?;
+        let journal = SqliteJournal::open(&config.journal_path()).await?;
+        Ok(Self {
+            usable: wiring::usable_tools(&config, &registry.catalog(), llm.is_some()),
+            catalog: Arc::new(registry.catalog()),
+            registry: Arc::new(registry),
+            limiter: Arc::new(Limiter::new(config.rates.clone())),
+            journal: Arc::new(journal),
+            llm,
+            redactor: Arc::new(wiring::redactor(&config, environment)),
+            hub: EventHub::default(),
+            running: Mutex::default(),
+            interrupting: AtomicBool::new(false),
+            clock,
+            randomness,
+            config,
+        })
+    }
+
+    /// The configuration in force.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The tools plans may call.
+    #[must_use]
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// The tools that are set up, which a model is told about.
+    #[must_use]
+    pub fn usable_tools(&self) -> &Catalog {
+        &self.usable
+    }
+
+    /// The journal, for looking back.
+    #[must_use]
+    pub fn journal(&self) -> &Arc<SqliteJournal> {
+        &self.journal
+    }
+
+    /// Events of every run of this process.
+    #[must_use]
+    pub fn hub(&self) -> &EventHub {
+        &self.hub
+    }
+
+    /// The current instant, by the clock events are stamped with.
+    #[must_use]
+    pub fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+
+    /// Checks a plan against the tools in force.
+    #[must_use]
+    pub fn check(&self, source: &str, name: &str, limits: &Limits) -> CheckReport {
+        check(source, name, &self.catalog, limits)
+    }
+
+    /// A plan that may run.
+    ///
+    /// # Errors
+    /// `limit_source` where it is too long, else `check_refused` with the `findings`.
+    pub fn checked(&self, source: &str, name: &str, limits: &Limits) -> Result<CheckedPlan> {
+        accept(self.check(source, name, limits), source, limits)
+    }
+
+    /// The prompt a task would be planned with. No model is asked.
+    ///
+    /// # Errors
+    /// `llm_context_overflow` where even the trimmed prompt does not fit its budget.
+    pub fn prompt(&self, task: &str, context: &Value, limits: &Limits) -> Result<Prompt> {
+        Planner::prompt(&self.planner_settings(), &self.planning_request(task, context, limits))
+    }
+
+    pub(super) fn planning_request<'a>(
+        &'a self,
+        task: &'a str,
+        context: &'a Value,
+        limits: &'a Limits,
+    ) -> PlanningRequest<'a> {
+        PlanningRequest { task, context, catalog: &self.usable, limits, failed: None }
+    }
+
+    fn planner_settings(&self) -> PlannerSettings {
+        PlannerSettings {
+            prompt_tokens: self.config.llm.prompt_tokens.into(),
+            output_tokens: self.config.llm.output_tokens,
+            repair_rounds_max: self.config.repair_rounds,
+            library_stubs: LIBRARY_STUBS,
+        }
+    }
+
+    /// Whether tasks can be planned.
+    ///
+    /// # Errors
+    /// `llm_not_configured` where no model is.
+    pub fn require_model(&self) -> Result<()> {
+        self.planner().map(drop)
+    }
+
+    /// Tells every run of this process that it was asked to stop.
+    pub async fn announce_shutdown(&self, signal: &str) {
+        let logs: Vec<RunLog> = self.running().values().cloned().collect();
+        let running = logs.len() as u64;
+        for log in logs {
+            let received = EventBody::SignalReceived { signal: signal.to_owned() };
+            let started = EventBody::GracefulShutdownStarted { running };
+            for body in [received, started] {
+                if let Err(error) = log.emit(body, Durability::Ordered).await {
+                    tracing::error!(%error, "the journal cannot be written while stopping");
+                }
+            }
+        }
+    }
+
+    /// From now on a cancelled run ends as `interrupted`: the process stops it, nobody asked.
+    pub fn interrupt_runs(&self) {
+        self.interrupting.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_interrupting(&self) -> bool {
+        self.interrupting.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn running(&self) -> MutexGuard<'_, HashMap<RunId, RunLog>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn planner(&self) -> Result<Planner> {
+        let client = self.llm.clone().ok_or_else(|| {
+            Error::new(ErrorCode::LlmNotConfigured, "a task needs a model, and none is configured").with_help(
+                "set `[llm] provider` and `model` in luaplan.toml, or run a saved plan with `luaplan run`",
+            )
+        })?;
+        Ok(Planner::new(client, self.planner_settings()))
+    }
+}
+
+/// The plan of a check, or why there is none.
+pub(super) fn accept(report: CheckReport, source: &str, limits: &Limits) -> Result<CheckedPlan> {
+    let size_bytes = source.len() as u64;
+    if size_bytes > limits.source_bytes {
+        return Err(LimitName::Source.exceeded(limits.source_bytes, size_bytes));
+    }
+    let findings = findings_json(&report);
+    let count = report.errors().count();
+    report.plan.ok_or_else(|| {
+        Error::new(ErrorCode::CheckRefused, format!("the check found {count} error(s) in the plan"))
+            .with_detail("findings", findings)
+    })
+}
+
+/// Findings as every edge prints them.
+#[must_use]
+pub(super) fn findings_json(report: &CheckReport) -> Json {
+    serde_json::to_value(&report.findings).unwrap_or_default()
+}

@@ -1,0 +1,238 @@
+//! Configuration the rest may use: every value parsed, every path resolved.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use toml::{Table, Value as Toml};
+
+use super::layers::refused;
+use super::mask::mask_passwords;
+use super::raw::RawRates;
+use super::{Environment, RawConfig, RawLimits, RawServer};
+use crate::base::{
+    Error, ErrorCode, LimitName, LimitProfile, Limits, Rate, Result, parse_bytes, parse_duration,
+};
+use crate::bus::LimiterSettings;
+use crate::catalog::ToolOverride;
+use crate::llm::LlmSettings;
+
+/// Keys of `[tools.NAME]` that adjust the manifest; all others are the tool's own settings.
+pub const OVERRIDE_KEYS: [&str; 5] = ["rate", "burst", "timeout", "concurrency", "enabled"];
+
+/// `[tools.NAME]`, taken apart.
+#[derive(Debug, Clone, Default)]
+pub struct ToolConfig {
+    /// What changes of the manifest.
+    pub overrides: ToolOverride,
+    /// The tool's own settings, not yet read by it.
+    pub settings: Table,
+}
+
+/// `[server]`, parsed.
+#[derive(Debug, Clone)]
+pub struct ServerConfig {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// The file with API keys.
+    pub api_keys_file: Option<PathBuf>,
+    /// The largest request body.
+    pub body_limit_bytes: u64,
+    /// How many runs may be under way at once.
+    pub max_concurrent_runs: u32,
+    /// How long a request may take.
+    pub request_timeout: Duration,
+    /// How long running runs may go on after SIGTERM.
+    pub shutdown_grace: Duration,
+}
+
+/// Everything configured, ready to use. Made by [`Config::check`] only.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Folder for journal, contexts and plans.
+    pub data_dir: PathBuf,
+    /// The folder relative paths in tool settings start from.
+    pub base_dir: PathBuf,
+    /// The model.
+    pub llm: LlmSettings,
+    /// What a run may use.
+    pub limits: Limits,
+    /// `[tools.NAME]` by name.
+    pub tools: BTreeMap<String, ToolConfig>,
+    /// How calls wait for their turn.
+    pub rates: LimiterSettings,
+    /// How often findings go back to the model.
+    pub repair_rounds: u32,
+    /// How long planning may take.
+    pub planning_timeout: Duration,
+    /// How often a failed run is planned anew.
+    pub replans: u32,
+    /// The HTTP service.
+    pub server: ServerConfig,
+    /// Filter of the log.
+    pub log_filter: String,
+    /// Whether the log is JSON.
+    pub log_json: bool,
+}
+
+impl Config {
+    /// The file the journal is kept in.
+    #[must_use]
+    pub fn journal_path(&self) -> PathBuf {
+        self.data_dir.join("journal.db")
+    }
+
+    /// Parses and resolves.
+    ///
+    /// # Errors
+    /// `config_invalid` or `config_unknown_key`, naming the key.
+    pub fn check(raw: &RawConfig, environment: &Environment) -> Result<Self> {
+        let base_dir = environment.working_dir.clone();
+        if raw.data_dir.trim().is_empty() {
+            return Err(invalid("data_dir", &raw.data_dir, "the name of a folder"));
+        }
+        if raw.store != "sqlite" {
+            return Err(invalid("store", &raw.store, "`sqlite`; other stores are not part of this version"));
+        }
+        Ok(Self {
+            data_dir: base_dir.join(&raw.data_dir),
+            llm: raw.llm.clone(),
+            limits: check_limits(&raw.limits)?,
+            tools: raw.tools.iter().map(|tool| check_tool(tool, environment)).collect::<Result<_>>()?,
+            rates: check_rates(&raw.rates)?,
+            repair_rounds: at_most("planner.repair_rounds", raw.planner.repair_rounds, 5)?,
+            planning_timeout: duration("planner.timeout", &raw.planner.timeout)?,
+            replans: at_most("planner.replans", raw.planner.replans, 3)?,
+            server: check_server(&raw.server, &base_dir)?,
+            log_filter: check_filter(&raw.log.filter)?,
+            log_json: match raw.log.format.as_str() {
+                "text" => false,
+                "json" => true,
+                other => return Err(invalid("log.format", other, "`text` or `json`")),
+            },
+            base_dir,
+        })
+    }
+}
+
+fn check_filter(text: &str) -> Result<String> {
+    let filter = tracing_subscriber::EnvFilter::try_new(text);
+    filter.map(|_| text.to_owned()).map_err(|_| {
+        invalid("log.filter", text, "a level such as `warn`, or `target=level` pairs such as `luaplan=debug`")
+    })
+}
+
+fn check_limits(raw: &RawLimits) -> Result<Limits> {
+    let profile: LimitProfile = raw.profile.parse().map_err(|error| keyed("limits.profile", &error))?;
+    let mut limits = profile.limits();
+    for (name, value) in &raw.single {
+        let key = format!("limits.{name}");
+        let limit: LimitName = name.parse().map_err(|error: Error| {
+            Error::new(ErrorCode::ConfigUnknownKey, format!("{key}: {}", error.message()))
+                .with_help(error.help().to_owned())
+                .with_detail("key", key.as_str())
+        })?;
+        let text = match value {
+            Toml::String(text) => text.clone(),
+            Toml::Integer(_) | Toml::Float(_) => value.to_string(),
+            other => return Err(invalid(&key, &other.to_string(), "a number or text")),
+        };
+        limits.set(limit, &text).map_err(|error| keyed(&key, &error))?;
+    }
+    Ok(limits)
+}
+
+fn check_tool((name, value): (&String, &Toml), environment: &Environment) -> Result<(String, ToolConfig)> {
+    let Toml::Table(table) = value else {
+        return Err(invalid(&format!("tools.{name}"), &value.to_string(), "a table"));
+    };
+    let (overrides, mut settings): (Table, Table) =
+        table.clone().into_iter().partition(|(key, _)| OVERRIDE_KEYS.contains(&key.as_str()));
+    for (key, value) in &overrides {
+        let alone = Table::from_iter([(key.clone(), value.clone())]);
+        let key = format!("tools.{name}.{key}");
+        alone
+            .try_into::<ToolOverride>()
+            .map_err(|error| refused(&error, &key).with_detail("key", key.as_str()))?;
+    }
+    let overrides = overrides.try_into().map_err(|error| refused(&error, &format!("tools.{name}")))?;
+    if let Some(Toml::Table(databases)) = settings.get_mut("databases") {
+        for (database, url) in databases {
+            take_from_environment(&format!("tools.{name}.databases.{database}"), url, environment)?;
+        }
+    }
+    Ok((name.clone(), ToolConfig { overrides, settings }))
+}
+
+/// `env:NAME` stands for the value of that variable, so that a password need not be in a file.
+fn take_from_environment(key: &str, value: &mut Toml, environment: &Environment) -> Result<()> {
+    let Some(name) = value.as_str().and_then(|text| text.strip_prefix("env:")) else { return Ok(()) };
+    let found = environment.get(name).ok_or_else(|| {
+        Error::new(ErrorCode::ConfigInvalid, format!("{key} is taken from ${name}, which is not set"))
+            .with_detail("key", key)
+    })?;
+    *value = Toml::String(found.to_owned());
+    Ok(())
+}
+
+fn check_rates(raw: &RawRates) -> Result<LimiterSettings> {
+    let rate: Rate = raw.run.parse().map_err(|error| keyed("rates.run", &error))?;
+    for (key, value) in [("rates.run_burst", raw.run_burst), ("rates.queue_max", raw.queue_max)] {
+        if value == 0 {
+            return Err(invalid(key, "0", "a number above zero"));
+        }
+    }
+    Ok(LimiterSettings {
+        max_wait: duration("rates.wait_max", &raw.wait_max)?,
+        queue_max: raw.queue_max,
+        run_rate: Some((rate, raw.run_burst)),
+    })
+}
+
+fn check_server(raw: &RawServer, base_dir: &Path) -> Result<ServerConfig> {
+    let listen = raw
+        .listen
+        .parse()
+        .map_err(|_| invalid("server.listen", &raw.listen, "an address and port such as `127.0.0.1:7777`"))?;
+    let body_limit_bytes =
+        parse_bytes(&raw.body_limit).map_err(|error| keyed("server.body_limit", &error))?;
+    if raw.max_concurrent_runs == 0 {
+        return Err(invalid("server.max_concurrent_runs", "0", "a number above zero"));
+    }
+    Ok(ServerConfig {
+        listen,
+        api_keys_file: path_or_none(base_dir, &raw.api_keys_file),
+        body_limit_bytes,
+        max_concurrent_runs: raw.max_concurrent_runs,
+        request_timeout: duration("server.request_timeout", &raw.request_timeout)?,
+        shutdown_grace: duration("server.shutdown_grace", &raw.shutdown_grace)?,
+    })
+}
+
+fn path_or_none(base_dir: &Path, text: &str) -> Option<PathBuf> {
+    (!text.is_empty()).then(|| base_dir.join(text))
+}
+
+fn duration(key: &str, text: &str) -> Result<Duration> {
+    parse_duration(text).map_err(|error| keyed(key, &error))
+}
+
+fn at_most(key: &str, value: u32, max: u32) -> Result<u32> {
+    if value <= max {
+        return Ok(value);
+    }
+    Err(invalid(key, &value.to_string(), &format!("at most {max}")).with_limit(max, value))
+}
+
+fn keyed(key: &str, error: &Error) -> Error {
+    Error::new(error.code(), format!("{key}: {}", error.message()))
+        .with_help(error.help().to_owned())
+        .with_detail("key", key)
+}
+
+fn invalid(key: &str, seen: &str, expected: &str) -> Error {
+    let seen = mask_passwords(seen);
+    Error::new(ErrorCode::ConfigInvalid, format!("{key} is `{seen}`, expected {expected}"))
+        .with_detail("key", key)
+}

@@ -1,0 +1,57 @@
+//! The process environment, read once and handed on.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use secrecy::SecretString;
+
+/// Everything luaplan takes from its surroundings.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    /// Environment variables that are valid Unicode.
+    pub variables: BTreeMap<String, String>,
+    /// The words after the program's name that are valid Unicode.
+    pub arguments: Vec<String>,
+    /// The folder relative paths start from.
+    pub working_dir: PathBuf,
+    /// The user's own configuration file, whether or not it exists.
+    pub user_config_file: Option<PathBuf>,
+}
+
+impl Environment {
+    /// Reads the real environment.
+    #[must_use]
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+    pub fn from_process() -> Self {
+        let variables: BTreeMap<String, String> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let user_config_file =
+            user_config_folder(&variables).map(|folder| folder.join("luaplan/config.toml"));
+        let arguments = std::env::args_os().skip(1).filter_map(|word| word.into_string().ok()).collect();
+        Self {
+            variables,
+            arguments,
+            working_dir: std::env::current_dir().unwrap_or_else(|_| ".".into()),
+            user_config_file,
+        }
+    }
+
+    /// A variable that is set and not empty.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// A variable that holds a secret.
+    #[must_use]
+    pub fn secret(&self, name: &str) -> Option<SecretString> {
+        self.get(name).map(SecretString::from)
+    }
+}
+
+/// `$XDG_CONFIG_HOME`, else `~/.config` (XDG Base Directory Specification 0.8), or `%APPDATA%`.
+fn user_config_folder(variables: &BTreeMap<String, String>) -> Option<PathBuf> {
+    let set = |name: &str| variables.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("XDG_CONFIG_HOME").or_else(|| set("APPDATA")).or_else(|| set("HOME").map(|home| home.join(".config")))
+}

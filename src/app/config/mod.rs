@@ -1,0 +1,25 @@
+//! Configuration: raw first, checked second.
+//!
+//! [`RawConfig`] is what users write; `layers` merges flags over environment over
+//! `./luaplan.toml` over the user's file over defaults and remembers where each value came from;
+//! [`Config`] is what the rest may use, with every value parsed and every path resolved.
+//!
+//! The merge is our own because each fault must name file, line and nearest key, and each value
+//! its source down to the environment variable's name.
+
+mod checked;
+mod environment;
+mod layers;
+mod mask;
+mod places;
+mod raw;
+
+pub use checked::{Config, OVERRIDE_KEYS, ServerConfig, ToolConfig};
+pub use environment::Environment;
+pub use layers::{ConfigSource, LoadOptions, Loaded, ValueSource, load, validate_text};
+pub(super) use layers::{faulty_key, refused, unknown_field};
+pub use mask::{mask_json, mask_passwords};
+pub use raw::{RawConfig, RawLimits, RawServer};
+
+#[cfg(test)]
+mod tests;

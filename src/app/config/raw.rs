@@ -1,0 +1,148 @@
+//! What users may write into `luaplan.toml`. Every key has a default that is safe.
+
+use serde::{Deserialize, Serialize};
+
+use crate::llm::LlmSettings;
+
+/// The whole file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawConfig {
+    /// Folder for the journal, named contexts and saved plans; relative to the working folder.
+    pub data_dir: String,
+    /// Where runs are kept: `sqlite` (a file in `data_dir`).
+    pub store: String,
+    /// The planner's and `call_llm`'s model. Without `model` none is configured.
+    pub llm: LlmSettings,
+    /// What a run may use.
+    pub limits: RawLimits,
+    /// Settings of each tool, and overrides of its manifest (`rate`, `burst`, `timeout`,
+    /// `concurrency`, `enabled`).
+    pub tools: toml::Table,
+    /// How calls wait for their turn.
+    pub rates: RawRates,
+    /// How the planner works.
+    pub planner: RawPlanner,
+    /// The HTTP service.
+    pub server: RawServer,
+    /// The log on standard error.
+    pub log: RawLog,
+}
+
+impl Default for RawConfig {
+    fn default() -> Self {
+        Self {
+            data_dir: ".luaplan".into(),
+            store: "sqlite".into(),
+            llm: LlmSettings::default(),
+            limits: RawLimits::default(),
+            tools: toml::Table::new(),
+            rates: RawRates::default(),
+            planner: RawPlanner::default(),
+            server: RawServer::default(),
+            log: RawLog::default(),
+        }
+    }
+}
+
+/// `[limits]`: a profile, then single limits by name.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RawLimits {
+    /// `strict`, `standard` or `generous`.
+    pub profile: String,
+    /// Single limits, as text or number; the names are checked against the known limits.
+    #[serde(flatten)]
+    pub single: toml::Table,
+}
+
+impl Default for RawLimits {
+    fn default() -> Self {
+        Self { profile: "standard".into(), single: toml::Table::new() }
+    }
+}
+
+/// `[rates]`: over the rates of single tools.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawRates {
+    /// How often one run may call tools, all tools together.
+    pub run: String,
+    /// How many calls of a run may come at once before `run` counts.
+    pub run_burst: u32,
+    /// The longest a call waits for its turn before it fails with `rate_limited`.
+    pub wait_max: String,
+    /// How many calls may wait for one tool at the same time.
+    pub queue_max: u32,
+}
+
+impl Default for RawRates {
+    fn default() -> Self {
+        Self { run: "50/s".into(), run_burst: 100, wait_max: "2s".into(), queue_max: 64 }
+    }
+}
+
+/// `[planner]`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawPlanner {
+    /// How often findings go back to the model before the task is given up.
+    pub repair_rounds: u32,
+    /// How long finding a plan may take, all rounds together.
+    pub timeout: String,
+    /// How often a run that failed is planned anew with its journal as evidence.
+    pub replans: u32,
+}
+
+impl Default for RawPlanner {
+    fn default() -> Self {
+        Self { repair_rounds: 2, timeout: "180s".into(), replans: 0 }
+    }
+}
+
+/// `[server]`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawServer {
+    /// Address and port. Anything but loopback needs `api_keys_file`.
+    pub listen: String,
+    /// File with one API key a line (`NAME KEY`), or empty for none.
+    pub api_keys_file: String,
+    /// The largest request body.
+    pub body_limit: String,
+    /// How many runs may be under way at once; further ones are refused with 429.
+    pub max_concurrent_runs: u32,
+    /// How long a request may take, a wait for a run included.
+    pub request_timeout: String,
+    /// How long running runs may go on after SIGTERM.
+    pub shutdown_grace: String,
+}
+
+impl Default for RawServer {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:7777".into(),
+            api_keys_file: String::new(),
+            body_limit: "2MiB".into(),
+            max_concurrent_runs: 64,
+            request_timeout: "120s".into(),
+            shutdown_grace: "20s".into(),
+        }
+    }
+}
+
+/// `[log]`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawLog {
+    /// A filter such as `warn`, `info` or `luaplan=debug` (tracing's `EnvFilter` syntax).
+    pub filter: String,
+    /// `text` or `json`.
+    pub format: String,
+}
+
+impl Default for RawLog {
+    fn default() -> Self {
+        Self { filter: "warn".into(), format: "text".into() }
+    }
+}

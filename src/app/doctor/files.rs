@@ -1,0 +1,96 @@
+//! Configuration files: what they say, and who else may read or write them.
+
+use std::path::Path;
+
+use super::{DoctorReport, DoctorState};
+use crate::app::config::{Config, Environment, LoadOptions, Loaded, load, mask_passwords};
+use crate::base::Error;
+
+pub(super) fn configuration(
+    report: &mut DoctorReport,
+    environment: &Environment,
+    options: &LoadOptions,
+) -> Option<(Loaded, Config)> {
+    match read(environment, options) {
+        Ok((loaded, config)) => {
+            let files: Vec<String> = loaded.files.iter().map(|path| path.display().to_string()).collect();
+            let what = if files.is_empty() { "defaults, no file".to_owned() } else { files.join(", ") };
+            report.good("configuration", what);
+            for path in &loaded.files {
+                permissions(report, path);
+            }
+            Some((loaded, config))
+        }
+        Err(error) => {
+            report.failed("configuration", DoctorState::Bad, &error);
+            None
+        }
+    }
+}
+
+fn read(environment: &Environment, options: &LoadOptions) -> Result<(Loaded, Config), Error> {
+    let loaded = load(environment, options)?;
+    let config = loaded.check(environment)?;
+    Ok((loaded, config))
+}
+
+/// The runtime never writes configuration; nobody else on the machine should be able to either,
+/// and where it holds a password nobody else should read it.
+fn permissions(report: &mut DoctorReport, path: &Path) {
+    let Some(mode) = mode(path) else { return };
+    if mode & 0o022 != 0 {
+        let message = format!("{} may be written by others (mode {mode:o})", path.display());
+        let help = format!("run `chmod go-w {}`", path.display());
+        report.warn("permissions", message, &help);
+    }
+    let holds_password = std::fs::read_to_string(path).is_ok_and(|text| mask_passwords(&text) != text);
+    if holds_password && mode & 0o044 != 0 {
+        let message =
+            format!("{} holds a password and may be read by others (mode {mode:o})", path.display());
+        let help = format!("run `chmod go-r {}`", path.display());
+        report.warn("permissions", message, &help);
+    }
+}
+
+/// The keys of the HTTP service, and whether it may listen where it is told to.
+pub(super) fn api_keys(report: &mut DoctorReport, config: &Config) {
+    let listen = config.server.listen;
+    let Some(path) = &config.server.api_keys_file else {
+        if !listen.ip().is_loopback() {
+            let message = format!("`serve` refuses to listen on {listen} without API keys");
+            report.warn("server", message, "set `server.api_keys_file`, or listen on 127.0.0.1");
+        }
+        return;
+    };
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => {
+            let message = format!("server.api_keys_file {} cannot be read: {error}", path.display());
+            let help = "write one `NAME KEY` a line into it, or leave the key out of the configuration";
+            return report.warn("server", message, help);
+        }
+    };
+    let keys = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+    if keys == 0 {
+        let message = format!("{} holds no key", path.display());
+        return report.warn("server", message, "write one `NAME KEY` a line into it");
+    }
+    match mode(path) {
+        Some(mode) if mode & 0o077 != 0 => {
+            let message = format!("{} may be read by others (mode {mode:o})", path.display());
+            report.warn("server", message, &format!("run `chmod 600 {}`", path.display()));
+        }
+        _ => report.good("server", format!("{listen}, {keys} API key(s)")),
+    }
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    Some(std::fs::metadata(path).ok()?.permissions().mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn mode(_path: &Path) -> Option<u32> {
+    None
+}

@@ -1,0 +1,121 @@
+//! What a run will need, tried one by one, with what to do about each failure.
+//!
+//! **Never here:** repairing anything, writing configuration, calling a model or sending mail.
+
+mod engine;
+mod files;
+mod reach;
+
+use serde_json::{Value as Json, json};
+
+use super::config::{Environment, LoadOptions, mask_passwords};
+use crate::base::Error;
+use crate::journal::SqliteJournal;
+
+/// How one check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DoctorState {
+    /// As it should be.
+    Good,
+    /// Runs are possible, but something will be missing.
+    Warning,
+    /// Runs are not possible.
+    Bad,
+}
+
+/// One check.
+#[derive(Debug, Clone)]
+pub struct DoctorCheck {
+    /// What was tried.
+    pub name: String,
+    /// How it came out.
+    pub state: DoctorState,
+    /// What was seen.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+/// All checks.
+#[derive(Debug, Clone, Default)]
+pub struct DoctorReport {
+    /// In the order tried.
+    pub checks: Vec<DoctorCheck>,
+}
+
+impl DoctorReport {
+    /// The worst of all checks.
+    #[must_use]
+    pub fn worst(&self) -> DoctorState {
+        self.checks.iter().map(|check| check.state).max().unwrap_or(DoctorState::Good)
+    }
+
+    /// `{"ok","checks":[{"name","state","message","help"?}]}`.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let checks: Vec<Json> = self
+            .checks
+            .iter()
+            .map(|check| {
+                let state = match check.state {
+                    DoctorState::Good => "ok",
+                    DoctorState::Warning => "warning",
+                    DoctorState::Bad => "failed",
+                };
+                json!({ "name": check.name, "state": state, "message": check.message, "help": check.help })
+            })
+            .collect();
+        json!({ "ok": self.worst() == DoctorState::Good, "checks": checks })
+    }
+
+    fn good(&mut self, name: &str, message: impl Into<String>) {
+        self.add(name, DoctorState::Good, &message.into(), None);
+    }
+
+    fn warn(&mut self, name: &str, message: impl Into<String>, help: &str) {
+        self.add(name, DoctorState::Warning, &message.into(), Some(help.to_owned()));
+    }
+
+    fn failed(&mut self, name: &str, state: DoctorState, error: &Error) {
+        self.add(
+            name,
+            state,
+            &format!("{}: {}", error.code(), error.message()),
+            Some(error.help().to_owned()),
+        );
+    }
+
+    fn add(&mut self, name: &str, state: DoctorState, message: &str, help: Option<String>) {
+        let message = mask_passwords(message);
+        self.checks.push(DoctorCheck { name: name.to_owned(), state, message, help });
+    }
+}
+
+/// Tries everything. Writes nothing but an empty journal where the data folder has none.
+pub async fn examine(environment: &Environment, options: &LoadOptions) -> DoctorReport {
+    let mut report = DoctorReport::default();
+    match engine::self_test() {
+        Ok(()) => report.good("engine", "Lua 5.4 runs a plan, and a limit stops one"),
+        Err(error) => report.failed("engine", DoctorState::Bad, &error),
+    }
+    let Some((loaded, config)) = files::configuration(&mut report, environment, options) else {
+        return report;
+    };
+    files::api_keys(&mut report, &config);
+    data_folder(&mut report, &config).await;
+    reach::tools(&mut report, &loaded, &config, environment).await;
+    reach::model(&mut report, &loaded, &config, environment).await;
+    report
+}
+
+async fn data_folder(report: &mut DoctorReport, config: &super::config::Config) {
+    let existed = config.data_dir.exists();
+    match SqliteJournal::open(&config.journal_path()).await {
+        Ok(journal) => {
+            journal.close().await;
+            let note = if existed { "can be written" } else { "created" };
+            report.good("data folder", format!("{}: {note}", config.data_dir.display()));
+        }
+        Err(error) => report.failed("data folder", DoctorState::Bad, &error),
+    }
+}

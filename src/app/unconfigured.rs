@@ -1,0 +1,26 @@
+//! A tool that cannot work yet: it is known, and says what is missing when called.
+
+use async_trait::async_trait;
+
+use crate::base::{CallOutcome, ErrorCode, ToolFailure};
+use crate::bus::{Invocation, Tool};
+use crate::catalog::ToolSpec;
+
+/// Stands where a tool would be if it were configured, so that plans which name it can be checked
+/// and tested, and a real call fails with what to set.
+pub(super) struct UnconfiguredTool {
+    pub(super) spec: ToolSpec,
+    /// What is missing, and the keys to set.
+    pub(super) missing: &'static str,
+}
+
+#[async_trait]
+impl Tool for UnconfiguredTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, _invocation: Invocation) -> CallOutcome {
+        Err(ToolFailure::new(ErrorCode::ToolNotConfigured, self.missing))
+    }
+}

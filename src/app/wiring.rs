@@ -1,0 +1,254 @@
+//! From configuration to working parts.
+
+use std::sync::Arc;
+
+use secrecy::ExposeSecret as _;
+use serde::de::DeserializeOwned;
+
+use super::config::{Config, Environment, OVERRIDE_KEYS, ToolConfig, faulty_key, refused, unknown_field};
+use super::unconfigured::UnconfiguredTool;
+use crate::base::{Clock, Error, ErrorCode, Randomness, Result, nearest};
+use crate::bus::{Registry, Tool};
+use crate::catalog::{Catalog, ToolSpec, builtin_manifests};
+use crate::journal::Redactor;
+use crate::llm::{ApiKeys, GenaiClient, LlmClient, LlmSettings};
+use crate::tools::call_llm::CallLlm;
+use crate::tools::fetch_url::FetchUrl;
+use crate::tools::query_db::{QueryDb, QueryDbSettings};
+use crate::tools::send_email::{SendEmail, SendEmailSettings};
+use crate::tools::transform_data::TransformData;
+
+/// How deep model calls may be nested in runs that models started.
+const LLM_DEPTH_MAX: u32 = 1;
+
+/// The tools in force: built-in manifests with the configured overrides, without disabled ones.
+///
+/// # Errors
+/// `config_unknown_key` for settings of a tool that does not exist.
+pub fn tool_catalog(config: &Config) -> Result<Catalog> {
+    let specs = builtin_manifests()?;
+    for name in config.tools.keys() {
+        if !specs.iter().any(|spec| spec.name == *name) {
+            let known: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
+            return Err(Error::new(
+                ErrorCode::ConfigUnknownKey,
+                format!("tools.{name}: there is no such tool"),
+            )
+            .with_help(format!("the tools are {}", known.join(", ")))
+            .with_detail("key", format!("tools.{name}")));
+        }
+    }
+    Ok(specs.into_iter().filter_map(|spec| adjusted(config, spec)).collect())
+}
+
+fn adjusted(config: &Config, mut spec: ToolSpec) -> Option<ToolSpec> {
+    if let Some(tool) = config.tools.get(&spec.name) {
+        if !tool.overrides.is_enabled() {
+            return None;
+        }
+        tool.overrides.apply(&mut spec);
+    }
+    Some(spec)
+}
+
+/// Reads the settings of every tool as a run would, and opens nothing.
+///
+/// # Errors
+/// `config_invalid` or `config_unknown_key`, naming the tool and key.
+pub fn check_tool_settings(config: &Config, environment: &Environment) -> Result<()> {
+    registry(config, environment, None).map(drop)
+}
+
+pub(super) fn registry(
+    config: &Config,
+    environment: &Environment,
+    llm: Option<&Arc<dyn LlmClient>>,
+) -> Result<Registry> {
+    let mut registry = Registry::default();
+    for spec in tool_catalog(config)?.iter() {
+        registry.insert(build(config, environment, spec, llm)?);
+    }
+    Ok(registry)
+}
+
+/// The tools worth telling a model about: those that can work.
+pub(super) fn usable_tools(config: &Config, catalog: &Catalog, has_llm: bool) -> Catalog {
+    catalog
+        .iter()
+        .filter(|spec| missing(config, &spec.name, has_llm).is_none())
+        .map(|spec| (**spec).clone())
+        .collect()
+}
+
+/// What a tool still needs before it can work.
+fn missing(config: &Config, tool: &str, has_llm: bool) -> Option<&'static str> {
+    let has = |key: &str| config.tools.get(tool).is_some_and(|tool| tool.settings.contains_key(key));
+    match tool {
+        "query_db" if !has("databases") => {
+            Some("no database is configured: set `[tools.query_db] databases = { main = \"…\" }`")
+        }
+        "send_email" if !has("smtp") => Some(
+            "no mail server is configured: set `smtp`, `from` and `allow_recipients` under `[tools.send_email]`",
+        ),
+        "call_llm" if !has_llm => Some("no model is configured: set `provider` and `model` under `[llm]`"),
+        _ => None,
+    }
+}
+
+fn build(
+    config: &Config,
+    environment: &Environment,
+    spec: &ToolSpec,
+    llm: Option<&Arc<dyn LlmClient>>,
+) -> Result<Arc<dyn Tool>> {
+    let spec = spec.clone();
+    check_keys(config, &spec.name)?;
+    if let Some(missing) = missing(config, &spec.name, llm.is_some()) {
+        return Ok(Arc::new(UnconfiguredTool { spec, missing }));
+    }
+    let name = spec.name.clone();
+    let tool: Arc<dyn Tool> = match (name.as_str(), llm) {
+        ("query_db", _) => Arc::new(query_db(config, spec)?),
+        ("fetch_url", _) => Arc::new(FetchUrl::new(spec, settings(config, &name)?)?),
+        ("send_email", _) => Arc::new(send_email(config, environment, spec)?),
+        ("transform_data", _) => {
+            Arc::new(TransformData::new(spec, settings(config, &name)?, &config.base_dir)?)
+        }
+        ("call_llm", Some(client)) => Arc::new(CallLlm::new(spec, client.clone(), LLM_DEPTH_MAX)),
+        (other, _) => {
+            return Err(Error::new(ErrorCode::Internal, format!("no part is wired for the tool `{other}`")));
+        }
+    };
+    Ok(tool)
+}
+
+/// Keys and types of a tool's settings, also where the tool cannot work for lack of one.
+fn check_keys(config: &Config, tool: &str) -> Result<()> {
+    match tool {
+        "query_db" => read::<QueryDbSettings>(tool, table(config, tool)).map(drop),
+        "send_email" => {
+            let mut table = table(config, tool);
+            if !table.contains_key("smtp") {
+                for needed in ["smtp", "from"] {
+                    table.entry(needed).or_insert_with(|| "".into());
+                }
+            }
+            read::<SendEmailSettings>(tool, table).map(drop)
+        }
+        "call_llm" => read::<NoSettings>(tool, table(config, tool)).map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// For tools that take nothing but what every tool takes.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoSettings {}
+
+pub(super) fn query_db(config: &Config, spec: ToolSpec) -> Result<QueryDb> {
+    let settings: QueryDbSettings = settings(config, &spec.name)?;
+    QueryDb::new(spec, &settings, &config.base_dir)
+}
+
+pub(super) fn send_email(config: &Config, environment: &Environment, spec: ToolSpec) -> Result<SendEmail> {
+    let settings: SendEmailSettings = settings(config, &spec.name)?;
+    let password = settings.password_env.as_deref().map(|name| {
+        environment.secret(name).ok_or_else(|| {
+            Error::new(
+                ErrorCode::ConfigInvalid,
+                format!("tools.send_email.password_env names ${name}, which is not set"),
+            )
+        })
+    });
+    SendEmail::new(spec, settings, password.transpose()?)
+}
+
+fn settings<T: DeserializeOwned>(config: &Config, tool: &str) -> Result<T> {
+    read(tool, table(config, tool))
+}
+
+fn table(config: &Config, tool: &str) -> toml::Table {
+    config.tools.get(tool).map(|tool: &ToolConfig| tool.settings.clone()).unwrap_or_default()
+}
+
+fn read<T: DeserializeOwned>(tool: &str, table: toml::Table) -> Result<T> {
+    table.try_into().map_err(|error: toml::de::Error| {
+        let place = format!("tools.{tool}");
+        let Some((field, known)) = unknown_field(error.message()) else {
+            let key = faulty_key(&error).map_or(place.clone(), |key| format!("{place}.{key}"));
+            return refused(&error, &key).with_detail("key", key);
+        };
+        let refusal = refused(&error, &place);
+        let help = match nearest(field, known.into_iter().chain(OVERRIDE_KEYS)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("every tool also takes {}", OVERRIDE_KEYS.join(", ")),
+        };
+        refusal.with_help(help).with_detail("key", format!("{place}.{field}"))
+    })
+}
+
+/// The configured model; `None` where none is.
+pub(super) fn llm(
+    config: &Config,
+    environment: &Environment,
+    clock: &Arc<dyn Clock>,
+    randomness: &Arc<dyn Randomness>,
+) -> Result<Option<Arc<dyn LlmClient>>> {
+    if !config.llm.is_configured() {
+        return Ok(None);
+    }
+    let keys = api_keys(&config.llm, environment);
+    let client = GenaiClient::new(&config.llm, &keys, clock.clone(), randomness.clone())?;
+    Ok(Some(Arc::new(client)))
+}
+
+fn api_keys(settings: &LlmSettings, environment: &Environment) -> ApiKeys {
+    let names = settings.key_variables();
+    names
+        .into_iter()
+        .filter_map(|name| environment.get(&name).map(|key| (name.clone(), key.to_owned())))
+        .collect()
+}
+
+/// Every secret this process knows, so that none can be written.
+pub(super) fn redactor(config: &Config, environment: &Environment) -> Redactor {
+    let mut secrets: Vec<String> = config
+        .llm
+        .key_variables()
+        .iter()
+        .filter_map(|name| environment.secret(name))
+        .map(|secret| secret.expose_secret().to_owned())
+        .collect();
+    for tool in config.tools.values() {
+        collect_secrets(&toml::Value::Table(tool.settings.clone()), environment, &mut secrets);
+    }
+    Redactor::new(secrets)
+}
+
+/// Passwords inside URLs, and variables named by `…_env` keys.
+fn collect_secrets(value: &toml::Value, environment: &Environment, secrets: &mut Vec<String>) {
+    match value {
+        toml::Value::Table(table) => {
+            for (key, value) in table {
+                if let (true, Some(name)) = (key.ends_with("_env"), value.as_str()) {
+                    secrets.extend(environment.get(name).map(str::to_owned));
+                }
+                collect_secrets(value, environment, secrets);
+            }
+        }
+        toml::Value::Array(items) => {
+            for item in items {
+                collect_secrets(item, environment, secrets);
+            }
+        }
+        toml::Value::String(text) => {
+            let Ok(url) = url::Url::parse(text) else { return };
+            if let Some(written) = url.password() {
+                // The password as it is, where the URL had to escape it.
+                let decoded = percent_encoding::percent_decode_str(written).decode_utf8_lossy();
+                secrets.extend([written.to_owned(), decoded.into_owned()]);
+            }
+        }
+        _ => {}
+    }
+}
