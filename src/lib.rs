@@ -9,6 +9,7 @@ pub mod base;
 pub mod bus;
 pub mod catalog;
 pub mod engine;
+pub mod http;
 pub mod journal;
 pub mod llm;
 pub mod plan;

@@ -1,0 +1,93 @@
+//! Bearer API keys (RFC 6750).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::AUTHORIZATION;
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use super::origin;
+use super::problem::Problem;
+use super::state::ApiState;
+use crate::base::{Error, ErrorCode, Result};
+
+/// A key shorter than this could be guessed.
+const KEY_CHARACTERS_MIN: usize = 20;
+
+/// The configured keys, hashed: comparing hashes takes the same time for every key.
+#[derive(Default)]
+pub(super) struct ApiKeys(Vec<(String, blake3::Hash)>);
+
+impl ApiKeys {
+    /// Reads `NAME KEY` lines; empty lines and lines that begin with `#` are passed over.
+    pub(super) fn from_file(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Error::new(
+                ErrorCode::ConfigUnreadable,
+                format!("server.api_keys_file {}: {error}", path.display()),
+            )
+        })?;
+        let mut keys = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let place = format!("{}, line {}", path.display(), index + 1);
+            let (name, key) = line.split_once(char::is_whitespace).ok_or_else(|| {
+                Error::new(ErrorCode::ConfigInvalid, format!("{place}: expected a name, a space and a key"))
+            })?;
+            let key = key.trim();
+            if key.len() < KEY_CHARACTERS_MIN {
+                return Err(Error::new(ErrorCode::ConfigInvalid, format!("{place}: the key is too short"))
+                    .with_limit(KEY_CHARACTERS_MIN, key.len()));
+            }
+            keys.push((name.to_owned(), blake3::hash(key.as_bytes())));
+        }
+        if keys.is_empty() {
+            return Err(Error::new(ErrorCode::ConfigInvalid, format!("{} holds no key", path.display())));
+        }
+        Ok(Self(keys))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn name_of(&self, key: &str) -> Option<&str> {
+        let hash = blake3::hash(key.as_bytes());
+        self.0.iter().find(|(_, known)| *known == hash).map(|(name, _)| name.as_str())
+    }
+}
+
+/// Lets a request pass that shows a configured key; where there are none, one that comes from this
+/// machine and from no web page of another site.
+pub(super) async fn require_key(
+    State(state): State<Arc<ApiState>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if state.keys.is_empty() {
+        return match origin::check(&request) {
+            Ok(()) => next.run(request).await,
+            Err(error) => Problem(error).into_response(),
+        };
+    }
+    let shown = request
+        .headers()
+        .get(AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .and_then(|(_, key)| state.keys.name_of(key.trim()));
+    match shown {
+        Some(name) => {
+            tracing::Span::current().record("api_key", name);
+            next.run(request).await
+        }
+        None => Problem(Error::new(ErrorCode::Unauthorized, "the request carries no valid API key"))
+            .into_response(),
+    }
+}

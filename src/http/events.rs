@@ -1,0 +1,223 @@
+//! `GET /v1/runs/{id}/events`: a run's events as server-sent events (WHATWG HTML, section 9.2).
+//!
+//! The journal is read again whenever something happened, so nothing is lost however slow the
+//! watcher is, and a run of another process can be followed too. An event's id is its place in the
+//! journal; a watcher that comes back with `Last-Event-ID` goes on from there. Passing events
+//! (partial model text) have no id and are sent only while they happen.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event as Sse, KeepAlive, Sse as SseResponse};
+use axum::response::{IntoResponse as _, Response};
+use jiff::Timestamp;
+use tokio::sync::{broadcast, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::extract::RunPath;
+use super::problem::Problem;
+use super::runs::{is_known, no_such_run};
+use super::state::{ActiveRun, ApiState};
+use crate::app::StreamedEvent;
+use crate::base::{Error, ErrorCode, Result, RunId};
+use crate::journal::{Event, JournalRead as _, Record, RecordFilter};
+
+/// How long to wait before looking for events another process may have written.
+const POLL: Duration = Duration::from_secs(1);
+
+/// Records read at once, to bound what a watcher holds in memory.
+const PAGE: u32 = 64;
+
+/// Events on their way to one watcher; whoever reads slowly waits here, not the run.
+const BUFFERED: usize = 16;
+
+/// The last event of a stream that ends before its run did.
+const STREAM_ERROR: &str = "stream_error";
+
+/// Follow a run's events.
+#[utoipa::path(get, path = "/v1/runs/{id}/events", tag = "runs",
+    params(("id" = String, Path, description = "Run id"),
+        ("Last-Event-ID" = Option<u64>, Header, description = "Go on after this event")),
+    responses((status = 200, description = "Server-sent events until the run ends", content_type = "text/event-stream"),
+        (status = 204, description = "The run has ended, and nothing came after `Last-Event-ID`"),
+        (status = 400, description = "That is not a run id, or not an event of the run"),
+        (status = 404, description = "There is no such run")))]
+pub(super) async fn stream(
+    State(state): State<Arc<ApiState>>,
+    RunPath(run_id): RunPath,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    // Before anything is looked up, so that nothing can happen unseen in between.
+    let watcher = state.app.hub().subscribe();
+    let run = state.active(&run_id);
+    if !is_known(&state, &run_id).await? {
+        return Err(no_such_run(&run_id).into());
+    }
+    let after = last_event_id(&headers)?;
+    if after != 0 {
+        let last = record(&state, &run_id, after).await?.ok_or_else(|| {
+            Error::new(ErrorCode::BadRequest, format!("event {after} is not one of run {run_id}"))
+                .with_help("leave `Last-Event-ID` out to see all events")
+        })?;
+        if last.event.body.ends_run() {
+            // Tells an EventSource not to come again.
+            return Ok(StatusCode::NO_CONTENT.into_response());
+        }
+    }
+    Ok(Watch { run_id, after, run, watcher, from_start: false }.respond(&state))
+}
+
+fn last_event_id(headers: &HeaderMap) -> Result<u64> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(0) };
+    value.to_str().ok().and_then(|text| text.trim().parse().ok()).ok_or_else(|| {
+        Error::new(ErrorCode::BadRequest, "`Last-Event-ID` is not a number this service has sent")
+    })
+}
+
+async fn record(state: &ApiState, run_id: &RunId, sequence: u64) -> Result<Option<Record>> {
+    let filter = RecordFilter {
+        run_id: Some(run_id.clone()),
+        after_sequence: sequence.checked_sub(1),
+        limit: Some(1),
+        ..RecordFilter::default()
+    };
+    let records = state.app.journal().records(filter).await?;
+    Ok(records.into_iter().next().filter(|record| record.sequence == sequence))
+}
+
+type Sender = mpsc::Sender<std::result::Result<Sse, Infallible>>;
+
+/// The watcher has gone.
+struct Gone;
+
+/// How far the journal is to be read.
+#[derive(Clone, Copy)]
+enum Reach {
+    /// Up to this record: what happened in this process is sent in the order in which it happened,
+    /// so that partial model text comes before the answer it is part of.
+    Upto(u64),
+    /// To its end.
+    All,
+}
+
+/// One watcher of one run.
+pub(super) struct Watch {
+    pub(super) run_id: RunId,
+    /// The last event the watcher has seen; 0 for none.
+    pub(super) after: u64,
+    /// The run, where this process runs it.
+    pub(super) run: Option<ActiveRun>,
+    pub(super) watcher: broadcast::Receiver<Arc<StreamedEvent>>,
+    /// Whether `watcher` was there before the run began.
+    pub(super) from_start: bool,
+}
+
+impl Watch {
+    /// Streams events until the run ends.
+    pub(super) fn respond(self, state: &Arc<ApiState>) -> Response {
+        let (sender, receiver) = mpsc::channel(BUFFERED);
+        let state = state.clone();
+        tokio::spawn(async move {
+            let run_id = self.run_id.clone();
+            if let Err(error) = self.follow(&state, &sender).await {
+                tracing::warn!(%run_id, %error, "an event stream ended before its run");
+                let event = Sse::default().event(STREAM_ERROR).data(error.to_json().to_string());
+                // Whoever has gone needs no reason.
+                let _ = sender.send(Ok(event)).await;
+            }
+        });
+        let stream = futures::stream::unfold(receiver, |mut receiver| async move {
+            receiver.recv().await.map(|event| (event, receiver))
+        });
+        SseResponse::new(stream).keep_alive(KeepAlive::default()).into_response()
+    }
+
+    async fn follow(mut self, state: &ApiState, sender: &Sender) -> Result<()> {
+        let stop = state.streams();
+        let mut seen = Timestamp::MIN;
+        let mut reach = if self.from_start { Reach::Upto(0) } else { Reach::All };
+        loop {
+            // Looked at before the journal, which then has everything up to the end.
+            let stopping = stop.is_cancelled();
+            let over = self.run.as_ref().is_some_and(ActiveRun::is_over);
+            while let Some(records) = self.page(state, reach).await? {
+                for record in records {
+                    (self.after, seen) = (record.sequence, record.event.at);
+                    let event = encode(&record.event).id(record.sequence.to_string());
+                    if sender.send(Ok(event)).await.is_err() || record.event.body.ends_run() {
+                        return Ok(());
+                    }
+                }
+            }
+            if let (Reach::All, true) = (reach, over) {
+                let message = "the run is over and its end is not in the journal";
+                return Err(Error::new(ErrorCode::JournalUnavailable, message));
+            }
+            if let (Reach::All, true) = (reach, stopping) {
+                return Err(Error::new(ErrorCode::ShuttingDown, "the server is stopping"));
+            }
+            reach = match self.next(sender, &stop, seen).await {
+                Ok(reach) => reach,
+                Err(Gone) => return Ok(()),
+            };
+        }
+    }
+
+    /// The next records within reach; `None` where there are no more.
+    async fn page(&self, state: &ApiState, reach: Reach) -> Result<Option<Vec<Record>>> {
+        let last = match reach {
+            Reach::Upto(sequence) => sequence,
+            Reach::All => u64::MAX,
+        };
+        if last <= self.after {
+            return Ok(None);
+        }
+        let filter = RecordFilter {
+            run_id: Some(self.run_id.clone()),
+            after_sequence: Some(self.after),
+            limit: Some(PAGE),
+            ..RecordFilter::default()
+        };
+        let mut records = state.app.journal().records(filter).await?;
+        records.retain(|record| record.sequence <= last);
+        Ok((!records.is_empty()).then_some(records))
+    }
+
+    /// Waits for the next kept event of the run, passing others on, and says how far to read.
+    async fn next(
+        &mut self,
+        sender: &Sender,
+        stop: &CancellationToken,
+        seen: Timestamp,
+    ) -> std::result::Result<Reach, Gone> {
+        loop {
+            let streamed = tokio::select! {
+                () = sender.closed() => return Err(Gone),
+                () = stop.cancelled() => return Ok(Reach::All),
+                () = tokio::time::sleep(POLL) => return Ok(Reach::All),
+                streamed = self.watcher.recv() => streamed,
+            };
+            match streamed {
+                Ok(streamed) if streamed.event.run_id == self.run_id => match streamed.sequence {
+                    Some(sequence) if sequence > self.after => return Ok(Reach::Upto(sequence)),
+                    None if streamed.event.at >= seen => {
+                        sender.send(Ok(encode(&streamed.event))).await.map_err(|_| Gone)?;
+                    }
+                    // Older than what the watcher has seen already.
+                    _ => {}
+                },
+                Ok(_) => {}
+                // Fell behind, or the hub has gone: the journal has what was missed.
+                Err(_) => return Ok(Reach::All),
+            }
+        }
+    }
+}
+
+fn encode(event: &Event) -> Sse {
+    // JSON text has no line breaks, so one `data` line holds it.
+    Sse::default().event(event.body.name()).data(serde_json::to_string(event).unwrap_or_default())
+}

@@ -1,0 +1,25 @@
+//! Rank 6: the HTTP service.
+//!
+//! One file a group of routes; errors become problem+json (RFC 9457) in `problem` and nowhere
+//! else. Listens on loopback unless API keys are configured.
+//!
+//! **Never here:** decisions about runs. A route asks the app and shows the answer.
+
+mod audit;
+mod auth;
+mod connections;
+mod dto;
+mod events;
+mod extract;
+mod health;
+mod openapi;
+mod origin;
+mod problem;
+mod runs;
+mod server;
+mod state;
+mod submit;
+mod tools;
+
+pub use openapi::document as openapi_document;
+pub use server::Server;

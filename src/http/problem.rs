@@ -1,0 +1,120 @@
+//! The one place where an error becomes an HTTP answer: problem+json (RFC 9457).
+
+use std::any::Any;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value as Json;
+
+use crate::base::{Error, ErrorCode};
+
+const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
+
+/// An error on its way out.
+pub(super) struct Problem(pub(super) Error);
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let Self(error) = self;
+        let status = status_of(error.code());
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
+            // As Debug of a text, so that a line break inside it stays inside its log line.
+            let seen = format!("{error:?}");
+            tracing::error!(error = ?seen, "the request failed");
+        } else {
+            tracing::info!(code = error.code().as_str(), "refused");
+        }
+        // `code`, `message` and the rest are extension members; title, status and detail are RFC 9457's.
+        let mut body = error.to_json();
+        if let Json::Object(members) = &mut body {
+            members.insert("type".into(), format!("urn:luaplan:error:{}", error.code()).into());
+            members.insert("title".into(), error.code().meaning().into());
+            members.insert("status".into(), status.as_u16().into());
+            members.insert("detail".into(), error.message().into());
+        }
+        let mut response = (status, body.to_string()).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, PROBLEM_JSON);
+        match error.code() {
+            ErrorCode::TooManyRequests | ErrorCode::ShuttingDown => {
+                headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            ErrorCode::Unauthorized => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"luaplan\""));
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+fn status_of(code: ErrorCode) -> StatusCode {
+    use ErrorCode as C;
+    match code {
+        C::BadRequest
+        | C::Usage
+        | C::ConfigInvalid
+        | C::ValueTooDeep
+        | C::ValueTooLarge
+        | C::ValueIntegerOutOfRange => StatusCode::BAD_REQUEST,
+        C::Unauthorized => StatusCode::UNAUTHORIZED,
+        C::Forbidden | C::PermissionDenied | C::OriginRefused => StatusCode::FORBIDDEN,
+        C::NotFound => StatusCode::NOT_FOUND,
+        C::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        C::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+        C::RunNotActive => StatusCode::CONFLICT,
+        C::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        C::CheckRefused | C::LimitSourceBytes => StatusCode::UNPROCESSABLE_ENTITY,
+        C::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+        C::ShuttingDown
+        | C::LlmNotConfigured
+        | C::LlmKeyMissing
+        | C::JournalUnavailable
+        | C::JournalDiskFull => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+pub(super) async fn no_such_route(uri: Uri) -> Problem {
+    let help = "the routes are listed in /openapi.json";
+    Problem(Error::new(ErrorCode::NotFound, format!("there is no {}", uri.path())).with_help(help))
+}
+
+pub(super) async fn no_such_method(request: Request) -> Problem {
+    let message = format!("{} is not possible on {}", request.method(), request.uri().path());
+    Problem(Error::new(ErrorCode::MethodNotAllowed, message))
+}
+
+/// Gives answers that libraries made in plain text the one form of errors.
+pub(super) async fn shape_plain_errors(response: Response) -> Response {
+    let status = response.status();
+    let is_problem = response.headers().get(CONTENT_TYPE) == Some(&PROBLEM_JSON);
+    if is_problem || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let (code, message) = match status {
+        StatusCode::REQUEST_TIMEOUT => {
+            (ErrorCode::RequestTimeout, "the request took longer than `server.request_timeout`")
+        }
+        status if status.is_client_error() => {
+            (ErrorCode::BadRequest, "a part of the request could not be read")
+        }
+        _ => (ErrorCode::Internal, "the request failed"),
+    };
+    let mut shaped = Problem(Error::new(code, message)).into_response();
+    *shaped.status_mut() = status;
+    shaped
+}
+
+pub(super) fn panicked(_cause: Box<dyn Any + Send>) -> Response<Body> {
+    Problem(Error::new(ErrorCode::Internal, "the request failed")).into_response()
+}

@@ -1,0 +1,163 @@
+//! The server: bind, serve, stop.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::middleware::{self, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::{get, post};
+use tokio::net::TcpListener;
+use tokio::time::Instant;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::TimeoutLayer;
+use tower_http::trace::TraceLayer;
+use tracing::Span;
+
+use super::auth::{ApiKeys, require_key};
+use super::connections::Connections;
+use super::state::ApiState;
+use super::{audit, events, health, openapi, problem, runs, submit, tools};
+use crate::app::App;
+use crate::base::{Error, ErrorCode, Result};
+
+/// How long cancelled runs have to write their end.
+const CANCEL_GRACE: Duration = Duration::from_secs(3);
+
+/// How long answers that are ready have to reach their clients.
+const CLOSE_GRACE: Duration = Duration::from_secs(2);
+
+/// A bound HTTP server.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    state: Arc<ApiState>,
+}
+
+impl Server {
+    /// Takes the configured address.
+    ///
+    /// # Errors
+    /// `listen_refused` where the address is not loopback and there are no API keys,
+    /// `listen_failed` where it cannot be taken, `config_…` for a bad key file.
+    pub async fn bind(app: Arc<App>) -> Result<Self> {
+        let config = app.config().server.clone();
+        let keys = match &config.api_keys_file {
+            Some(path) => ApiKeys::from_file(path)?,
+            None => ApiKeys::default(),
+        };
+        if keys.is_empty() && !config.listen.ip().is_loopback() {
+            return Err(Error::new(
+                ErrorCode::ListenRefused,
+                format!("{} is not loopback and no API keys are configured", config.listen),
+            ));
+        }
+        let listener = TcpListener::bind(config.listen).await.map_err(|error| {
+            Error::new(ErrorCode::ListenFailed, format!("cannot listen on {}: {error}", config.listen))
+        })?;
+        let address = listener.local_addr().map_err(|error| {
+            Error::new(ErrorCode::ListenFailed, format!("the socket has no address: {error}"))
+        })?;
+        Ok(Self { listener, address, state: Arc::new(ApiState::new(app, keys)) })
+    }
+
+    /// Where it listens; the port is known even where 0 was asked for.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `signal` first comes; then takes no new work, lets running runs come to their end
+    /// within the configured grace, and stops the rest, whose calls are journaled as cut. A second
+    /// `signal` ends the grace. Requests are answered until all runs have ended.
+    ///
+    /// `signal` is asked once for each stop and answers with its name, which is journaled.
+    pub async fn run<S, F>(self, signal: S)
+    where
+        S: FnMut() -> F,
+        F: Future<Output = &'static str>,
+    {
+        let timeout = self.state.app.config().server.request_timeout;
+        let connections = Connections::new(router(self.state.clone()), timeout);
+        tokio::select! {
+            never = connections.accept(&self.listener) => match never {},
+            () = self.state.drain(signal) => {}
+        }
+        drop(self.listener);
+        connections.close(CLOSE_GRACE).await;
+    }
+}
+
+impl ApiState {
+    /// Waits for the signal, stops taking work, and waits for what is under way.
+    async fn drain<S, F>(&self, mut signal: S)
+    where
+        S: FnMut() -> F,
+        F: Future<Output = &'static str>,
+    {
+        let name = signal().await;
+        tracing::info!(signal = name, "stopping");
+        self.stop_accepting();
+        self.app.announce_shutdown(name).await;
+        let grace = self.app.config().server.shutdown_grace;
+        tokio::select! {
+            () = self.wait_until_idle(Instant::now() + grace) => {}
+            name = signal() => tracing::info!(signal = name, "stopping at once"),
+        }
+        self.app.interrupt_runs();
+        self.cancel_all();
+        self.wait_until_idle(Instant::now() + CANCEL_GRACE).await;
+        self.end_streams();
+    }
+}
+
+pub(super) fn router(state: Arc<ApiState>) -> Router {
+    let timeout = state.app.config().server.request_timeout;
+    let guarded = Router::new()
+        .route("/v1/tasks", post(submit::post_task))
+        .route("/v1/runs", post(submit::post_run).get(runs::list))
+        .route("/v1/runs/{id}", get(runs::show))
+        .route("/v1/runs/{id}/plan", get(runs::plan))
+        .route("/v1/runs/{id}/events", get(events::stream))
+        .route("/v1/runs/{id}/cancel", post(runs::cancel))
+        .route("/v1/tools", get(tools::list))
+        .route("/v1/audit", get(audit::list))
+        .layer(from_fn_with_state(state.clone(), require_key));
+    Router::new()
+        .merge(guarded)
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/openapi.json", get(openapi::serve))
+        .fallback(problem::no_such_route)
+        .method_not_allowed_fallback(problem::no_such_method)
+        .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, timeout))
+        .layer(CatchPanicLayer::custom(problem::panicked))
+        .layer(middleware::map_response(problem::shape_plain_errors))
+        .layer(
+            TraceLayer::new_for_http()
+                .make_span_with(request_span)
+                .on_request(())
+                .on_response(log_answer)
+                .on_failure(()),
+        )
+        .with_state(state)
+}
+
+/// Headers and query are left out: the one may hold a key, the other whatever a client puts there.
+fn request_span(request: &Request) -> Span {
+    tracing::info_span!(
+        "request",
+        method = %request.method(),
+        path = request.uri().path(),
+        run_id = tracing::field::Empty,
+        api_key = tracing::field::Empty,
+    )
+}
+
+fn log_answer(response: &Response, latency: Duration, _span: &Span) {
+    let took_ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
+    tracing::info!(status = response.status().as_u16(), took_ms, "answered");
+}

@@ -1,0 +1,164 @@
+//! `POST /v1/tasks` and `POST /v1/runs`: begin a run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::header::{ACCEPT, LOCATION};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use super::dto::{RunBody, TaskBody, WaitQuery};
+use super::events::Watch;
+use super::extract::{JsonBody, QueryOf, log_run_id};
+use super::problem::Problem;
+use super::state::{ActiveRun, ApiState};
+use crate::app::{RunRequest, Work};
+use crate::base::{Error, ErrorCode, LimitName, Limits, Result, RunId, Value, parse_duration};
+use crate::journal::check_context_name;
+
+/// The longest name of a plan.
+const NAME_CHARACTERS_MAX: usize = 128;
+
+/// Turn a task in plain words into a plan, check it and run it.
+#[utoipa::path(post, path = "/v1/tasks", tag = "runs", params(WaitQuery), request_body = TaskBody,
+    responses((status = 200, description = "The run ended within `wait`: its outcome; or its events, where `Accept` asks for them"),
+        (status = 202, description = "The run began: `run_id`, and its address in `Location`"),
+        (status = 400, description = "A part of the request cannot be understood"),
+        (status = 413, description = "The body is larger than `server.body_limit`"), (status = 429, description = "`server.max_concurrent_runs` runs are under way"),
+        (status = 503, description = "Stopping, or no model is configured")))]
+pub(super) async fn post_task(
+    State(state): State<Arc<ApiState>>,
+    QueryOf(query): QueryOf<WaitQuery>,
+    headers: HeaderMap,
+    JsonBody(body): JsonBody<TaskBody>,
+) -> Result<Response, Problem> {
+    if body.task.trim().is_empty() {
+        return Err(Error::new(ErrorCode::BadRequest, "`task` is empty").into());
+    }
+    state.app.require_model()?;
+    let work = Work::Task(body.task);
+    begin(&state, &query, &headers, work, body.context, body.context_name, &body.limits).await
+}
+
+/// Check a plan and run it.
+#[utoipa::path(post, path = "/v1/runs", tag = "runs", params(WaitQuery), request_body = RunBody,
+    responses((status = 200, description = "The run ended within `wait`: its outcome; or its events, where `Accept` asks for them"),
+        (status = 202, description = "The run began: `run_id`, and its address in `Location`"),
+        (status = 400, description = "A part of the request cannot be understood"),
+        (status = 413, description = "The body is larger than `server.body_limit`"),
+        (status = 422, description = "The check refused the plan; `findings` says why"),
+        (status = 429, description = "`server.max_concurrent_runs` runs are under way"), (status = 503, description = "Stopping")))]
+pub(super) async fn post_run(
+    State(state): State<Arc<ApiState>>,
+    QueryOf(query): QueryOf<WaitQuery>,
+    headers: HeaderMap,
+    JsonBody(body): JsonBody<RunBody>,
+) -> Result<Response, Problem> {
+    let name = body.name.unwrap_or_else(|| "plan".to_owned());
+    check_plan_name(&name)?;
+    let limits = lowered(&state.app.config().limits, &body.limits)?;
+    state.app.checked(&body.plan, &name, &limits)?;
+    let work = Work::Plan { name, source: body.plan };
+    begin(&state, &query, &headers, work, body.context, body.context_name, &body.limits).await
+}
+
+fn check_plan_name(name: &str) -> Result<()> {
+    let length = name.chars().count();
+    if (1..=NAME_CHARACTERS_MAX).contains(&length) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::BadRequest, "`name` is empty or too long")
+        .with_limit(NAME_CHARACTERS_MAX, length)
+        .with_help("leave it out, or give one that fits on a line"))
+}
+
+async fn begin(
+    state: &Arc<ApiState>,
+    query: &WaitQuery,
+    headers: &HeaderMap,
+    work: Work,
+    context: Option<Json>,
+    context_name: Option<String>,
+    limits: &BTreeMap<String, Json>,
+) -> Result<Response, Problem> {
+    let wait = query.wait.as_deref().map(parse_duration).transpose().map_err(|error| {
+        Error::new(ErrorCode::BadRequest, format!("`wait`: {}", error.message()))
+            .with_help("write a duration with its unit: `wait=30s`")
+    })?;
+    if let Some(name) = &context_name {
+        check_context_name(name)?;
+    }
+    let run_id = RunId::generate();
+    log_run_id(&run_id);
+    let request = RunRequest {
+        run_id: run_id.clone(),
+        work,
+        context: context.map(Value::from_json).transpose()?,
+        context_name,
+        limits: lowered(&state.app.config().limits, limits)?,
+        handler: None,
+        listeners: Vec::new(),
+        cancel: CancellationToken::new(),
+    };
+    // Passing events are only seen by who watches from the start.
+    let watcher = wants_events(headers).then(|| state.app.hub().subscribe());
+    let run = state.start(request)?;
+    match (watcher, wait) {
+        (Some(watcher), _) => {
+            let location = [(LOCATION, format!("/v1/runs/{run_id}"))];
+            let watch = Watch { run_id, after: 0, run: Some(run), watcher, from_start: true };
+            Ok((location, watch.respond(state)).into_response())
+        }
+        (None, Some(wait)) => Ok(wait_for(state, run_id, run, wait).await),
+        (None, None) => Ok(accepted(&run_id)),
+    }
+}
+
+fn wants_events(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/event-stream"))
+}
+
+/// Waits a little less than a request may take, so that 202 still gets out.
+async fn wait_for(state: &ApiState, run_id: RunId, mut run: ActiveRun, wait: Duration) -> Response {
+    let longest = state.app.config().server.request_timeout.mul_f32(0.9);
+    let ended = tokio::time::timeout(wait.min(longest), run.outcome.wait_for(Option::is_some)).await;
+    match ended {
+        Ok(Ok(outcome)) => match outcome.as_ref() {
+            Some(outcome) => (StatusCode::OK, axum::Json(outcome.to_json())).into_response(),
+            None => accepted(&run_id),
+        },
+        _ => accepted(&run_id),
+    }
+}
+
+fn accepted(run_id: &RunId) -> Response {
+    let location = format!("/v1/runs/{run_id}");
+    let body = json!({ "run_id": run_id, "status": "running", "location": location });
+    (StatusCode::ACCEPTED, [(LOCATION, location)], axum::Json(body)).into_response()
+}
+
+/// The server's limits with the request's below them. A request can ask for less, never for more.
+fn lowered(server: &Limits, wanted: &BTreeMap<String, Json>) -> Result<Limits> {
+    let mut limits = server.clone();
+    for (name, value) in wanted {
+        let bad = |error: &Error| {
+            Error::new(ErrorCode::BadRequest, format!("limits.{name}: {}", error.message()))
+                .with_help(error.help().to_owned())
+        };
+        let limit: LimitName = name.parse().map_err(|error| bad(&error))?;
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        limits.set(limit, &text).map_err(|error| bad(&error))?;
+        if limits.get(limit) > server.get(limit) {
+            let message = format!("limits.{name} is above the server's own");
+            return Err(
+                Error::new(ErrorCode::BadRequest, message).with_limit(server.get(limit), limits.get(limit))
+            );
+        }
+    }
+    Ok(limits)
+}
