@@ -15,4 +15,5 @@ pub mod llm;
 pub mod plan;
 pub mod planner;
 pub mod sandbox;
+pub mod testkit;
 pub mod tools;

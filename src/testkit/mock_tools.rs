@@ -1,0 +1,153 @@
+//! Who answers the calls of a plan under test: mocks, the first that fits.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value as Json;
+
+use super::defaults;
+use super::mock::Mock;
+use super::recorder::{CallRecord, Recorder};
+use crate::base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
+use crate::bus::CallHandler;
+use crate::catalog::{CallRequest, Catalog};
+
+/// Answers calls from mocks and records them. Arguments are checked against the tool's parameters
+/// as in a real run.
+pub struct MockTools {
+    mocks: Vec<(Mock, AtomicUsize)>,
+    has_defaults: bool,
+    catalog: Arc<Catalog>,
+    recorder: Recorder,
+}
+
+impl MockTools {
+    /// Mocks from a JSON list, for the tools of `catalog`.
+    ///
+    /// # Errors
+    /// `bad_request` for what is no mock, for a mock of an unknown tool, without an answer, or
+    /// with a value of a kind the tool never returns.
+    pub fn from_json(mocks: Json, catalog: &Arc<Catalog>) -> Result<Self> {
+        let mocks = Mock::list_from_json(mocks, catalog)?;
+        let mocks = mocks.into_iter().map(|mock| (mock, AtomicUsize::new(0))).collect();
+        Ok(Self { mocks, has_defaults: false, catalog: catalog.clone(), recorder: Recorder::default() })
+    }
+
+    /// Reads a file with a JSON list of mocks.
+    ///
+    /// # Errors
+    /// `file_unreadable`, else as [`MockTools::from_json`].
+    pub fn from_file(path: &Path, catalog: &Arc<Catalog>) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Error::new(ErrorCode::FileUnreadable, format!("cannot read {}: {error}", path.display()))
+        })?;
+        let named = |error: Error| {
+            Error::new(error.code(), format!("{}: {}", path.display(), error.message()))
+                .with_help(error.help())
+        };
+        let mocks = serde_json::from_str(&text)
+            .map_err(|error| named(Error::new(ErrorCode::BadRequest, format!("not valid JSON: {error}"))))?;
+        Self::from_json(mocks, catalog).map_err(named)
+    }
+
+    /// Only the default mocks: one plain answer for each built-in tool.
+    #[must_use]
+    pub fn default_mocks(catalog: &Arc<Catalog>) -> Self {
+        let catalog = catalog.clone();
+        Self { mocks: Vec::new(), has_defaults: true, catalog, recorder: Recorder::default() }
+    }
+
+    /// Lets the default mocks answer what no other mock does.
+    #[must_use]
+    pub(super) fn with_defaults(self, has_defaults: bool) -> Self {
+        Self { has_defaults, ..self }
+    }
+
+    /// This as the handler of a run.
+    #[must_use]
+    pub fn handler(self) -> Arc<dyn CallHandler> {
+        Arc::new(self)
+    }
+
+    /// The calls so far, in program order.
+    pub(super) fn calls(&self) -> Vec<CallRecord> {
+        self.recorder.calls()
+    }
+
+    async fn answer_one(&self, call: &CallRequest) -> Result<CallOutcome> {
+        let Some(spec) = self.catalog.get(&call.tool) else {
+            let failure =
+                ToolFailure::new(ErrorCode::ToolUnknown, format!("there is no tool `{}`", call.tool));
+            return Ok(self.recorder.ended(call, Value::Array(call.arguments.0.clone()), Err(failure)));
+        };
+        let arguments = match spec.bind(&call.arguments) {
+            Ok(arguments) => arguments,
+            Err(failure) => {
+                return Ok(self.recorder.ended(call, Value::Array(call.arguments.0.clone()), Err(failure)));
+            }
+        };
+        // Recorded before it is answered: the run may end while the answer is waited for.
+        let place = self.recorder.began(call, arguments.clone());
+        let (delay, outcome) = self.find(call, &arguments.to_json())?;
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+        self.recorder.set_outcome(place, &outcome);
+        Ok(outcome)
+    }
+
+    fn find(&self, call: &CallRequest, arguments: &Json) -> Result<(Duration, CallOutcome)> {
+        for (mock, used) in &self.mocks {
+            if !mock.fits(&call.tool, arguments) {
+                continue;
+            }
+            let Some(answers) = &mock.sequence else { return mock.own_answer().outcome() };
+            if let Some(answer) = answers.get(used.fetch_add(1, Ordering::Relaxed)) {
+                return answer.outcome();
+            }
+        }
+        let default = self.has_defaults.then(|| defaults::answer(&call.tool, arguments)).flatten();
+        match default {
+            Some(value) => Mock::returning(&call.tool, value).own_answer().outcome(),
+            None => Err(self.missing(call, arguments)),
+        }
+    }
+
+    fn missing(&self, call: &CallRequest, arguments: &Json) -> Error {
+        let place = call.line.map(|line| format!(" (line {line} of the plan)")).unwrap_or_default();
+        let of_tool: Vec<&Mock> =
+            self.mocks.iter().map(|(mock, _)| mock).filter(|mock| mock.tool == call.tool).collect();
+        let used_up = of_tool.iter().find(|mock| mock.sequence.is_some() && mock.fits(&call.tool, arguments));
+        let why = match used_up {
+            Some(mock) => {
+                let count = mock.sequence.as_ref().map_or(0, Vec::len);
+                format!("; its sequence of {count} is used up")
+            }
+            None if of_tool.is_empty() => format!("; the test has no mock of `{}`", call.tool),
+            None => {
+                let whens: Vec<String> =
+                    of_tool.iter().filter_map(|mock| mock.when.as_ref().map(Json::to_string)).collect();
+                format!("; there are mocks for {}", whens.join(", "))
+            }
+        };
+        let message = format!("no mock answers call {}{place}: {} {arguments}{why}", call.id, call.tool);
+        let error = Error::new(ErrorCode::MockMissing, message)
+            .with_detail("tool", call.tool.clone())
+            .with_detail("call", call.id.as_str());
+        match call.line {
+            Some(line) => error.with_detail("line", line),
+            None => error,
+        }
+    }
+}
+
+#[async_trait]
+impl CallHandler for MockTools {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+        let answers = futures::future::join_all(calls.iter().map(|call| self.answer_one(call))).await;
+        answers.into_iter().collect()
+    }
+}

@@ -1,0 +1,1 @@
+test("without a plan beside it", function() end)

@@ -1,0 +1,3 @@
+function run(context)
+  return context
+end

@@ -1,0 +1,3 @@
+function run(context)
+  query_dbb { table = "users" }
+end

@@ -1,0 +1,7 @@
+test("the check refuses the plan", function()
+  local run = run_plan({})
+  expect.failed(run, "check_refused", "query_dbb")
+  expect.equal(run.error.line, 2)
+  expect.equal(run.calls, {})
+  expect.succeeded(run)
+end)

@@ -1,0 +1,5 @@
+test("fine", function()
+  expect.equal(1, 1)
+end)
+
+local x = = 3

@@ -1,0 +1,3 @@
+test("same", function() end)
+
+test("same", function() end)
