@@ -1,0 +1,20 @@
+//! Rank 6: the real parts the demo runs against, all on loopback.
+//!
+//! An SMTP server that receives and keeps what it is sent, and an HTTP server with a few
+//! pictures. They are real servers of their protocols, so the tools meet here what they meet in
+//! the world; tests use them for the same reason.
+//!
+//! **Never here:** tools, plans, planners, a listener outside loopback, faults for tests.
+
+mod parts;
+mod picture_server;
+mod received;
+mod smtp_sink;
+
+pub use parts::{DemoParts, RECIPIENT};
+pub use picture_server::PictureServer;
+pub use received::{AttachmentSummary, MailSummary};
+pub use smtp_sink::{ReceivedMail, SinkCredentials, SinkTls, SmtpSink, SmtpSinkOptions};
+
+#[cfg(test)]
+mod tests;
