@@ -8,6 +8,7 @@ pub mod app;
 pub mod base;
 pub mod bus;
 pub mod catalog;
+pub mod cli;
 pub mod demo;
 pub mod engine;
 pub mod http;

@@ -1,0 +1,327 @@
+//! The words of the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Turns a task in plain words into a small Lua program, and runs that program safely.
+#[derive(Debug, Parser)]
+#[command(name = "luaplan", version, propagate_version = true, max_term_width = 100, after_help = AFTER_HELP)]
+pub struct Cli {
+    /// Options every command takes.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "Exit codes: 0 done; 1 the plan, run or tests failed; 2 usage or configuration; \
+3 the check refused the plan; 4 a limit stopped it; 6 denied by policy; 130 interrupted.";
+
+/// Options every command takes.
+#[derive(Debug, Args)]
+pub struct GlobalArgs {
+    /// Print data instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Configuration file to read instead of ./luaplan.toml
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Set one configuration key, for example `--set llm.model=llama3.2` (may be repeated)
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// See the main job done: a task becomes a program, and the program runs on real parts
+    Demo(DemoArgs),
+    /// Write a starting luaplan.toml, a plan and its test into a folder
+    Init(InitArgs),
+    /// Try what a run will need, and say what to do about each failure
+    Doctor,
+    /// Turn a task in plain words into a plan, check it and run it
+    Task(TaskArgs),
+    /// Turn a task in plain words into a plan, and print it instead of running it
+    Plan(PlanArgs),
+    /// Check a plan without running it
+    Check(CheckArgs),
+    /// Run a saved plan
+    Run(RunArgs),
+    /// Run the tests beside plans (`*_test.lua`), with mocked tools
+    Test(TestArgs),
+    /// List runs, newest first
+    Runs(RunsArgs),
+    /// Show one run: its plan, its calls and how it ended
+    Show(ShowArgs),
+    /// Query the log of every call and state change, or verify it
+    Audit(AuditArgs),
+    /// List the tools plans may call, or show one
+    Tools(ToolsArgs),
+    /// Write, validate or show the configuration
+    Config(ConfigArgs),
+    /// Serve the HTTP API
+    Serve(ServeArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+/// `demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Folder for the demo's database, pictures and mail (kept); a temporary one when not given
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+}
+
+/// `init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// The folder to write into
+    #[arg(default_value = ".", value_name = "FOLDER")]
+    pub dir: PathBuf,
+}
+
+/// What a plan is run with.
+#[derive(Debug, Args)]
+pub struct RunOptions {
+    /// The context: JSON text, or @FILE with JSON
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub context: Option<String>,
+    /// A context kept between runs: its latest version is the start, what the run leaves is saved
+    #[arg(long, value_name = "NAME")]
+    pub context_name: Option<String>,
+    /// Change one limit, for example `--limit instructions=1000000 --limit memory=64MiB --limit wall=2s`
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub limit: Vec<String>,
+    /// Limit profile: strict, standard or generous
+    #[arg(long, value_name = "PROFILE")]
+    pub profile: Option<String>,
+    /// Answer tool calls from a file with a JSON list of mocks instead of real tools; `default` takes the built-in mocks
+    #[arg(long, value_name = "FILE|default")]
+    pub mock: Option<PathBuf>,
+    /// Lua engine
+    #[arg(long, value_enum, default_value = "mlua")]
+    pub engine: Engine,
+    /// Where the VM lives
+    #[arg(long, value_enum, default_value = "in-process")]
+    pub isolation: Isolation,
+    /// Print each event as one JSON line on standard output while the run goes on
+    #[arg(long)]
+    pub events: bool,
+}
+
+/// The Lua engines of this version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// Lua 5.4 through mlua
+    Mlua,
+}
+
+/// The isolation levels of this version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Isolation {
+    /// In this process
+    InProcess,
+}
+
+/// `task`.
+#[derive(Debug, Args)]
+pub struct TaskArgs {
+    /// The task in plain words
+    pub task: String,
+    /// How to run it.
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// Print the prompt and stop; no model is asked
+    #[arg(long)]
+    pub print_prompt: bool,
+    /// Show prompt budget, tools and limits; no model is asked and nothing is run (`plan` asks)
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `plan`.
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// The task in plain words
+    pub task: String,
+    /// The context whose shape the model is shown: JSON text, or @FILE with JSON
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub context: Option<String>,
+    /// Write the plan to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the prompt and stop; no model is asked
+    #[arg(long)]
+    pub print_prompt: bool,
+}
+
+/// `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The plan, or `-` for standard input
+    pub file: PathBuf,
+}
+
+/// `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The plan, or `-` for standard input
+    pub file: PathBuf,
+    /// How to run it.
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// Check and show what would be used, run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `test`.
+#[derive(Debug, Args)]
+pub struct TestArgs {
+    /// A test file, or a folder searched for `*_test.lua`
+    #[arg(default_value = ".")]
+    pub path: PathBuf,
+    /// Only tests whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// Form of the results
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: TestFormat,
+}
+
+/// Forms of test results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TestFormat {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
+    /// JUnit XML
+    Junit,
+    /// Test Anything Protocol, version 14
+    Tap,
+}
+
+/// `runs`.
+#[derive(Debug, Args)]
+pub struct RunsArgs {
+    /// At most so many
+    #[arg(long, default_value_t = 20)]
+    pub limit: u32,
+    /// Only runs with this status
+    #[arg(long, value_parser = ["running", "succeeded", "failed", "cancelled"])]
+    pub status: Option<String>,
+}
+
+/// `show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The run's id, or `last`
+    pub run: String,
+    /// Print the plan's source alone
+    #[arg(long)]
+    pub plan: bool,
+}
+
+/// `audit`.
+#[derive(Debug, Args)]
+pub struct AuditArgs {
+    /// What to do with the log instead of querying it.
+    #[command(subcommand)]
+    pub action: Option<AuditAction>,
+    /// Only this run
+    #[arg(long, value_name = "ID")]
+    pub run: Option<String>,
+    /// Only calls of this tool
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Only events of this name (may be repeated)
+    #[arg(long, value_name = "EVENT")]
+    pub event: Vec<String>,
+    /// Only what went well, or only what failed
+    #[arg(long, value_parser = ["ok", "failed"])]
+    pub outcome: Option<String>,
+    /// Not before this time (ISO 8601), or this long ago (`2h`, `3d`)
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Before this time
+    #[arg(long, value_name = "TIME")]
+    pub until: Option<String>,
+    /// At most so many, the newest
+    #[arg(long, default_value_t = 1000)]
+    pub limit: u32,
+    /// Print CSV instead of JSON lines
+    #[arg(long)]
+    pub csv: bool,
+}
+
+/// `audit …`.
+#[derive(Debug, Subcommand)]
+pub enum AuditAction {
+    /// Check every record against its hash and its neighbours
+    Verify,
+}
+
+/// `tools`.
+#[derive(Debug, Args)]
+pub struct ToolsArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: Option<ToolsAction>,
+}
+
+/// `tools …`.
+#[derive(Debug, Subcommand)]
+pub enum ToolsAction {
+    /// List the tools
+    List,
+    /// Show one tool: its parameters, effect, rate and stub
+    Show {
+        /// The tool's name
+        name: String,
+    },
+    /// Print the Lua stubs of all tools and of the plan library, for editors
+    Stubs,
+}
+
+/// `config`.
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: ConfigAction,
+}
+
+/// `config …`.
+#[derive(Debug, Subcommand)]
+pub enum ConfigAction {
+    /// Write a commented luaplan.toml; refuses to overwrite one
+    Init {
+        /// The file to write
+        #[arg(default_value = "luaplan.toml")]
+        file: PathBuf,
+    },
+    /// Check the whole configuration
+    Validate,
+    /// Show every value in force and where it came from
+    Show,
+}
+
+/// `serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Address and port; anything but loopback needs `server.api_keys_file`
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<String>,
+}
+
+/// `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,87 @@
+//! `luaplan config init | validate | show`.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::Session;
+use crate::app::config::ValueSource;
+use crate::app::{check_tool_settings, tool_catalog};
+use crate::base::{Error, ErrorCode, Result};
+use crate::cli::exit;
+use crate::cli::table::{LastColumn, table};
+use crate::journal::neutralize;
+
+/// The commented starting configuration.
+pub(super) const TEMPLATE: &str = include_str!("../../../examples/luaplan.toml");
+
+pub(super) fn init(session: &Session<'_>, file: &Path) -> Result<u8> {
+    let path = session.environment.working_dir.join(file);
+    write_new(&path, TEMPLATE)?;
+    if session.output.is_json() {
+        session.output.data(&json!({ "wrote": [file.display().to_string()] }));
+    } else {
+        session.output.line(format_args!("wrote {}", file.display()));
+    }
+    Ok(exit::DONE)
+}
+
+pub(super) fn validate(session: &Session<'_>) -> Result<u8> {
+    let loaded = session.load()?;
+    let placed = |error| loaded.placed(error);
+    let config = loaded.check(session.environment)?;
+    let catalog = tool_catalog(&config).map_err(placed)?;
+    check_tool_settings(&config, session.environment).map_err(placed)?;
+    if config.llm.is_configured() {
+        config.llm.validate().map_err(placed)?;
+    }
+    let files: Vec<String> = loaded.files.iter().map(|path| path.display().to_string()).collect();
+    if session.output.is_json() {
+        session
+            .output
+            .data(&json!({ "ok": true, "files": files, "tools": catalog.names().collect::<Vec<_>>() }));
+    } else if files.is_empty() {
+        session.output.line("no configuration file; the defaults are in force and valid");
+    } else {
+        session.output.line(format_args!("valid: {}", files.join(", ")));
+    }
+    Ok(exit::DONE)
+}
+
+pub(super) fn show(session: &Session<'_>) -> Result<u8> {
+    let loaded = session.load()?;
+    if session.output.is_json() {
+        let values: Vec<_> = loaded
+            .values
+            .iter()
+            .map(
+                |value| json!({ "key": value.key, "value": value.value, "source": value.source.to_string() }),
+            )
+            .collect();
+        session.output.data(&values);
+        return Ok(exit::DONE);
+    }
+    let row = |value: &ValueSource| {
+        let text = neutralize(&value.value.to_string()).replace('\n', "\\n");
+        vec![value.key.clone(), text, neutralize(&value.source.to_string())]
+    };
+    let rows = loaded.values.iter().map(row).collect();
+    session.output.line(table(&["KEY", "VALUE", "SOURCE"], rows, LastColumn::Whole));
+    Ok(exit::DONE)
+}
+
+/// Writes a file that must not exist yet.
+pub(super) fn write_new(path: &Path, text: &str) -> Result<()> {
+    use std::io::Write as _;
+    let written = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Error::new(ErrorCode::FileExists, format!("{} is already there", path.display()))
+        }
+        _ => Error::new(ErrorCode::FileUnreadable, format!("cannot write {}: {error}", path.display())),
+    })
+}

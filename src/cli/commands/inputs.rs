@@ -1,0 +1,88 @@
+//! What commands take from files, standard input and flags.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use super::Session;
+use crate::app::config::Config;
+use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Limits, Result, Value};
+use crate::cli::args::RunOptions;
+use crate::cli::exit;
+
+/// The text of a plan and the name it goes by. `-` is standard input.
+pub(super) fn read_plan(session: &Session<'_>, file: &Path) -> Result<(String, String)> {
+    if file == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(|error| unreadable("standard input", &error))?;
+        return Ok(("stdin".to_owned(), text));
+    }
+    let name = file.display().to_string();
+    let bytes = std::fs::read(session.environment.working_dir.join(file))
+        .map_err(|error| unreadable(&name, &error))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok((name, text)),
+        Err(error) => Err(Error::new(
+            ErrorCode::CheckRefused,
+            format!("{name} is not UTF-8 text (at byte {})", error.utf8_error().valid_up_to()),
+        )
+        .with_help("a plan is Lua source as UTF-8 text; bytecode is not accepted")),
+    }
+}
+
+/// `--context`: JSON text, or `@FILE` with JSON.
+pub(super) fn read_context(session: &Session<'_>, argument: Option<&str>) -> Result<Option<Value>> {
+    let Some(argument) = argument else { return Ok(None) };
+    let (origin, text) = match argument.strip_prefix('@') {
+        Some(file) => {
+            let path = session.environment.working_dir.join(file);
+            let text = std::fs::read_to_string(path).map_err(|error| unreadable(file, &error))?;
+            (file.to_owned(), text)
+        }
+        None => ("--context".to_owned(), argument.to_owned()),
+    };
+    let value = Value::from_json_text(&text)
+        .map_err(|error| of_argument("--context", &error, &format!("{origin}: ")))?;
+    Ok(Some(value))
+}
+
+/// As [`read_context`]; without the flag an empty object.
+pub(super) fn context_or_empty(session: &Session<'_>, argument: Option<&str>) -> Result<Value> {
+    Ok(read_context(session, argument)?.unwrap_or_else(|| Value::Object(indexmap::IndexMap::new())))
+}
+
+/// The configured limits with `--profile` and `--limit` over them.
+pub(super) fn limits(config: &Config, options: &RunOptions) -> Result<Limits> {
+    let mut limits = match &options.profile {
+        Some(profile) => {
+            profile.parse::<LimitProfile>().map_err(|error| of_argument("--profile", &error, ""))?.limits()
+        }
+        None => config.limits.clone(),
+    };
+    for pair in &options.limit {
+        let (name, text) = pair.split_once('=').ok_or_else(|| {
+            Error::new(ErrorCode::Usage, format!("`--limit {pair}` has no `=`"))
+                .with_help("write `--limit name=value`, for example `--limit wall=2s`")
+        })?;
+        name.parse::<LimitName>()
+            .and_then(|name| limits.set(name, text))
+            .map_err(|error| of_argument("--limit", &error, &format!("--limit {pair}: ")))?;
+    }
+    Ok(limits)
+}
+
+fn unreadable(what: &str, error: &std::io::Error) -> Error {
+    Error::new(ErrorCode::FileUnreadable, format!("cannot read {what}: {error}"))
+}
+
+/// An error about an argument: usage, whatever its code.
+fn of_argument(argument: &str, error: &Error, before: &str) -> Error {
+    let help = match error.code() {
+        ErrorCode::ConfigInvalid if error.help() == ErrorCode::ConfigInvalid.remedy() => {
+            "`luaplan help run` shows what is possible"
+        }
+        _ => error.help(),
+    };
+    Error::new(error.code(), format!("{before}{}", error.message()))
+        .with_help(help.to_owned())
+        .with_detail(exit::ARGUMENT, argument)
+}

@@ -1,0 +1,165 @@
+//! One command a file. Each takes its arguments and answers with an exit code.
+
+mod audit;
+mod check;
+mod config;
+mod demo;
+mod doctor;
+mod init;
+mod inputs;
+mod plan;
+mod run;
+mod runs;
+mod serve;
+mod show;
+mod task;
+mod test;
+mod tools;
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::CommandFactory as _;
+
+pub(super) use check::print as print_findings;
+
+use super::args::{Cli, Command, ConfigAction};
+use super::exit;
+use super::output::Output;
+use crate::app::config::{Config, Environment, LoadOptions, Loaded, load};
+use crate::app::{App, tool_catalog};
+use crate::base::{Error, ErrorCode, Result};
+use crate::catalog::Catalog;
+use crate::journal::SqliteJournal;
+
+/// What every command has at hand.
+pub(super) struct Session<'a> {
+    pub(super) environment: &'a Environment,
+    pub(super) output: &'a Output,
+    pub(super) options: LoadOptions,
+    opened: RefCell<Vec<Arc<SqliteJournal>>>,
+}
+
+impl Session<'_> {
+    /// The configuration, with its log switched on.
+    pub(super) fn load(&self) -> Result<Loaded> {
+        self.load_with(&self.options)
+    }
+
+    fn load_with(&self, options: &LoadOptions) -> Result<Loaded> {
+        let loaded = load(self.environment, options)?;
+        super::progress::start_log(&loaded.raw.log.filter, loaded.raw.log.format == "json");
+        Ok(loaded)
+    }
+
+    /// The checked configuration and the tools by it; opens nothing.
+    pub(super) fn tools(&self) -> Result<(Config, Catalog)> {
+        let loaded = self.load()?;
+        let config = loaded.check(self.environment)?;
+        let catalog = tool_catalog(&config).map_err(|error| loaded.placed(error))?;
+        Ok((config, catalog))
+    }
+
+    /// The journal to read in; `None` where no run has made one yet. Writes nothing, and does not
+    /// mind who else has it open.
+    pub(super) async fn journal(&self) -> Result<Option<SqliteJournal>> {
+        let config = self.load()?.check(self.environment)?;
+        let path = config.journal_path();
+        let is_absent = |path: &Path| {
+            std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+        };
+        // Its anchor without it is a journal that somebody took away.
+        if is_absent(&path) && is_absent(&path.with_extension("head")) {
+            return Ok(None);
+        }
+        SqliteJournal::open_read_only(&path).await.map(Some)
+    }
+
+    /// The application.
+    pub(super) async fn open(&self) -> Result<App> {
+        self.open_with(&self.options).await
+    }
+
+    /// The application, with other flags.
+    pub(super) async fn open_with(&self, options: &LoadOptions) -> Result<App> {
+        let app = App::open(&self.load_with(options)?, self.environment).await?;
+        self.closes(&app);
+        Ok(app)
+    }
+
+    /// Has the application's journal closed when the command is done, so that one file holds it all
+    /// and can be read where nobody may write.
+    pub(super) fn closes(&self, app: &App) {
+        self.opened.borrow_mut().push(app.journal().clone());
+    }
+
+    async fn close(&self) {
+        for journal in self.opened.take() {
+            journal.close().await;
+        }
+    }
+}
+
+pub(super) async fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<ExitCode> {
+    let options = LoadOptions { file: cli.global.config.clone(), flags: parse_set(&cli.global.set)? };
+    let session = Session { environment, output, options, opened: RefCell::default() };
+    let ended = dispatch(&session, cli.command).await;
+    session.close().await;
+    ended.map(ExitCode::from)
+}
+
+async fn dispatch(session: &Session<'_>, command: Command) -> Result<u8> {
+    Ok(match command {
+        Command::Demo(args) => demo::run(session, &args).await?,
+        Command::Init(args) => init::run(session, &args)?,
+        Command::Doctor => doctor::run(session).await?,
+        Command::Task(args) => task::run(session, &args).await?,
+        Command::Plan(args) => plan::run(session, &args).await?,
+        Command::Check(args) => check::run(session, &args)?,
+        Command::Run(args) => run::run(session, &args).await?,
+        Command::Test(args) => test::run(session, &args).await?,
+        Command::Runs(args) => runs::run(session, &args).await?,
+        Command::Show(args) => show::run(session, &args).await?,
+        Command::Audit(args) => audit::run(session, &args).await?,
+        Command::Tools(args) => tools::run(session, args.action)?,
+        Command::Config(args) => match args.action {
+            ConfigAction::Init { file } => config::init(session, &file)?,
+            ConfigAction::Validate => config::validate(session)?,
+            ConfigAction::Show => config::show(session)?,
+        },
+        Command::Serve(args) => serve::run(session, args.listen).await?,
+        Command::Completions(args) => completions(session.output, args.shell),
+    })
+}
+
+fn completions(output: &Output, shell: clap_complete::Shell) -> u8 {
+    // Into memory first: the generator panics where its writer fails, as a closed pipe does.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "luaplan", &mut script);
+    let script = String::from_utf8_lossy(&script);
+    if output.is_json() {
+        output.data(&serde_json::json!({ "shell": shell.to_string(), "script": script }));
+    } else {
+        output.line(script.trim_end());
+    }
+    exit::DONE
+}
+
+/// `key.path=value`; the value is a TOML literal where it is one, else text.
+fn parse_set(pairs: &[String]) -> Result<Vec<(String, toml::Value)>> {
+    pairs
+        .iter()
+        .map(|pair| {
+            let (key, text) = pair.split_once('=').ok_or_else(|| {
+                Error::new(ErrorCode::Usage, format!("`--set {pair}` has no `=`"))
+                    .with_help("write `--set key.path=value`")
+            })?;
+            let literal = toml::from_str::<toml::Table>(&format!("value = {text}"))
+                .ok()
+                .and_then(|mut table| table.remove("value"));
+            Ok((key.to_owned(), literal.unwrap_or_else(|| toml::Value::String(text.to_owned()))))
+        })
+        .collect()
+}

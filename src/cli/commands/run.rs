@@ -1,0 +1,113 @@
+//! `luaplan run FILE`.
+
+use serde_json::json;
+
+use super::{Session, inputs};
+use crate::app::{App, RunRequest, Work};
+use crate::base::{Error, ErrorCode, LimitName, Limits, Result, RunId};
+use crate::catalog::Catalog;
+use crate::cli::args::{RunArgs, RunOptions};
+use crate::cli::output::Output;
+use crate::cli::progress::{EventPrinter, report};
+use crate::cli::signals::cancelled_by_signals;
+use crate::cli::{commands::check, exit};
+use crate::engine::RunOutcome;
+use crate::testkit::MockTools;
+
+pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
+    let (name, source) = inputs::read_plan(session, &args.file)?;
+    if args.dry_run {
+        return dry_run(session, args, &name, &source);
+    }
+    let app = session.open().await?;
+    let work = Work::Plan { name: name.clone(), source: source.clone() };
+    let outcome = execute(session, &app, work, &args.options).await?;
+    finish(session, &outcome, &args.options, Some((&name, &source)))
+}
+
+/// Runs `work` as the options say, showing its events.
+pub(super) async fn execute(
+    session: &Session<'_>,
+    app: &App,
+    work: Work,
+    options: &RunOptions,
+) -> Result<RunOutcome> {
+    let handler = match &options.mock {
+        Some(name) if name.as_os_str() == "default" => {
+            Some(MockTools::default_mocks(app.catalog()).handler())
+        }
+        Some(file) => {
+            let path = session.environment.working_dir.join(file);
+            Some(MockTools::from_file(&path, app.catalog())?.handler())
+        }
+        None => None,
+    };
+    if handler.is_some() && options.context_name.is_some() {
+        return Err(Error::new(ErrorCode::Usage, "a mocked run cannot be given `--context-name`").with_help(
+            "what mocks answer is not kept; give the context with `--context`, or leave out `--mock`",
+        ));
+    }
+    let printer = EventPrinter::new(session.output, options.events);
+    let request = RunRequest {
+        run_id: RunId::generate(),
+        work,
+        context: inputs::read_context(session, options.context.as_deref())?,
+        context_name: options.context_name.clone(),
+        limits: inputs::limits(app.config(), options)?,
+        handler,
+        listeners: vec![printer.listener()],
+        cancel: cancelled_by_signals(),
+    };
+    Ok(app.run(request).await)
+}
+
+/// Reports the end of a run. Behind a stream of events it is one more line of data.
+pub(super) fn finish(
+    session: &Session<'_>,
+    outcome: &RunOutcome,
+    options: &RunOptions,
+    plan: Option<(&str, &str)>,
+) -> Result<u8> {
+    if options.events {
+        session.output.data_line(&outcome.to_json());
+    } else {
+        report(session.output, outcome, plan);
+    }
+    Ok(exit_code(outcome))
+}
+
+/// The exit code of a run that ended.
+pub(super) fn exit_code(outcome: &RunOutcome) -> u8 {
+    outcome.error().map_or(exit::DONE, |error| exit::number(error.code()))
+}
+
+/// Opens nothing but the files named: no journal, no tool, no model.
+fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> Result<u8> {
+    let (config, catalog) = session.tools()?;
+    let limits = inputs::limits(&config, &args.options)?;
+    inputs::read_context(session, args.options.context.as_deref())?;
+    let checked = crate::plan::check(source, name, &catalog, &limits);
+    if session.output.is_json() {
+        session.output.data(&json!({
+            "ok": checked.plan.is_some(),
+            "findings": checked.findings,
+            "limits": limits.to_json(),
+            "tools": catalog.names().collect::<Vec<_>>(),
+        }));
+    } else {
+        check::print(session.output, name, source, &checked.findings);
+        print_means(session.output, &limits, &catalog);
+        session.output.line("\nnothing was run");
+    }
+    Ok(if checked.plan.is_some() { exit::DONE } else { exit::REFUSED })
+}
+
+/// What a run may use: limits and tools.
+pub(super) fn print_means(output: &Output, limits: &Limits, tools: &Catalog) {
+    output.heading("limits");
+    for limit in LimitName::ALL {
+        output.line(format_args!("  {:<13} {} {}", limit.as_str(), limits.get(limit), limit.unit()));
+    }
+    output.heading("tools");
+    output.line(format_args!("  {}", tools.names().collect::<Vec<_>>().join(", ")));
+}

@@ -1,0 +1,52 @@
+//! `luaplan runs`.
+
+use super::Session;
+use crate::base::Result;
+use crate::cli::args::RunsArgs;
+use crate::cli::exit;
+use crate::cli::table::{LastColumn, table};
+use crate::journal::{JournalRead as _, RunFilter, neutralize};
+
+pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
+    let journal = session.journal().await?;
+    let filter = RunFilter {
+        limit: Some(args.limit),
+        status: args.status.as_deref().map(str::parse).transpose()?,
+        ..RunFilter::default()
+    };
+    let runs = match journal {
+        Some(journal) => journal.runs(filter).await?,
+        None => Vec::new(),
+    };
+    if session.output.is_json() {
+        session.output.data(&runs);
+        return Ok(exit::DONE);
+    }
+    if runs.is_empty() {
+        session.output.line(match &args.status {
+            Some(status) => format!("no runs that are {status}"),
+            None => "no runs yet; `luaplan demo` makes one".to_owned(),
+        });
+        return Ok(exit::DONE);
+    }
+    let rows = runs.into_iter().map(|run| {
+        let mut what = run.task.or(run.plan_name).unwrap_or_default();
+        if run.mocked {
+            what.insert_str(0, "(mocked) ");
+        }
+        let status = match &run.code {
+            Some(code) => format!("{} ({code})", run.status.as_str()),
+            None => run.status.as_str().to_owned(),
+        };
+        vec![
+            run.run_id.to_string(),
+            format!("{:.0}", run.started_at),
+            status,
+            run.tool_calls.to_string(),
+            neutralize(&what).replace(['\n', '\t'], " "),
+        ]
+    });
+    let headers = ["RUN", "STARTED", "STATUS", "CALLS", "WHAT"];
+    session.output.line(table(&headers, rows.collect(), LastColumn::Cut));
+    Ok(exit::DONE)
+}

@@ -1,0 +1,27 @@
+//! `luaplan serve`.
+
+use std::sync::Arc;
+
+use super::Session;
+use crate::base::Result;
+use crate::cli::exit;
+use crate::cli::signals::Signals;
+use crate::http::Server;
+
+pub(super) async fn run(session: &Session<'_>, listen: Option<String>) -> Result<u8> {
+    let mut options = session.options.clone();
+    if let Some(listen) = listen {
+        options.flags.push(("server.listen".to_owned(), toml::Value::String(listen)));
+    }
+    let signals = Signals::listen();
+    let app = Arc::new(session.open_with(&options).await?);
+    let server = Server::bind(app).await?;
+    let address = format!("http://{}", server.address());
+    if session.output.is_json() {
+        session.output.data_line(&serde_json::json!({ "listening": address }));
+    } else {
+        session.output.note(format_args!("listening on {address}"));
+    }
+    server.run(|| signals.clone().next()).await;
+    Ok(exit::DONE)
+}

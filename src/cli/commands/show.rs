@@ -1,0 +1,102 @@
+//! `luaplan show RUN`.
+
+use serde_json::json;
+
+use super::Session;
+use crate::base::{Error, ErrorCode, Result, RunId};
+use crate::cli::args::ShowArgs;
+use crate::cli::exit;
+use crate::cli::output::Output;
+use crate::cli::progress::describe;
+use crate::journal::{
+    EventBody, JournalRead as _, Record, RecordFilter, RunFilter, SqliteJournal, neutralize,
+};
+
+pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
+    let journal = session.journal().await?.ok_or_else(no_runs)?;
+    let run_id = find(&journal, &args.run).await?;
+    let filter = RecordFilter { run_id: Some(run_id.clone()), ..RecordFilter::default() };
+    let records = journal.records(filter).await?;
+    if records.is_empty() {
+        return Err(Error::new(ErrorCode::NotFound, format!("there is no run {run_id}")));
+    }
+    let plan = last_plan(&records);
+    if args.plan {
+        let plan =
+            plan.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("run {run_id} has no plan")))?;
+        if session.output.is_json() {
+            session.output.data(&json!({ "run_id": run_id, "plan": plan }));
+        } else {
+            session.output.source(plan);
+        }
+        return Ok(exit::DONE);
+    }
+    if session.output.is_json() {
+        let summary = journal.run_summary(&run_id).await?;
+        session.output.data(&json!({ "run": summary, "plan": plan, "records": records }));
+        return Ok(exit::DONE);
+    }
+    print(session.output, &run_id, plan, &records);
+    Ok(exit::DONE)
+}
+
+fn no_runs() -> Error {
+    Error::new(ErrorCode::NotFound, "there are no runs yet").with_help("`luaplan demo` makes one")
+}
+
+async fn find(journal: &SqliteJournal, text: &str) -> Result<RunId> {
+    if text != "last" {
+        return text.parse();
+    }
+    let newest = journal.runs(RunFilter { limit: Some(1), ..RunFilter::default() }).await?;
+    newest.into_iter().next().map(|run| run.run_id).ok_or_else(no_runs)
+}
+
+fn last_plan(records: &[Record]) -> Option<&str> {
+    records.iter().rev().find_map(|record| match &record.event.body {
+        EventBody::PlanProposed { source, .. } => Some(source.as_str()),
+        _ => None,
+    })
+}
+
+fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]) {
+    output.line(format_args!("run {run_id}"));
+    for record in records {
+        if let EventBody::RunStarted { task, plan_name, mocked, .. } = &record.event.body {
+            let (kind, name) = if task.is_some() { ("task", task) } else { ("plan", plan_name) };
+            let mark =
+                if *mocked { " (mocked: nothing reached the world, calls are not recorded)" } else { "" };
+            output.line(format_args!("{kind}: {}{mark}", neutralize(name.as_deref().unwrap_or_default())));
+        }
+    }
+    if let Some(plan) = plan {
+        output.heading("plan");
+        for (index, line) in plan.lines().enumerate() {
+            output.line(format_args!("{:>4}  {}", index + 1, neutralize(line)));
+        }
+    }
+    output.heading("what happened");
+    for record in records {
+        let at = record.event.at;
+        if let Some(line) = describe(&record.event) {
+            output.line(format_args!("{at:.3}  {}", neutralize(&line)));
+        }
+    }
+    for record in records {
+        match &record.event.body {
+            EventBody::RunFinished { result, .. } => {
+                output.heading("result");
+                output.data(result);
+            }
+            EventBody::RunFailed { code, message, .. } => {
+                output.heading("failed");
+                output.line(format_args!("{code}: {}", neutralize(message)));
+            }
+            EventBody::RunCancelled { reason, .. } => {
+                output.heading("cancelled");
+                output.line(neutralize(reason));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `luaplan task "…"`.
+
+use serde_json::json;
+
+use super::run::{self, execute, finish};
+use super::{Session, inputs, plan};
+use crate::app::{App, Work};
+use crate::base::{Limits, Result, Value};
+use crate::cli::args::TaskArgs;
+use crate::cli::exit;
+
+pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
+    let app = session.open().await?;
+    let context = inputs::context_or_empty(session, args.options.context.as_deref())?;
+    let limits = inputs::limits(app.config(), &args.options)?;
+    if args.print_prompt {
+        return plan::print_prompt(session, &app, &args.task, &context, &limits);
+    }
+    if args.dry_run {
+        return dry_run(session, &app, &args.task, &context, &limits);
+    }
+    let outcome = execute(session, &app, Work::Task(args.task.clone()), &args.options).await?;
+    finish(session, &outcome, &args.options, None)
+}
+
+/// What planning would cost and the run could use. No model is asked.
+fn dry_run(session: &Session<'_>, app: &App, task: &str, context: &Value, limits: &Limits) -> Result<u8> {
+    let prompt = app.prompt(task, context, limits)?;
+    let model = app.require_model().is_ok().then(|| app.config().llm.name());
+    let budget = &prompt.budget;
+    if session.output.is_json() {
+        session.output.data(&json!({
+            "model": model,
+            "prompt": {
+                "budget_tokens": budget.budget_tokens,
+                "used_tokens": budget.used_tokens,
+                "parts": budget.parts,
+                "trimmed": budget.trimmed,
+            },
+            "limits": limits.to_json(),
+            "tools": app.usable_tools().names().collect::<Vec<_>>(),
+        }));
+        return Ok(exit::DONE);
+    }
+    let output = session.output;
+    output.line(format_args!("model: {}", model.as_deref().unwrap_or("none configured")));
+    output.line(format_args!("prompt: {} of {} tokens", budget.used_tokens, budget.budget_tokens));
+    for part in &budget.parts {
+        output.line(format_args!("  {:<13} {}", part.name, part.tokens));
+    }
+    if !budget.trimmed.is_empty() {
+        output.line(format_args!("trimmed: {}", budget.trimmed.join(", ")));
+    }
+    run::print_means(output, limits, app.usable_tools());
+    output.line("\nno model was asked and nothing was run; `luaplan plan` asks for the plan alone");
+    Ok(exit::DONE)
+}

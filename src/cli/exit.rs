@@ -1,0 +1,69 @@
+//! Exit codes: the one place where an error becomes a number.
+//!
+//! 0 done; 1 the plan, run or tests failed; 2 usage or configuration; 3 the check refused the
+//! plan; 4 a limit stopped it; 5 paused, waiting for approval (not part of this version); 6 denied
+//! by policy; 130 interrupted.
+
+use std::process::ExitCode;
+
+use crate::base::{Error, ErrorCode};
+
+pub(super) const DONE: u8 = 0;
+pub(super) const FAILED: u8 = 1;
+pub(super) const USAGE: u8 = 2;
+pub(super) const REFUSED: u8 = 3;
+pub(super) const LIMIT: u8 = 4;
+pub(super) const DENIED: u8 = 6;
+pub(super) const INTERRUPTED: u8 = 130;
+
+/// The detail that says an error is about an argument of the command line, and which.
+pub(super) const ARGUMENT: &str = "argument";
+
+pub(super) fn of_error(error: &Error) -> ExitCode {
+    ExitCode::from(if error.details().contains_key(ARGUMENT) { USAGE } else { number(error.code()) })
+}
+
+/// Help and version are no failure; everything else clap says is usage.
+pub(super) fn of_clap(error: &clap::Error) -> ExitCode {
+    ExitCode::from(if error.use_stderr() { USAGE } else { DONE })
+}
+
+pub(super) fn number(code: ErrorCode) -> u8 {
+    use ErrorCode as C;
+    match code {
+        C::Usage
+        | C::ConfigInvalid
+        | C::ConfigUnknownKey
+        | C::ConfigUnreadable
+        | C::BadRequest
+        | C::NotFound
+        | C::FileUnreadable
+        | C::FileExists
+        | C::ListenRefused
+        | C::ListenFailed
+        | C::LlmNotConfigured
+        | C::LlmKeyMissing => USAGE,
+        C::CheckRefused | C::PlanSyntax | C::PlanNoRun => REFUSED,
+        C::PermissionDenied => DENIED,
+        C::Cancelled | C::Interrupted => INTERRUPTED,
+        code if code.as_str().starts_with("limit_") => LIMIT,
+        _ => FAILED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_limit_exits_with_four_and_the_contract_holds() {
+        for name in crate::base::LimitName::ALL {
+            assert_eq!(number(name.code()), LIMIT, "{name}");
+        }
+        assert_eq!(number(ErrorCode::PlanError), FAILED);
+        assert_eq!(number(ErrorCode::ConfigUnknownKey), USAGE);
+        assert_eq!(number(ErrorCode::CheckRefused), REFUSED);
+        assert_eq!(number(ErrorCode::PermissionDenied), DENIED);
+        assert_eq!(number(ErrorCode::Interrupted), INTERRUPTED);
+    }
+}

@@ -1,0 +1,57 @@
+//! Rank 7: the terminal.
+//!
+//! One command a file under `commands/`. Results go to standard output, as text or (`--json`) as
+//! data; everything else goes to standard error, and nothing but errors when that is not a
+//! terminal. Errors become exit codes in `exit` and nowhere else.
+//!
+//! **Never here:** decisions. A command asks the app and shows the answer.
+
+mod args;
+mod commands;
+mod exit;
+mod output;
+mod progress;
+mod signals;
+mod table;
+
+pub use args::Cli;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::app::config::Environment;
+use crate::base::{Error, ErrorCode};
+use output::Output;
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let environment = Environment::from_process();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            output::usage(&error, environment.arguments.iter().any(|argument| argument == "--json"));
+            return exit::of_clap(&error);
+        }
+    };
+    let output = Output::new(cli.global.json, environment.get("NO_COLOR").is_some());
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let error = Error::new(ErrorCode::Internal, "the runtime cannot be started").with_source(error);
+            output.error(&error);
+            return exit::of_error(&error);
+        }
+    };
+    let code = match runtime.block_on(commands::run(cli, &environment, &output)) {
+        Ok(code) => code,
+        Err(error) => {
+            output.error(&error);
+            exit::of_error(&error)
+        }
+    };
+    // An abandoned VM may still hold a thread; the process must not wait for it.
+    runtime.shutdown_background();
+    code
+}

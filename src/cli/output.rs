@@ -1,0 +1,160 @@
+//! Where a command's words go.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use owo_colors::{OwoColorize as _, Style};
+use serde::Serialize;
+
+use crate::app::config::{mask_json, mask_passwords};
+use crate::base::{Error, ErrorCode};
+use crate::journal::neutralize;
+
+/// Standard output and standard error, with the user's wishes about form and colour.
+pub(super) struct Output {
+    json: bool,
+    terminal_out: bool,
+    colour_out: bool,
+    colour_err: bool,
+    progress: bool,
+}
+
+impl Output {
+    pub(super) fn new(json: bool, no_colour: bool) -> Self {
+        let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+        Self {
+            json,
+            terminal_out: out,
+            colour_out: out && !no_colour,
+            colour_err: err && !no_colour,
+            progress: err,
+        }
+    }
+
+    /// Whether the user asked for data.
+    pub(super) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether somebody watches standard error.
+    pub(super) fn shows_progress(&self) -> bool {
+        self.progress
+    }
+
+    /// Whether standard output may be coloured.
+    pub(super) fn colours_out(&self) -> bool {
+        self.colour_out
+    }
+
+    /// A line of the result. A closed pipe ends the output, not the command.
+    pub(super) fn line(&self, text: impl Display) {
+        let _ = writeln!(io::stdout().lock(), "{text}");
+    }
+
+    /// A heading of the result.
+    pub(super) fn heading(&self, text: &str) {
+        self.line(format_args!("\n{}", self.paint(text, Style::new().bold())));
+    }
+
+    /// The result as data, on several lines.
+    pub(super) fn data(&self, value: &impl Serialize) {
+        if let Ok(text) = serde_json::to_string_pretty(value) {
+            self.line(harmless_json(&text));
+        }
+    }
+
+    /// The result as data, on one line.
+    pub(super) fn data_line(&self, value: &impl Serialize) {
+        if let Ok(text) = serde_json::to_string(value) {
+            self.line(harmless_json(&text));
+        }
+    }
+
+    /// Source code: exactly as it is into a file or pipe, made harmless on a terminal.
+    pub(super) fn source(&self, text: &str) {
+        if self.terminal_out {
+            self.line(neutralize(text.trim_end()));
+        } else {
+            let _ = io::stdout().lock().write_all(text.as_bytes());
+            if !text.ends_with('\n') {
+                self.line("");
+            }
+        }
+    }
+
+    /// A note for the person watching; silent in a pipe.
+    pub(super) fn progress(&self, text: impl Display) {
+        if self.progress {
+            self.note(text);
+        }
+    }
+
+    /// A note on standard error.
+    pub(super) fn note(&self, text: impl Display) {
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+
+    /// An error, with what to do next.
+    pub(super) fn error(&self, error: &Error) {
+        if self.json {
+            let mut error = error.to_json();
+            mask_json(&mut error);
+            self.data(&serde_json::json!({ "error": error }));
+            return;
+        }
+        let message = mask_passwords(&neutralize(error.message()));
+        let label = if self.colour_err { "error".red().bold().to_string() } else { "error".to_owned() };
+        self.note(format_args!("{label}[{}]: {}", error.code(), message));
+        if let (Some(limit), Some(observed)) = (error.limit(), error.observed()) {
+            self.note(format_args!("  limit {limit}, seen {observed}"));
+        }
+        self.note(format_args!("  help: {}", mask_passwords(&neutralize(error.help()))));
+    }
+
+    pub(super) fn paint(&self, text: &str, style: Style) -> String {
+        if self.colour_out { text.style(style).to_string() } else { text.to_owned() }
+    }
+}
+
+/// What clap says about the command line, or its help or version.
+pub(super) fn usage(error: &clap::Error, json: bool) {
+    if !json || !error.use_stderr() {
+        // A closed pipe is no reason to fail.
+        let _ = error.print();
+        return;
+    }
+    let text = error.to_string();
+    let message = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let help = "`luaplan help` lists the commands, `luaplan help COMMAND` its options";
+    Output::new(true, true).error(&Error::new(ErrorCode::Usage, message).with_help(help));
+}
+
+/// JSON text in which no character can act on a terminal: such characters stand only in strings,
+/// where an escape means the same.
+fn harmless_json(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_harmful(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = std::fmt::Write::write_fmt(&mut safe, format_args!("\\u{unit:04x}"));
+            }
+        } else {
+            safe.push(character);
+        }
+    }
+    Cow::Owned(safe)
+}
+
+fn is_harmful(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_control() && character != '\n';
+    }
+    let mut buffer = [0; 4];
+    let text: &str = character.encode_utf8(&mut buffer);
+    neutralize(text) != text
+}

@@ -1,0 +1,145 @@
+//! What a person sees while a run goes on, and when it has ended.
+
+use std::sync::Arc;
+
+use owo_colors::Style;
+use tracing_subscriber::EnvFilter;
+
+use super::commands::print_findings;
+use super::output::Output;
+use crate::base::ErrorCode;
+use crate::engine::RunOutcome;
+use crate::journal::{Event, EventBody, EventListener, neutralize};
+use crate::plan::Finding;
+
+/// Switches the log on, once; it goes to standard error.
+pub(super) fn start_log(filter: &str, json: bool) {
+    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A second start in one process (tests) keeps the first.
+    let _ = if json { builder.json().try_init() } else { builder.with_ansi(false).try_init() };
+}
+
+/// Turns events into lines.
+pub(super) struct EventPrinter {
+    to_stdout_as_json: bool,
+    to_stderr: bool,
+}
+
+impl EventPrinter {
+    pub(super) fn new(output: &Output, events_as_json: bool) -> Self {
+        Self { to_stdout_as_json: events_as_json, to_stderr: output.shows_progress() && !events_as_json }
+    }
+
+    /// The listener that prints.
+    pub(super) fn listener(&self) -> EventListener {
+        let (as_json, to_stderr) = (self.to_stdout_as_json, self.to_stderr);
+        Arc::new(move |event, _| {
+            let output = Output::new(false, true);
+            if as_json {
+                output.data_line(event);
+            } else if to_stderr && let Some(line) = describe(event) {
+                output.note(format_args!("  {}", neutralize(&line)));
+            }
+        })
+    }
+}
+
+/// One line for a person; `None` where the event says nothing new.
+pub(super) fn describe(event: &Event) -> Option<String> {
+    Some(match &event.body {
+        EventBody::LlmRequestSent { provider, model, purpose, attempt } => {
+            format!("… asking {provider}/{model} ({purpose}, attempt {attempt})")
+        }
+        EventBody::LlmRetryScheduled { wait_ms, code, .. } => {
+            format!("… the model failed ({code}); trying again in {wait_ms} ms")
+        }
+        EventBody::ModelFallback { from, to, code } => format!("… {from} failed ({code}); asking {to}"),
+        EventBody::LlmResponseReceived { input_tokens, output_tokens, duration_ms, recorded, .. } => {
+            let kind = if *recorded { "recorded reply" } else { "reply" };
+            format!("✓ {kind}: {input_tokens} tokens in, {output_tokens} out, {duration_ms} ms")
+        }
+        EventBody::PlanChecked { ok, findings, .. } => {
+            let count = findings.as_array().map_or(0, Vec::len);
+            if *ok {
+                "✓ the plan passed the check".to_owned()
+            } else {
+                format!("✗ the check has {count} finding(s)")
+            }
+        }
+        EventBody::RepairRound { round, code, message, .. } if code == ErrorCode::LlmCollapsed.as_str() => {
+            format!("… {message}; asking once more with a changed prompt (round {round})")
+        }
+        EventBody::RepairRound { round, rounds_max, message, .. } => {
+            format!("… {message}; asking the model again (round {round} of {rounds_max})")
+        }
+        EventBody::ToolCallStarted { call_id, tool, arguments, .. } => {
+            format!("→ {call_id} {tool} {}", shorten(&arguments.to_string(), 90))
+        }
+        EventBody::ToolCallFinished { call_id, tool, ok, result_bytes, duration_ms, error, .. } => {
+            match (ok, error) {
+                (false, Some(error)) => {
+                    format!("✗ {call_id} {tool} failed: {}", shorten(&error.to_string(), 100))
+                }
+                _ => format!("✓ {call_id} {tool} ({result_bytes} bytes, {duration_ms} ms)"),
+            }
+        }
+        EventBody::ToolCallRefused { call_id, tool, error, .. } => {
+            format!("✗ {call_id} {tool} refused: {}", shorten(&error.to_string(), 100))
+        }
+        EventBody::StepRetryScheduled { attempt, attempts_max, message } => {
+            format!("… attempt {attempt} of {attempts_max} failed ({message}); trying again")
+        }
+        EventBody::Printed { text } => format!("│ {}", text.trim_end().replace('\n', "\n  │ ")),
+        EventBody::LimitHit { code, limit, observed } => format!("✗ {code}: limit {limit}, seen {observed}"),
+        _ => return None,
+    })
+}
+
+/// The end of a run, as text or data.
+pub(super) fn report(output: &Output, outcome: &RunOutcome, plan: Option<(&str, &str)>) {
+    if output.is_json() {
+        output.data(&outcome.to_json());
+        return;
+    }
+    if !outcome.printed.is_empty() {
+        output.line(neutralize(outcome.printed.trim_end()));
+    }
+    match &outcome.result {
+        Ok(value) => output.data(&value.to_json()),
+        Err(error) => {
+            show_findings(output, error, plan);
+            output.error(error);
+        }
+    }
+    let usage = &outcome.usage;
+    let summary = format!(
+        "{} {} · {} calls · {} instructions · {} KiB · {} ms",
+        outcome.run_id,
+        outcome.status().as_str(),
+        usage.tool_calls,
+        usage.instructions,
+        usage.memory_peak_bytes / 1024,
+        usage.wall_ms,
+    );
+    output.progress(output.paint(&summary, Style::new().dimmed()));
+}
+
+fn show_findings(output: &Output, error: &crate::base::Error, plan: Option<(&str, &str)>) {
+    let proposed = || Some(("plan", error.details().get("plan")?.as_str()?));
+    let (Some((name, source)), Some(findings)) = (plan.or_else(proposed), error.details().get("findings"))
+    else {
+        return;
+    };
+    if let Ok(findings) = serde_json::from_value::<Vec<Finding>>(findings.clone()) {
+        print_findings(output, name, source, &findings);
+    }
+}
+
+/// The first `max` characters, with an ellipsis where more was.
+pub(super) fn shorten(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

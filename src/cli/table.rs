@@ -1,0 +1,53 @@
+//! Tables without lines, one row a line, in a terminal and in a pipe.
+
+use comfy_table::{ContentArrangement, Table, presets};
+
+use super::progress::shorten;
+
+/// Columns where the width of the terminal is not known, as in a pipe.
+const WIDTH_IN_PIPE: usize = 100;
+const GAP: u16 = 2;
+/// What the last column keeps even where that is more than the terminal has.
+const LAST_MIN: usize = 20;
+
+/// Whether the last column may lose its end so that each row fits its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LastColumn {
+    /// It is text to be read at a glance.
+    Cut,
+    /// It is data.
+    Whole,
+}
+
+/// The table as text, without a line feed at its end. Cells hold no line feeds.
+pub(super) fn table(headers: &[&str], mut rows: Vec<Vec<String>>, last: LastColumn) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    if last == LastColumn::Cut {
+        // Some terminals say that they have no columns at all.
+        let width = table.width().filter(|width| *width > 0).map_or(WIDTH_IN_PIPE, usize::from);
+        cut(headers, &mut rows, width);
+    }
+    table.set_header(headers);
+    table.add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, GAP));
+    }
+    table.trim_fmt()
+}
+
+fn cut(headers: &[&str], rows: &mut [Vec<String>], width: usize) {
+    let Some((_, before_last)) = headers.split_last() else { return };
+    let used: usize = before_last
+        .iter()
+        .enumerate()
+        .map(|(column, header)| {
+            let widest = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+            widest.unwrap_or(0).max(header.chars().count()) + usize::from(GAP)
+        })
+        .sum();
+    let room = width.saturating_sub(used + 1).max(LAST_MIN);
+    for cell in rows.iter_mut().filter_map(|row| row.last_mut()) {
+        *cell = shorten(cell, room);
+    }
+}
