@@ -1,0 +1,194 @@
+//! `doctor` on real parts: 0 all well, 1 cannot run, 2 warnings.
+
+use luaplan::demo::{SmtpSink, SmtpSinkOptions};
+use serde_json::{Value as Json, json};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{Connection as _, Executor as _};
+
+use crate::cli::Folder;
+
+/// The state and message of one check.
+fn check<'a>(report: &'a Json, name: &str) -> (&'a str, &'a str) {
+    let checks = report["checks"].as_array().unwrap();
+    let found = checks.iter().find(|check| check["name"] == name);
+    let found = found.unwrap_or_else(|| panic!("no check `{name}` in {report:#}"));
+    (found["state"].as_str().unwrap(), found["message"].as_str().unwrap())
+}
+
+async fn database(folder: &Folder) {
+    let options = SqliteConnectOptions::new().filename(folder.join("app.db")).create_if_missing(true);
+    let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
+    connection.execute("CREATE TABLE users (id INTEGER)").await.unwrap();
+    connection.close().await.unwrap();
+}
+
+#[expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a skipped part says so")]
+fn databases() -> String {
+    let mut databases = vec!["main = \"sqlite:app.db\"".to_owned()];
+    for (name, variable) in [("postgres", "LUAPLAN_TEST_POSTGRES_URL"), ("mysql", "LUAPLAN_TEST_MYSQL_URL")] {
+        match std::env::var(variable) {
+            Ok(url) => databases.push(format!("{name} = \"{url}\"")),
+            Err(_) => println!("skipped: {name} is not tried because {variable} is not set"),
+        }
+    }
+    databases.join(", ")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_is_well_where_every_part_answers() {
+    let folder = Folder::with(&[
+        ("templates/a.txt", "{{ input }}"),
+        ("keys.txt", "one a-key-that-is-long-enough-to-use\n"),
+    ]);
+    database(&folder).await;
+    let mail = SmtpSink::start(SmtpSinkOptions::new(folder.join("mail"))).await.unwrap();
+    let model = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let settings = format!(
+        "[tools.query_db]\ndatabases = {{ {} }}\nwrites = [\"main\"]\n[tools.send_email]\nsmtp = \"smtp://{}\"\nfrom = \"a@b.example\"\nallow_recipients = [\"*@b.example\"]\n[tools.fetch_url]\nallow_hosts = [\"c.example\"]\n[tools.transform_data]\ntemplates_dir = \"templates\"\n[llm]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://{}/v1\"\n[server]\napi_keys_file = \"keys.txt\"\n",
+        databases(),
+        mail.addr(),
+        model.local_addr().unwrap()
+    );
+    folder.write("luaplan.toml", &settings);
+    for file in ["luaplan.toml", "keys.txt"] {
+        private(&folder, file);
+    }
+    let (folder, ended, human) = tokio::task::spawn_blocking(move || {
+        let ended = folder.run(&["doctor", "--json"]);
+        let human = folder.run(&["doctor"]);
+        (folder, ended, human)
+    })
+    .await
+    .unwrap();
+    let report = ended.exits(0).json();
+    assert_eq!(report["ok"], json!(true), "{report:#}");
+    for name in
+        ["engine", "configuration", "data folder", "tools", "database main", "mail", "model", "server"]
+    {
+        assert_eq!(check(&report, name).0, "ok", "{report:#}");
+    }
+    assert_eq!(check(&report, "recipients").1, "only *@b.example");
+    assert_eq!(check(&report, "hosts").1, "allowed: c.example; all others are blocked");
+    let paths = check(&report, "paths").1;
+    assert!(paths.contains("app.db (read and write)") && paths.contains("templates (read)"), "{paths}");
+    let human = human.exits(0);
+    assert!(human.out.lines().all(|line| line.starts_with("ok  ")), "{human}");
+    assert_eq!(folder.read("luaplan.toml"), settings, "doctor must not write configuration");
+    mail.stop().await;
+}
+
+#[cfg(unix)]
+fn private(folder: &Folder, file: &str) {
+    mode(folder, file, 0o600);
+}
+
+#[cfg(not(unix))]
+fn private(_folder: &Folder, _file: &str) {}
+
+#[cfg(unix)]
+fn mode(folder: &Folder, file: &str, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(folder.join(file), std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn warnings_tell_what_is_missing_and_each_has_a_help_text() {
+    let folder = Folder::new();
+    let report = folder.run(&["doctor", "--json"]).exits(2).json();
+    assert_eq!(report["ok"], json!(false));
+    for name in ["databases", "mail", "model"] {
+        assert_eq!(check(&report, name).0, "warning", "{report:#}");
+    }
+    let helped =
+        |check: &Json| check["state"] == "ok" || !check["help"].as_str().unwrap_or_default().is_empty();
+    assert!(report["checks"].as_array().unwrap().iter().all(helped), "{report:#}");
+    assert!(check(&report, "tools").1.contains("not set up: query_db, send_email, call_llm"));
+    assert_eq!(folder.names(), [".luaplan"], "only the data folder is made");
+}
+
+#[test]
+fn parts_that_do_not_answer_are_warnings_that_name_them() {
+    let settings = "[tools.query_db]\ndatabases = { main = \"sqlite:absent.db\", far = \"postgres://u:hidden@127.0.0.1:1/d\" }\n[tools.send_email]\nsmtp = \"smtp://127.0.0.1:1\"\nfrom = \"a@b.example\"\n[llm]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\napi_key_env = \"NO_SUCH_KEY\"\nfallback = [{ provider = \"ollama\", model = \"n\", base_url = \"http://127.0.0.1:1\" }]\n";
+    let folder = Folder::with(&[("luaplan.toml", settings)]);
+    let ended = folder.run(&["doctor", "--json"]).exits(2);
+    assert!(!ended.out.contains("hidden"), "{ended}");
+    let report = ended.json();
+    for (name, part) in [
+        ("database main", "absent.db"),
+        ("database far", "database_unreachable"),
+        ("mail", "smtp_failed"),
+        ("recipients", "nobody"),
+        ("model key", "$NO_SUCH_KEY"),
+        ("model", "openai/m at 127.0.0.1:1 cannot be reached"),
+    ] {
+        let (state, message) = check(&report, name);
+        assert!(state == "warning" && message.contains(part), "{name}: {state} {message}");
+    }
+    assert!(ended.out.contains("ollama/n at 127.0.0.1:1"), "{ended}");
+    let human = folder.run(&["doctor"]).exits(2);
+    assert!(human.out.contains("export NO_SUCH_KEY="), "{human}");
+}
+
+#[test]
+fn what_makes_runs_impossible_is_a_failure() {
+    let folder = Folder::with(&[
+        ("taken", "a file"),
+        ("broken.toml", "store = = 1"),
+        ("tool.toml", "[tools.fetch_url]\nurls_max = 0\n"),
+        (
+            "pass.toml",
+            "[tools.send_email]\nsmtp = \"smtp://127.0.0.1:1\"\nfrom = \"a@b.example\"\nusername = \"u\"\npassword_env = \"NO_SUCH_PASSWORD\"\n",
+        ),
+    ]);
+    for (words, name, part) in [
+        (&["--set", "data_dir=taken"][..], "data folder", "taken"),
+        (&["--config", "broken.toml"], "configuration", "broken.toml, line 1"),
+        (&["--config", "absent.toml"], "configuration", "absent.toml"),
+        (&["--config", "tool.toml"], "tools", "tool.toml, line 2"),
+        (&["--config", "pass.toml"], "tools", "NO_SUCH_PASSWORD"),
+        (&["--set", "llm.model=m", "--set", "llm.base_url=nowhere"], "model", "llm.base_url"),
+        (&["--set", "store=other"], "configuration", "store"),
+    ] {
+        let report = folder.run(&[&["doctor", "--json"], words].concat()).exits(1).json();
+        let (state, message) = check(&report, name);
+        assert!(state == "failed" && message.contains(part), "{words:?}: {state} {message}");
+        let human = folder.run(&[&["doctor"], words].concat()).exits(1);
+        assert!(human.out.contains("FAIL") && human.out.contains('→'), "{human}");
+    }
+    assert_eq!(folder.read("taken"), "a file");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_that_others_may_write_or_read_are_warned_of() {
+    let folder = Folder::with(&[
+        (
+            "luaplan.toml",
+            "[tools.query_db]\ndatabases = { main = \"postgres://u:pw@127.0.0.1:1/d\" }\n[server]\napi_keys_file = \"keys.txt\"\n",
+        ),
+        ("keys.txt", "one a-key-that-is-long-enough-to-use\n"),
+    ]);
+    mode(&folder, "luaplan.toml", 0o666);
+    mode(&folder, "keys.txt", 0o644);
+    let ended = folder.run(&["doctor"]).exits(2);
+    for part in [
+        "may be written by others (mode 666)",
+        "holds a password and may be read by others",
+        "keys.txt may be read by others",
+        "chmod 600",
+    ] {
+        assert!(ended.out.contains(part), "{part}: {ended}");
+    }
+    mode(&folder, "luaplan.toml", 0o600);
+    mode(&folder, "keys.txt", 0o600);
+    let ended = folder.run(&["doctor"]).exits(2);
+    assert!(!ended.out.contains("by others"), "{ended}");
+    folder.write("keys.txt", "# none\n");
+    assert!(folder.run(&["doctor"]).out.contains("keys.txt holds no key"));
+    let open = folder
+        .run(&["doctor", "--set", "server.listen=0.0.0.0:80", "--set", "server.api_keys_file="])
+        .exits(2);
+    assert!(open.out.contains("refuses to listen on 0.0.0.0:80"), "{open}");
+    let absent = folder.run(&["doctor", "--set", "server.api_keys_file=gone.txt"]).exits(2);
+    assert!(absent.out.contains("gone.txt cannot be read"), "{absent}");
+}

@@ -1,0 +1,144 @@
+//! How the server stops: no new work, running calls finish or are journaled as cut.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+
+use crate::http_support::{Gate, Service, records, until};
+
+const PLAN: &str = "function run(context) return 1 end";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_stopping_new_work_is_refused_and_running_work_finishes() {
+    let gate = Gate::new().await;
+    let service = Service::beside(&gate, &[]).await;
+    let client = service.client.clone();
+    let run_id = client.begin(&gate.plan("/hold")).await;
+    gate.asked(1).await;
+    let watcher = client.events(&run_id, None).await;
+    let waiting = tokio::spawn({
+        let (client, plan) = (client.clone(), gate.plan("/hold"));
+        async move { client.post("/v1/runs?wait=25s", &json!({ "plan": plan })).await }
+    });
+    gate.asked(2).await;
+    service.signal("SIGTERM");
+    until(async || (client.get("/readyz").await.status == 503).then_some(())).await;
+    client.get("/readyz").await.problem(503, "shutting_down");
+    let refused = client.post("/v1/runs", &json!({ "plan": PLAN })).await;
+    refused.problem(503, "shutting_down");
+    assert_eq!(refused.header("retry-after"), "1");
+    assert_eq!(client.get("/healthz").await.status, 200, "looking is still possible");
+    assert_eq!(client.get(&format!("/v1/runs/{run_id}")).await.json()["status"], "running");
+    gate.open();
+    let names: Vec<String> = watcher.all().await.into_iter().map(|event| event.name).collect();
+    assert!(names.contains(&"signal_received".to_owned()), "{names:?}");
+    assert!(names.contains(&"graceful_shutdown_started".to_owned()), "{names:?}");
+    assert_eq!(names.last().unwrap(), "run_finished");
+    let answer = waiting.await.unwrap();
+    assert_eq!((answer.status, &answer.json()["result"]), (200, &json!("body")));
+    service.ended().await;
+    assert!(client.http.get(&client.base).send().await.is_err(), "it still listens");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_outlasts_the_grace_is_journaled_as_cut_and_its_run_as_interrupted() {
+    let gate = Gate::new().await;
+    let service = Service::beside(&gate, &[("server.shutdown_grace", "\"50ms\"")]).await;
+    let run_id = service.client.begin(&gate.plan("/hold")).await;
+    gate.asked(1).await;
+    let watcher = service.client.events(&run_id, None).await;
+    service.signal("SIGINT");
+    let events = watcher.all().await;
+    let end = events.last().unwrap();
+    assert_eq!((end.name.as_str(), &end.data["code"]), ("run_failed", &json!("interrupted")));
+    assert_eq!(end.data["recoverable"], true);
+    let signal = events.iter().find(|event| event.name == "signal_received").unwrap();
+    assert_eq!(signal.data["signal"], "SIGINT");
+    let cut = events.iter().find(|event| event.name == "tool_call_finished").unwrap();
+    assert_eq!((&cut.data["ok"], &cut.data["code"]), (&json!(false), &json!("call_cut")));
+    let (app, _folder) = service.ended().await;
+    assert!(app.journal().verify().await.unwrap().ok);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_signal_ends_the_grace() {
+    let gate = Gate::new().await;
+    let service = Service::beside(&gate, &[("server.shutdown_grace", "\"1h\"")]).await;
+    let run_id = service.client.begin(&gate.plan("/hold")).await;
+    gate.asked(1).await;
+    service.signal("SIGINT");
+    service.signal("SIGINT");
+    let (app, _folder) = service.ended().await;
+    let end = records(&app, &run_id).await.pop().unwrap();
+    assert_eq!(end.event.body.code(), Some("interrupted"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_looping_plan_does_not_keep_the_server() {
+    let settings = [("server.shutdown_grace", "\"50ms\""), ("limits.instructions", "1000000000000")];
+    let service = Service::with(&settings, None).await;
+    let run_id = service.client.begin("function run() while true do end end").await;
+    service.signal("SIGTERM");
+    let (app, _folder) = service.ended().await;
+    let end = records(&app, &run_id).await.pop().unwrap();
+    assert_eq!(end.event.body.code(), Some("interrupted"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn idle_half_sent_and_unread_connections_do_not_keep_the_server() {
+    let gate = Gate::new().await;
+    let service = Service::beside(&gate, &[]).await;
+    let host = service.client.host().to_owned();
+    let idle = TcpStream::connect(&host).await.unwrap();
+    let mut half = TcpStream::connect(&host).await.unwrap();
+    half.write_all(b"POST /v1/runs HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-le").await.unwrap();
+    let mut body = TcpStream::connect(&host).await.unwrap();
+    let head = format!("POST /v1/runs HTTP/1.1\r\nhost: {host}\r\ncontent-length: 100\r\n\r\n{{");
+    body.write_all(head.as_bytes()).await.unwrap();
+    // A watcher of a run that no process will ever end.
+    let other = crate::http_support::open(service.folder.path(), &[], None).await;
+    let stray = stray_run(&other).await;
+    let mut watcher = service.client.events(&stray, None).await;
+    assert_eq!(watcher.next().await.unwrap().name, "run_started");
+    service.client.run(PLAN).await;
+    service.signal("SIGTERM");
+    let last = watcher.next().await.unwrap();
+    assert_eq!((last.name.as_str(), &last.data["code"]), ("stream_error", &json!("shutting_down")));
+    service.ended().await;
+    drop((idle, half, body));
+}
+
+/// A run with a beginning and no end, as a killed process leaves it.
+async fn stray_run(app: &luaplan::app::App) -> String {
+    use luaplan::journal::{Durability, EventBody, RunLog};
+    let run_id = luaplan::base::RunId::generate();
+    let log = RunLog::new(
+        run_id.clone(),
+        app.journal().clone(),
+        std::sync::Arc::new(luaplan::base::SystemClock),
+        std::sync::Arc::new(luaplan::base::SystemRandomness),
+        std::sync::Arc::new(luaplan::journal::Redactor::without_secrets()),
+        Vec::new(),
+    );
+    let body = EventBody::RunStarted {
+        task: None,
+        plan_hash: None,
+        plan_name: None,
+        context: json!({}),
+        limits: json!({}),
+        version: "0".to_owned(),
+        mocked: false,
+    };
+    log.emit(body, Durability::Forced).await.unwrap();
+    run_id.to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_work_stops_at_once() {
+    let service = Service::with(&[("server.shutdown_grace", "\"1h\"")], None).await;
+    service.client.get("/healthz").await;
+    service.signal("SIGTERM");
+    tokio::time::timeout(Duration::from_secs(20), service.ended()).await.unwrap();
+}

@@ -1,0 +1,52 @@
+//! Integration tests: luaplan against real databases, servers and processes.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on should stop and say where; a skipped one says why"
+)]
+
+mod app_parts;
+mod bus;
+mod call_llm;
+mod call_llm_wire;
+mod check;
+mod cli;
+mod config;
+mod docs;
+mod docs_cli;
+mod docs_contents;
+mod docs_embed;
+mod docs_transcripts;
+mod doctor;
+mod fetch_url;
+mod fetch_url_hostile;
+mod fetch_url_parts;
+mod fetch_url_tls;
+mod http_binary;
+mod http_docs;
+mod http_errors;
+mod http_events;
+mod http_hostile;
+mod http_routes;
+mod http_stop;
+mod http_support;
+mod journal;
+mod limits;
+mod llm;
+mod main_job;
+mod plan_tests;
+mod plan_tests_docs;
+mod plan_tests_examples;
+mod plan_tests_reports;
+mod planner;
+mod query_db;
+mod send_email;
+mod send_email_aiosmtpd;
+mod send_email_faults;
+mod send_email_hostile;
+mod send_email_tls;
+mod support;
+mod transform_data;
+mod transform_data_hostile;
+mod transform_data_parts;

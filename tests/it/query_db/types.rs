@@ -1,0 +1,167 @@
+//! Every type of every database keeps its meaning on the way.
+
+use luaplan::base::Value;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::{Fixture, Kind, call, call_value, failure, rows};
+
+#[tokio::test]
+async fn sqlite_values_keep_their_stored_type() {
+    let setup = "CREATE TABLE t (i INTEGER, r REAL, x TEXT, b BLOB, yes BOOLEAN, d DATE, any_kind);
+        INSERT INTO t VALUES (9223372036854775807, 0.1, 'é', x'ff00', 1, '2026-11-21', x'6869');
+        INSERT INTO t VALUES (NULL, 9e999, '', x'', 0, NULL, 7);";
+    let fixture = Fixture::new(Kind::Sqlite, setup).await.unwrap();
+    let tool = fixture.tool();
+    let found = rows(&tool, json!({"table": "t"})).await;
+    assert_eq!(
+        found,
+        json!([
+            {"i": i64::MAX, "r": 0.1, "x": "é", "b": {"$bytes": "/wA="}, "yes": true, "d": "2026-11-21", "any_kind": "hi"},
+            {"i": null, "r": "Infinity", "x": "", "b": "", "yes": false, "d": null, "any_kind": 7},
+        ])
+    );
+}
+
+#[tokio::test]
+async fn postgres_types_become_values() {
+    let setup = "CREATE TYPE mood AS ENUM ('glad', 'sad'); CREATE DOMAIN positive AS int CHECK (value > 0);
+        CREATE TABLE t (b bool, s smallint, i int, l bigint, f real, d double precision, n numeric(12,4), n2 numeric,
+            x text, v varchar(5), c char(4), y bytea, day date, t time, tz timetz, ts timestamp, tstz timestamptz,
+            iv interval, u uuid, j json, jb jsonb, ip inet, net cidr, m mood, p positive, ints int[], texts text[][],
+            cash money, bits bit(5), mac macaddr, o oid);
+        INSERT INTO t VALUES (true, -2, 3, 9223372036854775807, 1.1, 0.1, 12345.6700, 12345678901234567890.5,
+            'é', 'abc', 'ab', '\\xff00', '2026-11-21', '10:00:00.5', '10:00:00+05:30', '2026-11-21 10:00:00.25',
+            '2026-11-21 10:00:00+02', '1 year 2 months 3 days 04:05:06.5', '0189d4f2-6b3c-7c1e-9a52-3f1f6d1c0001',
+            '{\"a\": [1, null]}', '{\"b\": 1.5}', '10.0.0.1', '10.0.0.0/8', 'glad', 7, '{1,NULL,3}',
+            '{{a,\"b c\"},{d,e}}', '12.34', B'10110', '08:00:2b:01:02:03', 42);
+        INSERT INTO t (d, n, n2, day, ts, iv) VALUES ('NaN', -0.5, 100, 'infinity', '-infinity', '-1 day -00:00:01');";
+    let Some(fixture) = Fixture::new(Kind::Postgres, setup).await else { return };
+    let tool = fixture.tool();
+    let found = rows(&tool, json!({"table": "t", "order_by": "b"})).await;
+    let expected = json!({
+        "b": true, "s": -2, "i": 3, "l": i64::MAX, "f": 1.1, "d": 0.1, "n": 12345.67, "n2": "12345678901234567890.5",
+        "x": "é", "v": "abc", "c": "ab  ", "y": {"$bytes": "/wA="}, "day": "2026-11-21", "t": "10:00:00.5",
+        "tz": "10:00:00+05:30", "ts": "2026-11-21T10:00:00.25", "tstz": "2026-11-21T08:00:00Z",
+        "iv": "P1Y2M3DT4H5M6.5S", "u": "0189d4f2-6b3c-7c1e-9a52-3f1f6d1c0001", "j": {"a": [1, null]}, "jb": {"b": 1.5},
+        "ip": "10.0.0.1", "net": "10.0.0.0/8", "m": "glad", "p": 7, "ints": [1, null, 3],
+        "texts": [["a", "b c"], ["d", "e"]], "cash": 12.34, "bits": "10110", "mac": "08:00:2b:01:02:03", "o": 42,
+    });
+    assert_eq!(found[0], expected);
+    let odd = &found[1];
+    assert_eq!([&odd["d"], &odd["n"], &odd["n2"]], [&json!("NaN"), &json!(-0.5), &json!(100)]);
+    assert_eq!(
+        [&odd["day"], &odd["ts"], &odd["iv"]],
+        [&json!("infinity"), &json!("-infinity"), &json!("P-1DT-1S")]
+    );
+    let unknown = failure(&tool, json!({"sql": "SELECT point(1, 2) AS place"})).await;
+    assert_eq!(unknown.code, "query_failed");
+    assert!(unknown.message.contains("`place`") && unknown.message.contains("POINT"), "{}", unknown.message);
+    fixture.close().await;
+}
+
+#[tokio::test]
+async fn mysql_types_become_values() {
+    let setup = "CREATE TABLE t (yes BOOLEAN, ti TINYINT, s SMALLINT UNSIGNED, i INT, l BIGINT, ul BIGINT UNSIGNED,
+            f FLOAT, d DOUBLE, n DECIMAL(12,4), n2 DECIMAL(30,1), x TEXT, v VARCHAR(5), y BLOB, day DATE, t TIME(3),
+            dt DATETIME(6), ts TIMESTAMP NULL, yr YEAR, e ENUM('a','b'), st SET('p','q'), bits BIT(10));
+        INSERT INTO t VALUES (true, -5, 65535, -3, 9223372036854775807, 18446744073709551615, 1.1, 0.1, 12345.67,
+            12345678901234567890.5, 'é', 'abc', x'ff00', '2026-11-21', '-30:00:00.5', '2026-11-21 10:00:00.25',
+            '2026-11-21 10:00:00', 2026, 'b', 'p,q', b'1000000001');
+        INSERT INTO t (ti) VALUES (1);";
+    let Some(fixture) = Fixture::new(Kind::Mysql, setup).await else { return };
+    let tool = fixture.tool();
+    let mut found = rows(&tool, json!({"table": "t", "order_by": "ti"})).await;
+    let stamp = found[0]["ts"].take();
+    assert!(stamp.as_str().unwrap().ends_with('Z'), "{stamp}");
+    assert_eq!(
+        found[0],
+        json!({
+            "yes": true, "ti": -5, "s": 65535, "i": -3, "l": i64::MAX, "ul": "18446744073709551615", "f": 1.1, "d": 0.1,
+            "n": 12345.67, "n2": "12345678901234567890.5", "x": "é", "v": "abc", "y": {"$bytes": "/wA="},
+            "day": "2026-11-21", "t": "-30:00:00.5", "dt": "2026-11-21T10:00:00.25", "ts": null, "yr": 2026, "e": "b",
+            "st": "p,q", "bits": 513,
+        })
+    );
+    let nulls = found[1].as_object().unwrap().iter().filter(|(_, value)| value.is_null()).count();
+    assert_eq!((nulls, &found[1]["ti"]), (20, &json!(1)));
+    fixture.close().await;
+}
+
+#[tokio::test]
+async fn postgres_parameters_fit_whatever_type_they_meet() {
+    let setup = "CREATE TYPE mood AS ENUM ('glad', 'sad');
+        CREATE TABLE t (id int PRIMARY KEY, l bigint, n numeric(10,2), x text, day date, tstz timestamptz, u uuid,
+            b bool, j jsonb, ip inet, m mood, f double precision, iv interval, ints int[]);
+        INSERT INTO t VALUES (1, 8, 19.99, '8001', '2026-11-21', '2026-11-21T10:00:00Z',
+            '0189d4f2-6b3c-7c1e-9a52-3f1f6d1c0001', true, '{\"a\": 1}', '10.0.0.1', 'glad', 0.5, '2 days', '{1,2}');";
+    let Some(fixture) = Fixture::new(Kind::Postgres, setup).await else { return };
+    let tool = fixture.tool();
+    let fits = [
+        ("l = ?", json!(8)),
+        ("l = ?", json!("8")),
+        ("n = ?", json!(19.99)),
+        ("n > ?", json!(19)),
+        ("n = ?", json!("19.99")),
+        ("x = ?", json!("8001")),
+        ("x = ?", json!(8001)),
+        ("day = ?", json!("2026-11-21")),
+        ("day >= ?", json!("2026-01-01")),
+        ("tstz = ?", json!("2026-11-21T12:00:00+02:00")),
+        ("u = ?", json!("0189d4f2-6b3c-7c1e-9a52-3f1f6d1c0001")),
+        ("b = ?", json!(true)),
+        ("b = ?", json!("true")),
+        ("j @> ?", json!({"a": 1})),
+        ("j @> ?", json!("{\"a\": 1}")),
+        ("ip = ?", json!("10.0.0.1")),
+        ("m = ?", json!("glad")),
+        ("f = ?", json!(0.5)),
+        ("f < ?", json!(1)),
+        ("iv = ?", json!("48 hours")),
+        ("id = ANY(?)", json!([1, 2])),
+        ("ints = ?", json!([1, 2])),
+        ("x = ANY(?)", json!(["8001", "a\"b\\,c"])),
+        ("id IN (?)", json!([1, 5])),
+        ("x LIKE ?", json!("80%")),
+        ("id <= length(?)", json!("abc")),
+    ];
+    for (condition, value) in fits {
+        let asked = json!({"table": "t", "columns": ["id"], "where": condition, "params": [value]});
+        assert_eq!(rows(&tool, asked.clone()).await, json!([{"id": 1}]), "{asked}");
+    }
+    let operator = json!({"sql": "SELECT id FROM t WHERE j ? 'a'"});
+    assert_eq!(
+        rows(&tool, operator).await,
+        json!([{"id": 1}]),
+        "`?` is an operator where there are no values"
+    );
+    let both = json!({"sql": "SELECT ints[1:2] AS part FROM t WHERE j ? 'a' AND id = $1", "params": [1]});
+    assert_eq!(rows(&tool, both).await, json!([{"part": [1, 2]}]));
+    let wrong = failure(&tool, json!({"table": "t", "where": "id = ?", "params": ["abc"]})).await;
+    assert_eq!((wrong.code.as_str(), wrong.retryable), ("query_failed", false));
+    let untyped = failure(&tool, json!({"sql": "SELECT 1 WHERE ? IS NULL", "params": [1]})).await;
+    assert!(untyped.details.contains_key("help"), "{untyped:?}");
+    fixture.close().await;
+}
+
+#[tokio::test]
+async fn bytes_nulls_and_booleans_survive_as_parameters() {
+    for (kind, blob) in [(Kind::Sqlite, "BLOB"), (Kind::Postgres, "bytea"), (Kind::Mysql, "BLOB")] {
+        let setup = format!("CREATE TABLE t (id INTEGER, y {blob}, b BOOLEAN)");
+        let Some(fixture) = Fixture::new(kind, &setup).await else { continue };
+        let tool = fixture.tool_with(|settings| settings.writes = vec!["main".to_owned()]);
+        let bytes = Value::Bytes(vec![0xff, 0x00, 0x27].into());
+        let written = Value::from_iter([
+            ("sql", Value::from("INSERT INTO t VALUES (?, ?, ?)")),
+            ("params", Value::from(vec![Value::Null, bytes.clone(), Value::Bool(true)])),
+        ]);
+        let result = call_value(&tool, written, CancellationToken::new()).await.unwrap();
+        assert_eq!(result.to_json(), json!({"rows_affected": 1}));
+        let found = call(&tool, json!({"table": "t"})).await.unwrap();
+        let row = &found.as_array().unwrap()[0];
+        assert_eq!(row.get("y"), Some(&bytes), "{}", kind.name());
+        assert_eq!(row.get("id"), Some(&Value::Null));
+        assert_eq!(row.get("b"), Some(&Value::Bool(true)), "{}", kind.name());
+        fixture.close().await;
+    }
+}
