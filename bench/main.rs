@@ -1,0 +1,38 @@
+//! Every bench, in one binary. README.md beside this file gives the commands and the figures.
+
+#![expect(clippy::unwrap_used, reason = "a bench that cannot run should stop")]
+
+mod check;
+mod context;
+mod disk;
+mod journal;
+mod metering;
+mod once;
+mod parts;
+mod round_trip;
+mod ten_calls;
+mod vm;
+
+use std::time::Duration;
+
+use criterion::Criterion;
+
+fn main() {
+    if once::asked() {
+        return;
+    }
+    let mut criterion = Criterion::default()
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .sample_size(30)
+        .configure_from_args();
+    vm::bench(&mut criterion);
+    ten_calls::bench(&mut criterion);
+    round_trip::bench(&mut criterion);
+    context::bench(&mut criterion);
+    check::bench(&mut criterion);
+    metering::bench(&mut criterion);
+    journal::bench(&mut criterion);
+    disk::bench(&mut criterion);
+    criterion.final_summary();
+}

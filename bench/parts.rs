@@ -1,0 +1,216 @@
+//! What the benches share: tools that answer from memory, and the ways to run a plan.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use luaplan::base::{CallOutcome, LimitProfile, Limits, RunId, SystemClock, SystemRandomness, Value};
+use luaplan::bus::{Bus, BusParts, Invocation, Limiter, LimiterSettings, Policy, Registry, RunBudget, Tool};
+use luaplan::catalog::{CallRequest, ToolSpec, read_manifest};
+use luaplan::engine::{DriveRequest, RunOutcome, drive};
+use luaplan::journal::{JournalWrite, Redactor, RunLog};
+use luaplan::plan::{CheckedPlan, check};
+use luaplan::sandbox::{Interrupt, Step, Vm, VmLimits, VmOptions};
+use tokio_util::sync::CancellationToken;
+
+/// Rows `query_db` gives.
+const ROWS: i64 = 100;
+
+/// Name, effect and parameters of each tool.
+const TOOLS: [(&str, &str, &str); 4] = [
+    ("query_db", "read", "[params.properties.table]\ntype = \"string\""),
+    ("fetch_url", "read", "[params.properties.url]\ntype = \"string\""),
+    (
+        "send_email",
+        "send",
+        "[params.properties.to]\ntype = \"string\"\n[params.properties.subject]\ntype = \"string\"\n\
+         [params.properties.body]\ntype = \"string\"",
+    ),
+    ("noop", "read", "[params.properties.n]\ntype = \"integer\""),
+];
+
+pub(crate) fn tool_names() -> Vec<String> {
+    TOOLS.iter().map(|(name, ..)| (*name).to_owned()).collect()
+}
+
+/// The standard profile, with room for long loops of calls.
+pub(crate) fn limits() -> Limits {
+    let profile = LimitProfile::Generous.limits();
+    Limits { instructions: u64::MAX / 2, tool_calls: u64::MAX / 2, result_bytes: u64::MAX / 2, ..profile }
+}
+
+pub(crate) fn options() -> VmOptions {
+    VmOptions {
+        limits: VmLimits::from(&limits()),
+        tools: tool_names(),
+        interrupt: Interrupt::default(),
+        slice_instructions: 10_000_000,
+    }
+}
+
+pub(crate) fn vm() -> Vm {
+    Vm::new(options()).unwrap()
+}
+
+pub(crate) fn empty_object() -> Value {
+    Value::from_iter::<[(String, Value); 0]>([])
+}
+
+/// A document with one field.
+pub(crate) fn one_field() -> Value {
+    Value::from_iter([("n", Value::Integer(1))])
+}
+
+/// What the tools answer, made once.
+#[derive(Clone)]
+pub(crate) struct Answers {
+    rows: Value,
+    page: Value,
+    receipt: Value,
+    one_field: Value,
+}
+
+impl Answers {
+    pub(crate) fn new() -> Self {
+        let row = |id: i64| {
+            Value::from_iter([
+                ("id", Value::Integer(id)),
+                ("name", Value::from(format!("User {id}"))),
+                ("email", Value::from(format!("user{id}@example.com"))),
+                ("age", Value::Integer(20 + id % 50)),
+                ("url", Value::from(format!("https://example.com/users/{id}.html"))),
+            ])
+        };
+        Self {
+            rows: Value::Array((1..=ROWS).map(row).collect()),
+            page: Value::from("The text of a page. ".repeat(50)),
+            receipt: Value::from_iter([("id", "receipt-1"), ("status", "accepted")]),
+            one_field: one_field(),
+        }
+    }
+
+    pub(crate) fn answer(&self, tool: &str) -> Value {
+        match tool {
+            "query_db" => self.rows.clone(),
+            "fetch_url" => self.page.clone(),
+            "send_email" => self.receipt.clone(),
+            _ => self.one_field.clone(),
+        }
+    }
+
+    pub(crate) fn all(&self, calls: &[CallRequest]) -> Vec<CallOutcome> {
+        calls.iter().map(|call| Ok(self.answer(&call.tool))).collect()
+    }
+}
+
+/// Takes a VM from pause to pause to its end.
+pub(crate) fn finish(mut step: Step, answers: &Answers) -> Value {
+    loop {
+        step = match step {
+            Step::Calls(pending) => {
+                let outcomes = answers.all(&pending.calls);
+                pending.answer(outcomes)
+            }
+            Step::Slice(paused) => paused.go_on(),
+            Step::Wait(paused) => paused.go_on(),
+            Step::Done(stopped) => return stopped.result.unwrap(),
+        }
+    }
+}
+
+struct Answering {
+    spec: ToolSpec,
+    answer: Value,
+}
+
+#[async_trait]
+impl Tool for Answering {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, _invocation: Invocation) -> CallOutcome {
+        Ok(self.answer.clone())
+    }
+}
+
+/// Tools, rates and a journal, shared by all runs of a bench.
+pub(crate) struct World {
+    registry: Arc<Registry>,
+    limiter: Arc<Limiter>,
+    redactor: Arc<Redactor>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let answers = Answers::new();
+        let mut registry = Registry::default();
+        for (name, effect, params) in TOOLS {
+            let manifest = format!(
+                "name = \"{name}\"\ndescription = \"d\"\nkind = \"builtin\"\neffect = \"{effect}\"\n\
+                 rate = \"100000000/s\"\nburst = 100000000\nconcurrency = 10000\n\
+                 [params]\ntype = \"object\"\n{params}\n"
+            );
+            let spec = read_manifest(&manifest, name).unwrap();
+            registry.insert(Arc::new(Answering { spec, answer: answers.answer(name) }));
+        }
+        let settings = LimiterSettings { queue_max: 100_000, ..LimiterSettings::standard() };
+        Self {
+            registry: Arc::new(registry),
+            limiter: Arc::new(Limiter::new(settings)),
+            redactor: Arc::new(Redactor::new(vec!["a-secret-of-the-benches".to_owned()])),
+        }
+    }
+
+    pub(crate) fn plan(&self, source: &str) -> CheckedPlan {
+        let report = check(source, "plan.lua", &self.registry.catalog(), &limits());
+        assert!(report.plan.is_some(), "{:?}", report.findings);
+        report.plan.unwrap()
+    }
+
+    pub(crate) fn log(&self, journal: &Arc<dyn JournalWrite>) -> RunLog {
+        RunLog::new(
+            RunId::generate(),
+            Arc::clone(journal),
+            Arc::new(SystemClock),
+            Arc::new(SystemRandomness),
+            Arc::clone(&self.redactor),
+            Vec::new(),
+        )
+    }
+
+    /// Drives a plan to its end over a bus that writes to `log`.
+    pub(crate) async fn drive(&self, plan: &CheckedPlan, log: &RunLog) -> RunOutcome {
+        let cancel_calls = CancellationToken::new();
+        let bus = Bus::new(BusParts {
+            registry: Arc::clone(&self.registry),
+            limiter: Arc::clone(&self.limiter),
+            policy: Policy::registered_tools(),
+            log: log.clone(),
+            budget: Arc::new(RunBudget::new(limits(), 0)),
+            cancellation: cancel_calls.clone(),
+            result_bytes_max: 1 << 30,
+        });
+        let request = DriveRequest {
+            plan: plan.clone(),
+            context: empty_object(),
+            tools: tool_names(),
+            limits: limits(),
+            calls_before: 0,
+            started: tokio::time::Instant::now(),
+            cancel: CancellationToken::new(),
+            cancel_calls,
+        };
+        drive(request, &bus, log).await
+    }
+}
+
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// Lua as it comes, with the same libraries and nothing of ours.
+pub(crate) fn bare_lua() -> mlua::Lua {
+    use mlua::StdLib;
+    let libraries = StdLib::COROUTINE | StdLib::TABLE | StdLib::STRING | StdLib::UTF8 | StdLib::MATH;
+    mlua::Lua::new_with(libraries, mlua::LuaOptions::default()).unwrap()
+}
