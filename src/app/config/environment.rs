@@ -10,6 +10,8 @@ use secrecy::SecretString;
 pub struct Environment {
     /// Environment variables that are valid Unicode.
     pub variables: BTreeMap<String, String>,
+    /// Names of variables whose values are not valid Unicode.
+    pub unreadable: Vec<String>,
     /// The words after the program's name that are valid Unicode.
     pub arguments: Vec<String>,
     /// The folder relative paths start from.
@@ -23,14 +25,21 @@ impl Environment {
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
     pub fn from_process() -> Self {
-        let variables: BTreeMap<String, String> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
+        let mut variables = BTreeMap::new();
+        let mut unreadable = Vec::new();
+        for (name, value) in std::env::vars_os() {
+            let Ok(name) = name.into_string() else { continue };
+            match value.into_string() {
+                Ok(value) => _ = variables.insert(name, value),
+                Err(_) => unreadable.push(name),
+            }
+        }
         let user_config_file =
             user_config_folder(&variables).map(|folder| folder.join("luaplan/config.toml"));
         let arguments = std::env::args_os().skip(1).filter_map(|word| word.into_string().ok()).collect();
         Self {
             variables,
+            unreadable,
             arguments,
             working_dir: std::env::current_dir().unwrap_or_else(|_| ".".into()),
             user_config_file,

@@ -129,6 +129,10 @@ impl Loaded {
 /// `config_unreadable`, `config_unknown_key` or `config_invalid`, naming file and line, variable
 /// or flag.
 pub fn load(environment: &Environment, options: &LoadOptions) -> Result<Loaded> {
+    if let Some(name) = environment.unreadable.iter().find(|name| is_ours(name)) {
+        let message = format!("the environment variable {name} is not valid Unicode");
+        return Err(Error::new(ErrorCode::ConfigInvalid, message));
+    }
     let mut merged = Table::new();
     let mut sources = BTreeMap::new();
     let mut files = Vec::new();
@@ -196,12 +200,14 @@ fn read_file(path: &Path, must_exist: bool) -> Result<Option<(Table, BTreeMap<St
     Ok(Some((table, lines_of(&text))))
 }
 
+/// Whether a variable is configuration.
+fn is_ours(name: &str) -> bool {
+    name.starts_with(VARIABLE_PREFIX) && name != FILE_VARIABLE && !name.starts_with(TEST_PREFIX)
+}
+
 /// `LUAPLAN_LLM__MODEL=x` as `{llm = {model = x}}`; `None` where it is no configuration.
 fn variable_table(name: &str, text: &str) -> Result<Option<Table>> {
-    let Some(path) = name.strip_prefix(VARIABLE_PREFIX) else { return Ok(None) };
-    if name == FILE_VARIABLE || name.starts_with(TEST_PREFIX) {
-        return Ok(None);
-    }
+    let Some(path) = name.strip_prefix(VARIABLE_PREFIX).filter(|_| is_ours(name)) else { return Ok(None) };
     let keys: Vec<String> = path.split(NESTING).map(str::to_lowercase).collect();
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
     let origin = format!("the environment variable {name}");

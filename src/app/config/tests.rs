@@ -79,3 +79,15 @@ fn broken_toml_names_its_line() {
     assert_eq!(error.code(), ErrorCode::ConfigInvalid);
     assert!(error.message().contains("luaplan.toml, line 2"), "{error}");
 }
+
+#[test]
+fn a_variable_that_is_not_unicode_is_refused_and_not_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut environment = environment(&[], folder.path());
+    environment.unreadable = vec!["OTHER".to_owned(), "LUAPLAN_TEST_X".to_owned()];
+    assert!(load(&environment, &LoadOptions::default()).is_ok());
+    environment.unreadable.push("LUAPLAN_LIMITS__MEMORY".to_owned());
+    let error = load(&environment, &LoadOptions::default()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::ConfigInvalid);
+    assert!(error.message().contains("LUAPLAN_LIMITS__MEMORY"), "{error}");
+}
