@@ -9,10 +9,12 @@
 //! coroutine functions rethrow, and no result is accepted.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use mlua::{HookTriggers, Lua, Thread, VmState};
+use mlua::{Lua, Thread};
 
+pub(super) use super::raw_hook::Entered;
+use super::raw_hook::{self, Frames, HookVerdict};
 use super::{Interrupt, InterruptReason, VmLimits};
 use crate::base::{Error, ErrorCode, LimitName, Result};
 
@@ -73,12 +75,14 @@ impl Meter {
         &self.limits
     }
 
-    /// Sets the hook; threads made from now on inherit it.
-    pub(super) fn attach(self: &std::sync::Arc<Self>, lua: &Lua) -> mlua::Result<()> {
-        let meter = self.clone();
-        lua.set_global_hook(HookTriggers::new().every_nth_instruction(STEP_INSTRUCTIONS), move |lua, _| {
-            meter.step(lua)
-        })
+    /// Sets the hook; threads made from now on inherit it. It counts inside an [`Entered`] alone.
+    pub(super) fn attach(&self, lua: &Lua) {
+        raw_hook::set(lua);
+    }
+
+    /// The VM runs on this thread until the guard goes.
+    pub(super) fn enter(self: &Arc<Self>) -> Entered {
+        raw_hook::enter(self.clone())
     }
 
     /// Names the coroutine that may be paused at the end of a slice.
@@ -98,22 +102,23 @@ impl Meter {
         self.sliced.swap(false, Ordering::Relaxed)
     }
 
-    fn step(&self, lua: &Lua) -> mlua::Result<VmState> {
-        self.charge(u64::from(STEP_INSTRUCTIONS))?;
-        self.sample_memory(lua);
+    /// One step of the hook, in the coroutine `frames` looks at.
+    pub(super) fn step(&self, frames: &Frames) -> HookVerdict {
+        if self.charge(u64::from(STEP_INSTRUCTIONS)).is_err() {
+            return HookVerdict::Stop;
+        }
+        self.memory_peak_bytes.fetch_max(frames.memory_bytes(), Ordering::Relaxed);
         let depth = self.limits.call_depth;
-        if lua.inspect_stack(saturating_usize(depth), |_| ()).is_some() {
-            return Err(self.kill(LimitName::Depth.exceeded(depth, stack_depth(lua, depth))));
+        if frames.exists(depth) {
+            let _ = self.kill(LimitName::Depth.exceeded(depth, frames.depth(depth)));
+            return HookVerdict::Stop;
         }
-        let running = lua.exec_raw_lua(|raw| raw.state() as usize);
-        if self.instructions() >= self.slice_end.load(Ordering::Relaxed)
-            && running == self.main_thread.load(Ordering::Relaxed)
-        {
-            // Where Lua cannot yield, the binding goes on; the next step tries again.
+        let is_main = frames.coroutine() == self.main_thread.load(Ordering::Relaxed);
+        if is_main && self.instructions() >= self.slice_end.load(Ordering::Relaxed) && frames.can_yield() {
             self.sliced.store(true, Ordering::Relaxed);
-            return Ok(VmState::Yield);
+            return HookVerdict::Pause;
         }
-        Ok(VmState::Continue)
+        HookVerdict::Continue
     }
 
     /// Counts `instructions` of work done outside the VM's own count.
@@ -226,24 +231,4 @@ pub(super) const BYTES_PER_INSTRUCTION: u64 = 16;
 
 fn dead() -> mlua::Error {
     mlua::Error::external(Dead)
-}
-
-fn saturating_usize(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-/// The number of frames of the running coroutine, which is known to be above `at_least`.
-fn stack_depth(lua: &Lua, at_least: u64) -> u64 {
-    let exists = |depth: u64| lua.inspect_stack(saturating_usize(depth), |_| ()).is_some();
-    let mut low = at_least;
-    let mut high = at_least.saturating_mul(2).max(2);
-    while exists(high) {
-        low = high;
-        high = high.saturating_mul(2);
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if exists(middle) { low = middle } else { high = middle }
-    }
-    low + 1
 }

@@ -14,6 +14,7 @@ mod meter;
 mod options;
 mod part;
 mod pause;
+mod raw_hook;
 mod report;
 mod stdlib;
 mod step;

@@ -146,7 +146,7 @@ impl Vm {
     }
 
     fn prepare(&self, context: &Value) -> mlua::Result<(Thread, LuaValue)> {
-        self.host.meter.attach(&self.lua)?;
+        self.host.meter.attach(&self.lua);
         let thread = self.lua.create_thread(self.main.clone())?;
         let context = match self.host.codec.get() {
             Some(codec) => codec.write(&self.lua, context, None)?,
@@ -176,6 +176,7 @@ impl Vm {
             let verdict = self.host.meter.verdict().map(|()| Value::Null);
             return self.done(verdict);
         }
+        let _entered = self.host.meter.enter();
         self.host.meter.begin_slice();
         let resumed = thread.resume::<MultiValue>(values);
         let is_paused = thread.status() == mlua::thread::ThreadStatus::Resumable;

@@ -98,3 +98,28 @@ fn hostile_sources_are_refused_or_run() {
         }
     }
 }
+
+/// Whatever closes a variable when a limit stops its frame is metered itself.
+#[test]
+fn a_close_handler_without_end_is_stopped_by_the_limit_that_calls_it() {
+    let handler =
+        "local mt = {} local x = setmetatable({}, mt) mt.__close = function() while true do end end";
+    let bodies = [
+        "local function f() local y <close> = x while true do end end f() return 1",
+        "local function f() local y <close> = x while true do end end pcall(f) return 1",
+        "local function f() local y <close> = x while true do end end coroutine.wrap(f)() return 1",
+        "local function f() local y <close> = x while true do end end parallel{ f, f } return 1",
+        "local function f() local y <close> = x local z <close> = x while true do end end f() return 1",
+        "for _ in function() return 1 end, nil, nil, x do while true do end end return 1",
+        "string.gsub('a', '.', function() local y <close> = x while true do end end) return 1",
+        "local y <close> = x local function down(n) return 1 + down(n + 1) end return down(1)",
+        "local y <close> = x return string.rep('x', 1e9)",
+    ];
+    for body in bodies {
+        let plan = format!("function run() {handler} {body} end");
+        let stopped = run_with(&plan, &Value::Null, VmLimits { instructions: 200_000, ..limits() });
+        let code = stopped.result.unwrap_err().code();
+        let expected = [ErrorCode::LimitInstructions, ErrorCode::LimitCallDepth, ErrorCode::LimitMemory];
+        assert!(expected.contains(&code), "{code} from {body}");
+    }
+}
