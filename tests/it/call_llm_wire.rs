@@ -49,11 +49,11 @@ async fn a_missing_key_fails_before_anything_is_sent() {
     assert!(server.asked().is_empty());
 }
 
-#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "tests may read LUAPLAN_TEST_ variables")]
+#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
 #[tokio::test]
 async fn a_real_model_answers_and_its_tokens_are_paid() {
     let Ok(url) = std::env::var("LUAPLAN_TEST_LLM_URL") else {
-        println!("skipped: asks a real model, because LUAPLAN_TEST_LLM_URL is not set");
+        crate::support::say_skipped("asks a real model, because LUAPLAN_TEST_LLM_URL is not set");
         return;
     };
     let settings = LlmSettings {

@@ -22,13 +22,15 @@ async fn database(folder: &Folder) {
     connection.close().await.unwrap();
 }
 
-#[expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a skipped part says so")]
+#[expect(clippy::disallowed_methods, reason = "tests find their parts by the environment")]
 fn databases() -> String {
     let mut databases = vec!["main = \"sqlite:app.db\"".to_owned()];
     for (name, variable) in [("postgres", "LUAPLAN_TEST_POSTGRES_URL"), ("mysql", "LUAPLAN_TEST_MYSQL_URL")] {
         match std::env::var(variable) {
             Ok(url) => databases.push(format!("{name} = \"{url}\"")),
-            Err(_) => println!("skipped: {name} is not tried because {variable} is not set"),
+            Err(_) => {
+                crate::support::say_skipped(&format!("{name} is not tried because {variable} is not set"));
+            }
         }
     }
     databases.join(", ")

@@ -32,11 +32,11 @@ async def main():
 asyncio.run(main())
 "#;
 
-#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "tests may read LUAPLAN_TEST_ variables")]
+#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
 #[tokio::test]
 async fn an_independent_server_receives_the_same_message() {
     let Ok(python) = std::env::var("LUAPLAN_TEST_AIOSMTPD") else {
-        println!("skipped: the test against aiosmtpd, because LUAPLAN_TEST_AIOSMTPD is not set");
+        crate::support::say_skipped("the test against aiosmtpd, because LUAPLAN_TEST_AIOSMTPD is not set");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

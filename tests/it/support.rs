@@ -78,3 +78,10 @@ pub(crate) fn invocation(arguments: Value) -> Invocation {
         cancellation: CancellationToken::new(),
     }
 }
+
+/// Says that a test was skipped, and why. Straight to standard error: what a passing test prints
+/// is kept back, and nobody would learn of it.
+pub(crate) fn say_skipped(what_and_why: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "skipped: {what_and_why}");
+}

@@ -101,10 +101,9 @@ fn a_pipe_that_is_closed_early_is_no_reason_to_panic() {
 }
 
 /// Runs in a pseudo-terminal; `None` where the machine has no `script`.
-#[expect(clippy::print_stdout, reason = "a skipped test says so")]
 fn in_terminal(folder: &Folder, variables: &str, words: &str) -> Option<super::Ended> {
     if shell(folder, "command -v script").code != 0 {
-        println!("skipped: terminals are not tried because `script` is not installed");
+        crate::support::say_skipped("terminals are not tried because `script` is not installed");
         return None;
     }
     Some(shell(folder, &format!("{variables} script -qec \"'$LUAPLAN' {words}\" /dev/null")))

@@ -104,8 +104,8 @@ async fn a_read_only_file_can_be_read_and_not_written() {
     set(0o500);
     if std::fs::File::create(folder.join("probe")).is_ok() {
         set(0o700);
-        eprintln!(
-            "skipped: a_read_only_file_can_be_read_and_not_written because this user may write anything"
+        crate::support::say_skipped(
+            "a_read_only_file_can_be_read_and_not_written because this user may write anything",
         );
         return;
     }

@@ -12,10 +12,10 @@ use serde_json::{Value as Json, json};
 
 use super::server::client;
 
-#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "tests may read LUAPLAN_TEST_ variables")]
+#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
 fn settings() -> Option<LlmSettings> {
     let Ok(url) = std::env::var("LUAPLAN_TEST_LLM_URL") else {
-        println!("skipped: asks a real model, because LUAPLAN_TEST_LLM_URL is not set");
+        crate::support::say_skipped("asks a real model, because LUAPLAN_TEST_LLM_URL is not set");
         return None;
     };
     Some(LlmSettings {

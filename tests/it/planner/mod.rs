@@ -178,10 +178,10 @@ async fn a_failure_of_the_provider_is_journaled_and_ends_planning() {
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "tests may read LUAPLAN_TEST_ variables")]
+#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
 async fn a_real_small_model_ends_in_a_plan_or_in_a_coded_error_with_its_rounds() {
     let Ok(url) = std::env::var("LUAPLAN_TEST_LLM_URL") else {
-        println!("skipped: plans with a real model, because LUAPLAN_TEST_LLM_URL is not set");
+        crate::support::say_skipped("plans with a real model, because LUAPLAN_TEST_LLM_URL is not set");
         return;
     };
     let model = LlmSettings {

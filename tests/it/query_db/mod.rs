@@ -1,6 +1,6 @@
 //! `query_db` on a real SQLite file, PostgreSQL and MariaDB.
 
-#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests fail and speak as tests do")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail and speak as tests do")]
 
 mod arguments;
 mod caps;
@@ -51,7 +51,7 @@ impl Kind {
         #[expect(clippy::disallowed_methods, reason = "tests take server addresses from the environment")]
         let url = std::env::var(variable).ok();
         if url.is_none() {
-            eprintln!("skipped: {} because {variable} is not set", self.name());
+            crate::support::say_skipped(&format!("{} because {variable} is not set", self.name()));
         }
         url
     }
