@@ -180,10 +180,9 @@ impl Drive<'_> {
         self.usage = stopped.usage;
         self.take_print(&stopped.printed).await?;
         // The VM knows why it was stopped, the drive knows the numbers.
-        match (stopped.result, self.interrupt.reason()) {
-            (Err(error), Some(reason)) if self.interrupted(reason).code() == error.code() => {
-                Err(self.interrupted(reason))
-            }
+        let interrupted = self.interrupt.reason().map(|reason| self.interrupted(reason));
+        match (stopped.result, interrupted) {
+            (Err(error), Some(interrupted)) if interrupted.code() == error.code() => Err(interrupted),
             (result, _) => result,
         }
     }

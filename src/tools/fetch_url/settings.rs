@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
-use crate::base::{Error, ErrorCode, Result, parse_bytes, parse_duration};
+use crate::base::{Error, ErrorCode, Result, written};
 
 /// `[tools.fetch_url]`, apart from what every tool has (rate, timeout, …).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -16,10 +16,10 @@ pub struct FetchUrlSettings {
     /// in full.
     pub allow_hosts: Vec<String>,
     /// Largest body of one URL, after decompression; a number of bytes or text such as `5MiB`.
-    #[serde(deserialize_with = "bytes")]
+    #[serde(deserialize_with = "written::bytes")]
     pub bytes_max_per_url: u64,
     /// Largest sum of bodies of one call.
-    #[serde(deserialize_with = "bytes")]
+    #[serde(deserialize_with = "written::bytes")]
     pub bytes_max_total: u64,
     /// Redirects followed for one URL; 0 follows none.
     pub redirects_max: u32,
@@ -28,13 +28,13 @@ pub struct FetchUrlSettings {
     /// URLs in one call.
     pub urls_max: u32,
     /// Longest time to resolve a name and connect.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "written::duration")]
     pub connect_timeout: Duration,
     /// Longest silence while waiting for a response or its next bytes.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "written::duration")]
     pub read_timeout: Duration,
     /// Longest time for one URL, redirects included.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "written::duration")]
     pub url_timeout: Duration,
     /// A PEM file with further certificate authorities to trust, for servers inside a company.
     pub ca_file: Option<PathBuf>,
@@ -81,25 +81,4 @@ impl FetchUrlSettings {
             None => Ok(()),
         }
     }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum NumberOrText {
-    Number(u64),
-    Text(String),
-}
-
-fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u64, D::Error> {
-    match NumberOrText::deserialize(deserializer)? {
-        NumberOrText::Number(number) => Ok(number),
-        NumberOrText::Text(text) => {
-            parse_bytes(&text).map_err(|error| serde::de::Error::custom(error.message()))
-        }
-    }
-}
-
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Duration, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    parse_duration(&text).map_err(|error| serde::de::Error::custom(error.message()))
 }

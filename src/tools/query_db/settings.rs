@@ -6,7 +6,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::base::{parse_bytes, parse_duration};
+use crate::base::written;
 
 /// Which databases plans may query, and how much.
 #[derive(Debug, Clone, Deserialize)]
@@ -18,14 +18,14 @@ pub struct QueryDbSettings {
     /// The most rows one query may return; more is a failure, never a silent cut. Default 10,000.
     pub rows_max: u64,
     /// The most bytes one result may have. A number or a text such as `"8MiB"`. Default 8 MiB.
-    #[serde(deserialize_with = "bytes")]
+    #[serde(deserialize_with = "written::bytes")]
     pub bytes_max: u64,
     /// How long one query may take, connecting included. Default: the tool's own `timeout`, which
     /// is also the most it can be.
     #[serde(deserialize_with = "optional_duration")]
     pub statement_timeout: Option<Duration>,
     /// How long connecting may take. Default 5 seconds.
-    #[serde(deserialize_with = "duration")]
+    #[serde(deserialize_with = "written::duration")]
     pub connect_timeout: Duration,
     /// The names of the databases in which INSERT, UPDATE and DELETE are granted. Default: none.
     pub writes: Vec<String>,
@@ -109,27 +109,6 @@ impl Serialize for DatabaseUrl {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum NumberOrText {
-    Number(u64),
-    Text(String),
-}
-
-fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    match NumberOrText::deserialize(deserializer)? {
-        NumberOrText::Number(number) => Ok(number),
-        NumberOrText::Text(text) => {
-            parse_bytes(&text).map_err(|error| serde::de::Error::custom(error.message()))
-        }
-    }
-}
-
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    parse_duration(&text).map_err(|error| serde::de::Error::custom(error.message()))
-}
-
 fn optional_duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    duration(deserializer).map(Some)
+    written::duration(deserializer).map(Some)
 }

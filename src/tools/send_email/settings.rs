@@ -6,11 +6,11 @@ use lettre::message::Mailbox;
 use lettre::transport::smtp::client::{Certificate, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
 use secrecy::SecretString;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use url::{Host, Url};
 
 use super::recipients::{AllowList, parse_sender};
-use crate::base::{Error, ErrorCode, Result, parse_bytes};
+use crate::base::{Error, ErrorCode, Result, written};
 
 /// The tool's settings as configuration carries them. `smtp` and `from` have no default: without
 /// them there is nothing to send through, and the tool is not offered.
@@ -31,7 +31,7 @@ pub struct SendEmailSettings {
     /// Name of the environment variable that holds the password.
     pub password_env: Option<String>,
     /// The most bytes of body and attachments together; a number or `"20MiB"`.
-    #[serde(default = "default_attachment_bytes_max", deserialize_with = "read_bytes")]
+    #[serde(default = "default_attachment_bytes_max", deserialize_with = "written::bytes")]
     pub attachment_bytes_max: u64,
     /// The most recipients of one message, `to`, `cc` and `bcc` together.
     #[serde(default = "default_recipients_max")]
@@ -48,19 +48,6 @@ const fn default_attachment_bytes_max() -> u64 {
 
 const fn default_recipients_max() -> usize {
     50
-}
-
-fn read_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u64, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Number(u64),
-        Text(String),
-    }
-    match Written::deserialize(deserializer)? {
-        Written::Number(bytes) => Ok(bytes),
-        Written::Text(text) => parse_bytes(&text).map_err(|error| serde::de::Error::custom(error.message())),
-    }
 }
 
 /// When a connection is encrypted.

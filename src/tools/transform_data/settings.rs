@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
-use crate::base::{Error, ErrorCode, Result, parse_bytes};
+use crate::base::{Error, ErrorCode, Result, written};
 
 /// `[tools.transform_data]`, apart from what every tool has (rate, timeout, …).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -15,7 +15,7 @@ pub struct TransformDataSettings {
     /// Template instructions one call may use.
     pub fuel: u64,
     /// Largest result; a number of bytes or text such as `2MiB`.
-    #[serde(deserialize_with = "bytes")]
+    #[serde(deserialize_with = "written::bytes")]
     pub output_bytes_max: u64,
     /// Whether text in CSV that a spreadsheet would take for a formula gets an apostrophe before
     /// it.
@@ -46,22 +46,6 @@ impl TransformDataSettings {
                     .with_help(format!("set `{key}` to a value above zero, or leave it out")))
             }
             None => Ok(()),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum NumberOrText {
-    Number(u64),
-    Text(String),
-}
-
-fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<u64, D::Error> {
-    match NumberOrText::deserialize(deserializer)? {
-        NumberOrText::Number(number) => Ok(number),
-        NumberOrText::Text(text) => {
-            parse_bytes(&text).map_err(|error| serde::de::Error::custom(error.message()))
         }
     }
 }
