@@ -5,10 +5,11 @@
 -- resumes the coroutine when the host has answered.
 
 local host, core = ...
-local records, caught, charge_step, SIGNAL = core.records, host.caught, host.charge_step, host.mark
+local records, caught, SIGNAL = core.records, host.caught, host.mark
 
 local stock_pcall, stock_type = pcall, core.stock_type
-local stock_create, stock_resume, stock_close = coroutine.create, coroutine.resume, coroutine.close
+local stock_create, stock_close = coroutine.create, host.close or coroutine.close
+local stock_resume = core.resume
 local stock_status, running, yield, isyieldable =
   coroutine.status, coroutine.running, coroutine.yield, coroutine.isyieldable
 local rawequal, error, select, setmetatable = rawequal, error, select, core.setmetatable
@@ -86,7 +87,7 @@ end
 
 function xpcall(f, handler, ...)
   if stock_type(handler) ~= "function" then
-    error("bad argument #2 to 'xpcall' (function expected)", 2)
+    error("bad argument #2 to 'xpcall' (function expected, got " .. stock_type(handler) .. ")", 2)
   end
   return handled(handler, stock_pcall(f, ...))
 end
@@ -108,7 +109,6 @@ local function resume(co, ...)
   if busy[co] or branches[co] then
     return false, "cannot resume non-suspended coroutine"
   end
-  charge_step()
   if isyieldable() then
     return settle_resume(co, stock_resume(co, ...))
   end
@@ -116,11 +116,16 @@ local function resume(co, ...)
   return settle_resume(co, unblock(stock_resume(co, ...)))
 end
 
-coroutine.resume = function(co, ...)
-  if stock_type(co) ~= "thread" then
-    error("bad argument #1 to 'resume' (coroutine expected)", 2)
+local function refuse_other(name, ...)
+  local got = select("#", ...) == 0 and "no value" or stock_type((...))
+  error("bad argument #1 to '" .. name .. "' (thread expected, got " .. got .. ")", 3)
+end
+
+coroutine.resume = function(...)
+  if stock_type((...)) ~= "thread" then
+    refuse_other("resume", ...)
   end
-  return resume(co, ...)
+  return resume(...)
 end
 
 local function deliver(co, ok, ...)
@@ -140,7 +145,7 @@ end
 
 coroutine.wrap = function(f)
   if stock_type(f) ~= "function" then
-    error("bad argument #1 to 'wrap' (function expected)", 2)
+    error("bad argument #1 to 'wrap' (function expected, got " .. stock_type(f) .. ")", 2)
   end
   local co = stock_create(f)
   return function(...)
@@ -148,13 +153,13 @@ coroutine.wrap = function(f)
   end
 end
 
-coroutine.close = function(co)
+coroutine.close = function(...)
+  local co = ...
   if stock_type(co) ~= "thread" then
-    error("bad argument #1 to 'close' (coroutine expected)", 2)
+    refuse_other("close", ...)
   elseif busy[co] or branches[co] then
     error("cannot close a coroutine that waits for a call", 2)
   end
-  charge_step()
   return settle(stock_close(co))
 end
 

@@ -1,12 +1,14 @@
 -- Joins the parts, makes the globals what a plan may see, and gives the host what it calls.
 
-local host, load_failures, load_values, load_control, load_tools, load_library = ...
+local host, load_failures, load_values, load_control, load_tools, load_library, load_tables, load_patterns = ...
 local globals = _G
 
 local core = {
   tools = {},
   setmetatable = setmetatable, getmetatable = getmetatable, stock_type = type, stock_pcall = pcall,
-  create = coroutine.create, resume = coroutine.resume, yield = coroutine.yield, running = coroutine.running,
+  create = coroutine.create, resume = host.resume or coroutine.resume, yield = coroutine.yield, running = coroutine.running,
+  -- While the VM is made nothing is metered yet, so an engine's natives may not work.
+  stock_match = string.match or host.native.match,
 }
 local xpcall, running, rawget, rawequal, getmetatable = xpcall, coroutine.running, rawget, rawequal, getmetatable
 
@@ -32,10 +34,14 @@ for _, name in ipairs({ "atan2", "cosh", "frexp", "ldexp", "log10", "pow", "sinh
   math[name] = nil
 end
 
+-- First, so that the other parts too search with natives, which charge.
+load_patterns(host, core)
 load_values(host, core)
 load_control(host, core)
 load_tools(host, core)
 load_library(host, core)
+load_tables(host, core)
+core.concat = table.concat
 globals.null = host.null
 
 -- A run that returns nothing leaves the context as it stands.
@@ -54,7 +60,9 @@ end
 
 local function main(chunk, context)
   core.main = running()
-  return xpcall(body, host.unwound, chunk, context)
+  -- Not in tail position: one instruction more would run there where the plan paused.
+  local ok, outcome, result = xpcall(body, host.unwound, chunk, context)
+  return ok, outcome, result
 end
 
 local function add_tools(names)

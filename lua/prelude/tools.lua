@@ -1,13 +1,14 @@
 -- The tools as functions, `parallel` and `retry`.
 
 local host, core = ...
-local records, caught, charge_step, SIGNAL = core.records, host.caught, host.charge_step, host.mark
+local records, caught, SIGNAL = core.records, host.caught, host.mark
 local request, take, raise, line_of = host.request, host.take, host.raise, host.line_of
+local request_short, take_short = host.request_short or function() end, host.take_short or function() end
 local can_pause, busy, branches, ordered_keys = core.can_pause, core.busy, core.branches, core.ordered_keys
 
 local stock_type, stock_pcall, rawget, rawequal, error = core.stock_type, core.stock_pcall, rawget, rawequal, error
 local create, resume, yield, running = core.create, core.resume, core.yield, core.running
-local pack, unpack, select, match = table.pack, table.unpack, select, string.match
+local pack, unpack, select, match = table.pack, table.unpack, select, core.stock_match
 local min, number_kind, tostring = math.min, math.type, tostring
 
 -- What follows SIGNAL says what is wanted. The host knows the same numbers.
@@ -20,10 +21,15 @@ local function tool(name)
   return function(...)
     if not can_pause() then
       raise("call_not_possible_here", "`" .. name .. "` was called where the plan cannot pause, for example "
-        .. "in a function given to string.gsub; make the call before and use its result there")
+        .. "in a `__tostring` metamethod; make the call before and use its result there")
     end
-    local ticket = request(branches[running()], name, ...)
+    local line = branches[running()]
+    local ticket = request_short(line, name, ...) or request(line, name, ...)
     yield(SIGNAL, CALL)
+    local is_there, answer = take_short(ticket)
+    if is_there then
+      return answer
+    end
     return take(ticket)
   end
 end
@@ -42,6 +48,9 @@ function core.add_tools(globals, names)
       end
     end
     local f = tool(name)
+    if host.noting then
+      f = host.noting(f)
+    end
     core.tools[f] = name
     container[key] = f
   end
@@ -61,7 +70,6 @@ local function run_branches(threads, keys, count)
     for place = 1, count do
       local co = threads[place]
       if co then
-        charge_step()
         busy[co] = nil
         core.branch = nodes[place]
         local got = pack(resume(co))

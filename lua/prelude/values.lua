@@ -8,8 +8,10 @@ local stock_type, stock_tostring, stock_next, stock_pairs = type, tostring, next
 local stock_getmetatable, stock_setmetatable = getmetatable, setmetatable
 local stock_rawget, stock_rawset, stock_rawlen = rawget, rawset, rawlen
 local rawequal, select, error = rawequal, select, error
-local match, concat, sort = string.match, table.concat, table.sort
+local match, concat, stock_sort, sort_keys = string.match, table.concat, table.sort, host.native.table_sort_keys
 local number_kind = math.type
+-- Tables, functions and coroutines in the order they were made.
+local by_age = host.by_age
 
 -- Refuses a strict error value.
 local function refuse_failure(value)
@@ -70,19 +72,20 @@ function print(...)
   host.emit(concat(parts, "\t", 1, count) .. "\n")
 end
 
-function rawget(container, key)
-  refuse_failure(container)
-  return stock_rawget(container, key)
+-- Arguments go on as they came: one that is left out is not the same as nil.
+function rawget(...)
+  refuse_failure((...))
+  return stock_rawget(...)
 end
 
-function rawset(container, key, value)
-  refuse_failure(container)
-  return stock_rawset(container, key, value)
+function rawset(...)
+  refuse_failure((...))
+  return stock_rawset(...)
 end
 
-function rawlen(container)
-  refuse_failure(container)
-  return stock_rawlen(container)
+function rawlen(...)
+  refuse_failure((...))
+  return stock_rawlen(...)
 end
 
 -- The keys and key set of a table from the host, if the plan has not put its own metatable on it.
@@ -90,6 +93,15 @@ local function shape_of(container)
   local metatable = stock_getmetatable(container)
   if stock_type(metatable) == "table" and rawequal(stock_rawget(metatable, 1), mark) then
     return metatable
+  end
+end
+
+-- Keys come in an order nobody laid down, so what sorting costs must not depend on it.
+local function sort(keys)
+  if sort_keys then
+    sort_keys(keys, #keys)
+  else
+    stock_sort(keys)
   end
 end
 
@@ -120,6 +132,9 @@ local function sorted_keys(container, keys, count)
   sort(integers)
   sort(floats)
   sort(strings)
+  if #others > 1 then
+    others = by_age(others)
+  end
 
   local ordered, filled = {}, 0
   local function add(list)
@@ -151,7 +166,7 @@ local function sorted_keys(container, keys, count)
 end
 
 -- The keys of a table in an order that depends on nothing hidden, and how many there are.
-local function ordered_keys(container)
+local function keys_in_order(container)
   local keys, count, plain = {}, 0, true
   for key in stock_next, container do
     count = count + 1
@@ -163,6 +178,8 @@ local function ordered_keys(container)
   end
   return sorted_keys(container, keys, count)
 end
+-- An engine whose own order costs differently from run to run brings its own.
+local ordered_keys = host.ordered_keys or keys_in_order
 core.ordered_keys = ordered_keys
 
 function pairs(...)
@@ -246,7 +263,8 @@ local function guard_close(metatable)
   end
 end
 
-function setmetatable(container, metatable)
+function setmetatable(...)
+  local container, metatable = ...
   refuse_failure(container)
   if stock_type(metatable) == "table" then
     refuse_failure(metatable)
@@ -257,5 +275,5 @@ function setmetatable(container, metatable)
     end
     guard_close(metatable)
   end
-  return stock_setmetatable(container, metatable)
+  return stock_setmetatable(...)
 end

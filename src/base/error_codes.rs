@@ -73,6 +73,8 @@ error_codes! {
     PlanNoRun = "plan_no_run", "The plan defines no global function `run`.", "Define `function run(context) … end` at the top level.";
     PlanUnknownTool = "plan_unknown_tool", "The plan calls a name that is neither a tool nor defined in it.", "Use one of the tools `luaplan tools` lists; the message names the nearest.";
     PlanForbiddenGlobal = "plan_forbidden_global", "The plan uses a part of Lua that the sandbox does not have.", "Use a tool or the plan library instead.";
+    EngineUnsupported = "engine_unsupported", "The plan uses a part of Lua that the chosen engine does not have.", "Write the named part otherwise, or run the plan on the engine `mlua`.";
+    EngineFailed = "engine_failed", "The engine that ran the plan failed inside.", "Run the plan on the engine `mlua`, and report the plan.";
     PlanBadArgument = "plan_bad_argument", "A tool call in the plan has a missing, unknown or wrongly typed argument.", "Compare the call with the tool's parameters, `luaplan tools show NAME`.";
 
     PlanError = "plan_error", "The plan raised an error while running.", "Read the message and line; `luaplan show RUN` lists the calls made before it.";
@@ -81,6 +83,9 @@ error_codes! {
     CallNotPossibleHere = "call_not_possible_here", "A tool was called where the VM cannot pause: in the callback of a string function.", "Make the call before and use its result there.";
     SandboxViolation = "sandbox_violation", "The plan tried to reach past the sandbox.", "Remove the attempt; nothing outside the tools can be reached.";
     Cancelled = "cancelled", "The run was cancelled.", "Start it again if it is still wanted.";
+    WorkerCrashed = "worker_crashed", "The process that ran the plan ended before the plan did.", "Look at its signal or exit status; luaplan itself goes on. If the plan is a harmless one, report it.";
+    WorkerProtocol = "worker_protocol", "The process that ran the plan sent something that is not in the protocol, and was ended.", "Report it with the plan and the log lines that carry the same run id.";
+    WorkerUnavailable = "worker_unavailable", "No process could be started to run the plan in.", "Run `luaplan doctor`; the message says what the system refused.";
     Interrupted = "interrupted", "The process was asked to stop while the run was going.", "Start the run again.";
 
     LimitInstructions = "limit_instructions", "The plan used up its instructions.", "Make the plan do less, or raise the limit `instructions`.";

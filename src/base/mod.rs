@@ -17,6 +17,7 @@ mod tool_failure;
 mod usage;
 mod value;
 mod value_json;
+mod value_text;
 pub mod written;
 
 pub use clock::{Clock, ManualClock, Randomness, SeededRandomness, SystemClock, SystemRandomness};

@@ -16,7 +16,7 @@ use serde_json::{Map, Number, Value as Json};
 
 use super::{Error, ErrorCode, Result, ToolFailure, Value};
 
-const BYTES_KEY: &str = "$bytes";
+pub(super) const BYTES_KEY: &str = "$bytes";
 const FAILURE_KEY: &str = "$failure";
 
 impl Value {
@@ -26,19 +26,6 @@ impl Value {
     /// `value_integer_out_of_range` for integers beyond 64 signed bits.
     pub fn from_json(json: Json) -> Result<Self> {
         read(json, false)
-    }
-
-    /// Reads the plain form from text.
-    ///
-    /// # Errors
-    /// `bad_request` where the text is not JSON, else as [`Value::from_json`].
-    pub fn from_json_text(text: &str) -> Result<Self> {
-        let json = serde_json::from_str(text)
-            .map_err(|error| Error::new(ErrorCode::BadRequest, format!("not valid JSON: {error}")))?;
-        match wide_integer(text) {
-            Some(integer) => Err(out_of_range(integer)),
-            None => Self::from_json(json),
-        }
     }
 
     /// Writes the plain form.
@@ -97,14 +84,14 @@ fn read_number(number: &Number) -> Result<Value> {
     Ok(Value::Float(number.as_f64().unwrap_or_default()))
 }
 
-fn out_of_range(integer: &str) -> Error {
+pub(super) fn out_of_range(integer: &str) -> Error {
     let message = format!("the integer {integer} does not fit 64 signed bits");
     Error::new(ErrorCode::ValueIntegerOutOfRange, message)
 }
 
 /// An integer in valid JSON that fits neither 64 signed nor unsigned bits: the reader would turn it
 /// into a float, and with that into another number.
-fn wide_integer(text: &str) -> Option<&str> {
+pub(super) fn wide_integer(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
         let at = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit())?;
@@ -134,7 +121,11 @@ fn read_bytes(members: &Map<String, Json>) -> Option<Value> {
     if members.len() != 1 {
         return None;
     }
-    let text = members.get(BYTES_KEY)?.as_str()?;
+    bytes_of(members.get(BYTES_KEY)?.as_str()?)
+}
+
+/// What base64 stands for, where it is what we write for bytes.
+pub(super) fn bytes_of(text: &str) -> Option<Value> {
     let bytes = BASE64.decode(text).ok()?;
     let canonical = std::str::from_utf8(&bytes).is_err() && BASE64.encode(&bytes) == text;
     canonical.then(|| Value::Bytes(bytes.into()))

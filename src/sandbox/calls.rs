@@ -6,10 +6,17 @@ use std::sync::Arc;
 use crate::base::{CallId, CallOutcome, Value};
 use crate::catalog::{CallArguments, CallRequest};
 
-use super::codec::{CallOrigin, Held};
+use super::held::Held;
 
 /// What a tool function holds while its coroutine sleeps.
 pub(super) type Ticket = i64;
+
+/// The call a value comes from; strict error values name it.
+pub(super) struct CallOrigin {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) line: Option<u32>,
+}
 
 struct Wanted {
     ticket: Ticket,
@@ -77,6 +84,11 @@ impl Calls {
         // A paused VM asks for nothing: what was answered is all that was asked.
         self.held.release();
         true
+    }
+
+    /// The answer for a ticket, which stays to be taken.
+    pub(super) fn peek(&self, ticket: Ticket) -> Option<&CallOutcome> {
+        self.answers.get(&ticket).map(|(_, outcome)| outcome)
     }
 
     pub(super) fn take(&mut self, ticket: Ticket) -> Option<(CallOrigin, CallOutcome)> {

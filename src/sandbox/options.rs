@@ -6,7 +6,7 @@ use crate::base::Limits;
 /// The limits a VM enforces itself; the rest of [`Limits`] belongs to the bus and the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VmLimits {
-    /// Instructions, counted in steps of [`super::STEP_INSTRUCTIONS`].
+    /// Instructions; looked at every [`super::STEP_INSTRUCTIONS`] or oftener.
     pub instructions: u64,
     /// Bytes the VM may hold at once.
     pub memory_bytes: u64,
@@ -38,6 +38,10 @@ impl From<&Limits> for VmLimits {
         }
     }
 }
+
+/// After so many instructions a VM can pause, so that many runs share few threads: well under a
+/// millisecond. The same in workers, where nobody needs the pauses, so that counts are the same.
+pub const SLICE_INSTRUCTIONS: u64 = 50_000;
 
 /// What a VM is made with.
 #[derive(Debug, Clone)]

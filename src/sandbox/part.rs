@@ -1,38 +1,45 @@
-//! Lua texts of our own, compiled once per process.
+//! Lua texts of our own: the prelude and the parts of the library written in Lua.
 
 use std::sync::OnceLock;
 
-use mlua::chunk::ChunkMode;
-use mlua::{Function, Lua};
-
 /// One Lua file of ours: `static JSON: LuaPart = LuaPart::new("json", include_str!("…"));`
 pub(in crate::sandbox) struct LuaPart {
-    name: &'static str,
-    source: &'static str,
-    bytecode: OnceLock<Vec<u8>>,
+    pub(in crate::sandbox) name: &'static str,
+    pub(in crate::sandbox) source: &'static str,
+    /// What an engine made of it, once per process.
+    pub(in crate::sandbox) bytecode: OnceLock<Vec<u8>>,
 }
 
 /// What the chunk names of our own parts begin with; frames of the plan never do.
-pub(super) const PART_CHUNK_NAME: &str = "=luaplan:";
+pub(in crate::sandbox) const PART_CHUNK_NAME: &str = "=luaplan:";
 
 impl LuaPart {
     pub(in crate::sandbox) const fn new(name: &'static str, source: &'static str) -> Self {
         Self { name, source, bytecode: OnceLock::new() }
     }
-
-    /// The part as a function of that VM.
-    ///
-    /// Bytecode from anywhere else is never loaded: a plan's chunk is always text.
-    ///
-    /// # Errors
-    /// If the text is not Lua, which a test rules out, or memory is used up.
-    pub(in crate::sandbox) fn load(&'static self, lua: &Lua) -> mlua::Result<Function> {
-        let name = format!("{PART_CHUNK_NAME}{}", self.name);
-        if let Some(bytecode) = self.bytecode.get() {
-            return lua.load(bytecode.as_slice()).set_name(name).set_mode(ChunkMode::Binary).into_function();
-        }
-        let function = lua.load(self.source).set_name(name).set_mode(ChunkMode::Text).into_function()?;
-        self.bytecode.get_or_init(|| function.dump(false));
-        Ok(function)
-    }
 }
+
+/// The prelude: `MAIN` joins the others and makes the globals what a plan may see.
+pub(in crate::sandbox) static MAIN: LuaPart =
+    LuaPart::new("main", include_str!("../../lua/prelude/main.lua"));
+/// Strict error values.
+pub(in crate::sandbox) static FAILURES: LuaPart =
+    LuaPart::new("failures", include_str!("../../lua/prelude/failures.lua"));
+/// The basic functions.
+pub(in crate::sandbox) static VALUES: LuaPart =
+    LuaPart::new("values", include_str!("../../lua/prelude/values.lua"));
+/// Protected calls and coroutines.
+pub(in crate::sandbox) static CONTROL: LuaPart =
+    LuaPart::new("control", include_str!("../../lua/prelude/control.lua"));
+/// Tools, `parallel` and `retry`.
+pub(in crate::sandbox) static TOOLS: LuaPart =
+    LuaPart::new("tools", include_str!("../../lua/prelude/tools.lua"));
+/// The string library, where it calls back into the plan.
+pub(in crate::sandbox) static LIBRARY: LuaPart =
+    LuaPart::new("library", include_str!("../../lua/prelude/library.lua"));
+/// Pattern functions, where they call back into the plan.
+pub(in crate::sandbox) static PATTERNS: LuaPart =
+    LuaPart::new("patterns", include_str!("../../lua/prelude/patterns.lua"));
+/// The table library, where it calls back into the plan.
+pub(in crate::sandbox) static TABLES: LuaPart =
+    LuaPart::new("tables", include_str!("../../lua/prelude/tables.lua"));

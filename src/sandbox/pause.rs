@@ -2,28 +2,28 @@
 
 use std::time::Duration;
 
-use super::vm::Vm;
-use super::{Stopped, VmUsage};
+use super::machine::Machine;
+use super::{Stopped, Vm, VmUsage};
 use crate::base::{CallOutcome, Error};
 use crate::catalog::CallRequest;
 
 /// Where a VM has come to.
 #[must_use = "a VM that is dropped loses its run"]
 #[derive(Debug)]
-pub enum Step {
+pub enum Step<M: Machine = Vm> {
     /// The plan waits for tool calls.
-    Calls(PendingCalls),
+    Calls(PendingCalls<M>),
     /// The slice of instructions is used up.
-    Slice(PausedSlice),
+    Slice(PausedSlice<M>),
     /// The plan waits before another attempt of `retry`.
-    Wait(PausedWait),
+    Wait(PausedWait<M>),
     /// The plan has ended, well or not.
     Done(Stopped),
 }
 
 macro_rules! common_to_pauses {
     ($($pause:ident),+) => {$(
-        impl $pause {
+        impl<M: Machine> $pause<M> {
             /// What was printed since the pause before; asking again gives nothing.
             pub fn take_printed(&mut self) -> String {
                 self.vm.take_printed()
@@ -47,38 +47,38 @@ common_to_pauses!(PendingCalls, PausedSlice, PausedWait);
 
 /// A plan that waits for tool calls.
 #[derive(Debug)]
-pub struct PendingCalls {
-    pub(super) vm: Vm,
+pub struct PendingCalls<M: Machine = Vm> {
+    pub(super) vm: M,
     /// The calls, in the order of the program. One alone, or one for each branch of `parallel`
     /// that came to a call in this round; these may run at the same time.
     pub calls: Vec<CallRequest>,
 }
 
-impl PendingCalls {
+impl<M: Machine> PendingCalls<M> {
     /// Goes on with what came of the calls, in the order of `calls`. A different number of outcomes
     /// ends the run with `internal`.
-    pub fn answer(self, outcomes: Vec<CallOutcome>) -> Step {
+    pub fn answer(self, outcomes: Vec<CallOutcome>) -> Step<M> {
         self.vm.answer(outcomes)
     }
 }
 
 /// A plan that has used up its slice.
 #[derive(Debug)]
-pub struct PausedSlice {
-    pub(super) vm: Vm,
+pub struct PausedSlice<M: Machine = Vm> {
+    pub(super) vm: M,
 }
 
-impl PausedSlice {
+impl<M: Machine> PausedSlice<M> {
     /// Goes on with a new slice.
-    pub fn go_on(self) -> Step {
+    pub fn go_on(self) -> Step<M> {
         self.vm.go_on()
     }
 }
 
 /// A plan that waits before another attempt of `retry`.
 #[derive(Debug)]
-pub struct PausedWait {
-    pub(super) vm: Vm,
+pub struct PausedWait<M: Machine = Vm> {
+    pub(super) vm: M,
     /// How long to wait.
     pub wait: Duration,
     /// The attempt that failed, counted from 1.
@@ -89,9 +89,9 @@ pub struct PausedWait {
     pub message: String,
 }
 
-impl PausedWait {
+impl<M: Machine> PausedWait<M> {
     /// Goes on with the next attempt.
-    pub fn go_on(self) -> Step {
+    pub fn go_on(self) -> Step<M> {
         self.vm.go_on()
     }
 }

@@ -1,13 +1,13 @@
 //! What a VM hands out when it pauses or stops.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::{Result, Value};
 
 /// Why a VM is told to stop from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
+#[repr(usize)]
 pub enum InterruptReason {
     /// The wall limit passed.
     WallTime = 1,
@@ -17,12 +17,19 @@ pub enum InterruptReason {
 
 /// A handle to stop a VM from another thread. The VM looks at it at every meter step.
 #[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<AtomicU8>);
+pub struct Interrupt(Arc<AtomicUsize>);
 
 impl Interrupt {
     /// Asks the VM to stop. The first reason given stays.
     pub fn trigger(&self, reason: InterruptReason) {
-        let _ = self.0.compare_exchange(0, reason as u8, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.0.compare_exchange(0, reason as usize, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// The flag itself, for what can do no more than store a number: a signal handler. The numbers
+    /// are those of [`InterruptReason`].
+    #[must_use]
+    pub fn flag(&self) -> Arc<AtomicUsize> {
+        self.0.clone()
     }
 
     /// Whether, and why, the VM was asked to stop.
@@ -39,7 +46,7 @@ impl Interrupt {
 /// What a VM has used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct VmUsage {
-    /// Instructions, rounded up to the meter's step.
+    /// Instructions run, and work of the library in the same unit.
     pub instructions: u64,
     /// The most bytes held at once.
     pub memory_peak_bytes: u64,

@@ -11,19 +11,20 @@ mod call;
 mod csv;
 mod date;
 mod json;
-mod load;
 mod order;
 mod round;
 mod stubs;
 #[cfg(test)]
 mod tests;
 mod text;
-
-use mlua::Lua;
+mod value;
 
 use super::part::LuaPart;
-use super::support::Support;
-use call::Native;
+
+pub(super) use call::{Native, quoted};
+pub(super) use order::SORTED_ORDER;
+pub(super) use round::ROUND;
+pub(super) use value::{LibError, LibHost, LibTable, Result, Table, Value};
 
 pub use stubs::{LIBRARY_STUB_FILES, LIBRARY_STUBS, library_signatures};
 
@@ -32,22 +33,22 @@ static LIST: LuaPart = LuaPart::new("list", include_str!("../../../lua/lib/list.
 static LIST_ORDER: LuaPart = LuaPart::new("list_order", include_str!("../../../lua/lib/list_order.lua"));
 static LIST_PARTS: LuaPart = LuaPart::new("list_parts", include_str!("../../../lua/lib/list_parts.lua"));
 /// What the Lua parts share: argument checks, and `total(numbers, count)`.
-static CHECKS: LuaPart = LuaPart::new("checks", include_str!("../../../lua/lib/checks.lua"));
-static TOTAL: LuaPart = LuaPart::new("total", include_str!("../../../lua/lib/total.lua"));
+pub(super) static CHECKS: LuaPart = LuaPart::new("checks", include_str!("../../../lua/lib/checks.lua"));
+pub(super) static TOTAL: LuaPart = LuaPart::new("total", include_str!("../../../lua/lib/total.lua"));
 
 /// One library: a global table of functions.
-struct Library {
-    name: &'static str,
+pub(super) struct Library {
+    pub(super) name: &'static str,
     /// The member that holds the value `null`.
-    null: Option<&'static str>,
+    pub(super) null: Option<&'static str>,
     /// Functions written in Rust.
-    natives: &'static [Native],
+    pub(super) natives: &'static [Native],
     /// Parts that return a table of functions written in Lua.
-    parts: &'static [&'static LuaPart],
+    pub(super) parts: &'static [&'static LuaPart],
 }
 
 /// Every library, in the order of the documentation.
-static LIBRARIES: [Library; 6] = [
+pub(super) static LIBRARIES: [Library; 6] = [
     Library { name: "json", null: Some("null"), natives: json::NATIVES, parts: &[] },
     Library { name: "date", null: None, natives: date::NATIVES, parts: &[] },
     Library { name: "text", null: None, natives: text::NATIVES, parts: &[] },
@@ -55,11 +56,3 @@ static LIBRARIES: [Library; 6] = [
     Library { name: "stats", null: None, natives: &[], parts: &[&STATS] },
     Library { name: "list", null: None, natives: &[], parts: &[&LIST, &LIST_ORDER, &LIST_PARTS] },
 ];
-
-/// Sets the library globals. Called once the VM's own globals are in place, before the plan is
-/// loaded: the libraries keep the `type`, `pairs` and so on that they find now, so nothing a plan
-/// redefines changes how they work.
-pub(super) fn install(lua: &Lua, support: &Support) -> mlua::Result<()> {
-    load::install(lua, support, &LIBRARIES)?;
-    round::install(lua, support)
-}

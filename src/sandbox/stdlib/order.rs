@@ -5,24 +5,23 @@
 
 use std::cmp::Ordering;
 
-use mlua::{Function, Lua, Table, Value};
-
-use crate::sandbox::support::Support;
+use super::call::{Call, Native};
+use super::value::{Result, Text, Value};
 
 enum Key {
     Integer(i64),
     Float(f64),
-    Text(Vec<u8>),
+    Text(Text),
     Bool(bool),
     Last,
 }
 
 impl Key {
-    fn of(value: &Value) -> Self {
+    fn of(value: &Value<'_>) -> Self {
         match value {
             Value::Integer(number) => Self::Integer(*number),
             Value::Number(number) if !number.is_nan() => Self::Float(*number),
-            Value::String(text) => Self::Text(text.as_bytes().to_vec()),
+            Value::String(text) => Self::Text(text.clone()),
             Value::Boolean(value) => Self::Bool(*value),
             _ => Self::Last,
         }
@@ -43,7 +42,7 @@ impl Key {
             (Self::Float(a), Self::Float(b)) => a.partial_cmp(b).unwrap_or(Ordering::Equal),
             (Self::Integer(a), Self::Float(b)) => compare_mixed(*a, *b),
             (Self::Float(a), Self::Integer(b)) => compare_mixed(*b, *a).reverse(),
-            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
             (Self::Bool(a), Self::Bool(b)) => a.cmp(b),
             (a, b) => return a.rank().cmp(&b.rank()),
         };
@@ -68,20 +67,26 @@ fn compare_mixed(integer: i64, float: f64) -> Ordering {
 }
 
 /// `sorted_order(keys, n, descending)` → the positions 1..n in sorted order.
-pub(super) fn function(lua: &Lua, support: &Support) -> mlua::Result<Function> {
-    let support = support.clone();
-    lua.create_function(move |lua, (keys, count, descending): (Table, usize, bool)| {
-        let levels = u64::from(usize::BITS - count.leading_zeros());
-        support.charge((count as u64).saturating_mul(levels))?;
-        let mut order = Vec::new();
-        for index in 1..=count {
-            let key = Key::of(&keys.raw_get::<Value>(index)?);
-            if let Key::Text(text) = &key {
-                support.charge(text.len() as u64 / 4)?;
-            }
-            order.push((key, index));
+pub(in crate::sandbox) static SORTED_ORDER: Native = Native { name: "sorted_order", run: sorted_order };
+
+fn sorted_order<'v>(call: &Call<'v>) -> Result<Value<'v>> {
+    let keys = call.table(0, "keys")?;
+    let count = call.size(1, "n")?;
+    let descending = matches!(call.arg(2), Value::Boolean(true));
+    let levels = u64::from(usize::BITS - count.leading_zeros());
+    call.charge((count as u64).saturating_mul(levels))?;
+    let mut order = Vec::new();
+    for index in 1..=i64::try_from(count).unwrap_or(i64::MAX) {
+        let key = Key::of(&keys.item(index)?);
+        if let Key::Text(text) = &key {
+            call.charge(text.as_bytes().len() as u64 / 4)?;
         }
-        order.sort_by(|(a, _), (b, _)| a.compare(b, descending));
-        lua.create_sequence_from(order.into_iter().map(|(_, index)| index))
-    })
+        order.push((key, index));
+    }
+    order.sort_by(|(a, _), (b, _)| a.compare(b, descending));
+    let list = call.host.table(count, 0)?;
+    for (place, (_, index)) in (1..).zip(order) {
+        list.set_item(place, Value::Integer(index))?;
+    }
+    Ok(Value::Table(list))
 }

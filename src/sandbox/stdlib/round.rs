@@ -1,30 +1,15 @@
 //! `math.round`: half away from zero, judged by the number as it prints.
 
-use mlua::{Function, Lua, Table, Value};
-
 use super::call::{Call, Native};
-use super::load::native_function;
-use crate::sandbox::support::Support;
+use super::value::{Result, Value};
 
 /// Beyond this many digits no double has anything left to round, or anything left over.
 const DIGITS_MAX: i64 = 400;
 
-static ROUND: Native = Native { name: "round", run: call };
+/// `math.round`, also known as `stats.round`.
+pub(in crate::sandbox) static ROUND: Native = Native { name: "round", run: call };
 
-/// Adds `round` to the table `math`.
-pub(super) fn install(lua: &Lua, support: &Support) -> mlua::Result<()> {
-    match lua.globals().raw_get::<Value>("math")? {
-        Value::Table(math) => Table::raw_set(&math, ROUND.name, function(lua, support)?),
-        _ => Ok(()),
-    }
-}
-
-/// The function itself, also known as `stats.round`.
-pub(super) fn function(lua: &Lua, support: &Support) -> mlua::Result<Function> {
-    native_function(lua, support, "math", &ROUND)
-}
-
-fn call(call: &Call<'_>) -> mlua::Result<Value> {
+fn call<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let digits = if call.is_absent(1) { 0 } else { call.integer(1, "digits")? };
     let number = call.arg(0);
     if let (Some(integer), false) = (call.as_integer(&number), matches!(number, Value::Number(_))) {
@@ -39,11 +24,12 @@ fn call(call: &Call<'_>) -> mlua::Result<Value> {
     Ok(Value::Number(rounded))
 }
 
-fn round_integer(integer: i64, digits: i64) -> Value {
+fn round_integer<'v>(integer: i64, digits: i64) -> Value<'v> {
     if digits >= 0 {
         return Value::Integer(integer);
     }
-    let Some(unit) = u32::try_from(-digits).ok().and_then(|power| 10_i128.checked_pow(power)) else {
+    let Some(unit) = u32::try_from(digits.unsigned_abs()).ok().and_then(|power| 10_i128.checked_pow(power))
+    else {
         return Value::Integer(0);
     };
     let (sign, size) = (i128::from(integer.signum()), i128::from(integer).abs());
@@ -59,6 +45,9 @@ fn round_integer(integer: i64, digits: i64) -> Value {
 pub(super) fn round(number: f64, digits: i64) -> f64 {
     if !number.is_finite() || number == 0.0 || digits >= DIGITS_MAX {
         return number;
+    }
+    if digits <= -DIGITS_MAX {
+        return 0.0;
     }
     let text = format!("{:e}", number.abs());
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

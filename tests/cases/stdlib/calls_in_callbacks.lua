@@ -12,8 +12,3 @@ local rows = echo({ { n = 2, c = "b" }, { n = 1, c = null } })
 equal(list.pluck(list.sort_by(rows, "n"), "n"), { 1, 2 })
 equal(stats.sum(rows, "n"), 3)
 equal(csv.encode(rows), "c,n\nb,2\n,1\n")
--- Errors name the plan's line.
-local ok, message = pcall(function() return text.trim(nil) end)
-equal(message, "plan.lua:16: text.trim: argument 1 (s) must be text, got nil")
-ok, message = pcall(list.map, nil, tostring)
-equal(message, "plan.lua:18: list.map: argument 1 (list) must be a table, got nil")

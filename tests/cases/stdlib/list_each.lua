@@ -49,12 +49,3 @@ fails("list.map: item 1 has no members, it is number", list.map, { 1 }, "n")
 fails("list.each: argument 2 (fn) must be a function, got string", list.each, {}, "n")
 fails("list.filter: argument 2 (test) must be a function or a table of members, got string", list.filter, {}, "n")
 fails("list.reduce: argument 2 (fn) must be a function, got nil", list.reduce, {})
--- Whatever a list's metatable refuses, the library does not get around.
-local strict = setmetatable({}, { __len = function() error("a failed call") end, __index = function() error("a failed call") end })
-for _, name in ipairs({ "map", "filter", "find", "sort_by", "group_by", "take", "chunk", "reverse", "count" }) do
-  fails("a failed call", list[name], strict, tostring)
-end
-fails("a failed call", stats.sum, strict)
-fails("a failed call", text.trim, strict)
-fails("a failed call", json.array, strict)
-fails("a failed call", list.is_list, strict)

@@ -3,15 +3,14 @@
 mod read;
 mod write;
 
-use mlua::{Table, Value};
-
 use super::call::{Call, Native};
+use super::value::{Result, Table, Value};
 
 pub(super) static NATIVES: &[Native] =
     &[Native { name: "parse", run: read::parse }, Native { name: "encode", run: write::encode }];
 
 /// An option that is true or false.
-fn flag(call: &Call<'_>, options: Option<&Table>, name: &str, default: bool) -> mlua::Result<bool> {
+fn flag<'v>(call: &Call<'v>, options: Option<&Table<'v>>, name: &str, default: bool) -> Result<bool> {
     match option(options, name)? {
         Value::Nil => Ok(default),
         Value::Boolean(value) => Ok(value),
@@ -22,7 +21,7 @@ fn flag(call: &Call<'_>, options: Option<&Table>, name: &str, default: bool) -> 
 }
 
 /// The separator: one ASCII character that no quoting or line end needs.
-fn separator(call: &Call<'_>, options: Option<&Table>) -> mlua::Result<u8> {
+fn separator<'v>(call: &Call<'v>, options: Option<&Table<'v>>) -> Result<u8> {
     match option(options, "separator")? {
         Value::Nil => Ok(b','),
         Value::String(text) => match *text.as_bytes() {
@@ -38,6 +37,6 @@ fn separator(call: &Call<'_>, options: Option<&Table>) -> mlua::Result<u8> {
     }
 }
 
-fn option(options: Option<&Table>, name: &str) -> mlua::Result<Value> {
+fn option<'v>(options: Option<&Table<'v>>, name: &str) -> Result<Value<'v>> {
     options.map_or(Ok(Value::Nil), |options| options.get(name))
 }

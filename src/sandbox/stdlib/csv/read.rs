@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 
 use csv::{ByteRecord, ReaderBuilder};
-use mlua::{LuaString, Value};
 
 use super::super::call::Call;
+use super::super::value::{Result, Value};
 use super::{flag, separator};
 
 /// What one cell costs beside its bytes.
 const CELL_INSTRUCTIONS: u64 = 4;
 
-pub(super) fn parse(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn parse<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.text(0, "text")?;
     let options = call.options(1, &["header", "separator", "numbers"])?;
     let options = options.as_ref();
@@ -22,28 +22,25 @@ pub(super) fn parse(call: &Call<'_>) -> mlua::Result<Value> {
         .has_headers(false)
         .flexible(true)
         .delimiter(separator(call, options)?)
-        .from_reader(&*bytes);
+        .from_reader(bytes);
     let mut record = ByteRecord::new();
-    let mut names: Option<Vec<LuaString>> = None;
-    let rows = call.lua.create_table()?;
+    let mut names: Option<Vec<Vec<u8>>> = None;
+    let rows = call.host.table(0, 0)?;
+    let mut rows_read = 0;
     while reader.read_byte_record(&mut record).map_err(|error| call.fail(error))? {
         let line = record.position().map_or(0, csv::Position::line);
         if header && names.is_none() {
-            let mut created = Vec::new();
-            for name in column_names(&record) {
-                created.push(call.lua.create_string(name)?);
-            }
-            names = Some(created);
+            names = Some(column_names(&record));
             continue;
         }
-        let row = call.lua.create_table()?;
+        let row = call.host.table(0, 0)?;
         for (index, cell) in record.iter().enumerate() {
             call.charge(CELL_INSTRUCTIONS)?;
             let value = cell_value(call, cell, numbers)?;
             match &names {
-                None => row.raw_set(index + 1, value)?,
+                None => row.set_item(index as i64 + 1, value)?,
                 Some(names) => match names.get(index) {
-                    Some(name) => row.raw_set(name, value)?,
+                    Some(name) => row.set(name, value)?,
                     None => {
                         return Err(call.fail(format_args!(
                             "line {line} has {} fields, the header has {}",
@@ -55,11 +52,12 @@ pub(super) fn parse(call: &Call<'_>) -> mlua::Result<Value> {
             }
         }
         if names.is_none() {
-            call.support.mark_array(&row)?;
+            row.mark_array()?;
         }
-        rows.raw_push(row)?;
+        rows_read += 1;
+        rows.set_item(rows_read, Value::Table(row))?;
     }
-    call.support.mark_array(&rows)?;
+    rows.mark_array()?;
     Ok(Value::Table(rows))
 }
 
@@ -84,7 +82,7 @@ fn column_names(record: &ByteRecord) -> Vec<Vec<u8>> {
     names
 }
 
-fn cell_value(call: &Call<'_>, cell: &[u8], numbers: bool) -> mlua::Result<Value> {
+fn cell_value<'v>(call: &Call<'v>, cell: &[u8], numbers: bool) -> Result<Value<'v>> {
     if numbers && let Some(number) = std::str::from_utf8(cell).ok().and_then(read_number) {
         return Ok(number);
     }
@@ -92,7 +90,7 @@ fn cell_value(call: &Call<'_>, cell: &[u8], numbers: bool) -> mlua::Result<Value
 }
 
 /// A number only where nothing is lost by it: `007` and `+49` are codes, not counts.
-fn read_number(text: &str) -> Option<Value> {
+fn read_number<'v>(text: &str) -> Option<Value<'v>> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, fraction) =
         digits.split_once('.').map_or((digits, None), |(whole, part)| (whole, Some(part)));

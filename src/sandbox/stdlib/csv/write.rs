@@ -2,13 +2,13 @@
 
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 use indexmap::IndexSet;
-use mlua::{Table, Value as Lua};
 
 use super::super::call::Call;
+use super::super::value::{Result, Table, Value as Lua};
 use super::{flag, option, separator};
 use crate::base::Value;
 
-pub(super) fn encode(call: &Call<'_>) -> mlua::Result<Lua> {
+pub(super) fn encode<'v>(call: &Call<'v>) -> Result<Lua<'v>> {
     let known = ["columns", "header", "separator", "newline", "escape_formulas"];
     let options = call.options(1, &known)?;
     let options = options.as_ref();
@@ -17,11 +17,11 @@ pub(super) fn encode(call: &Call<'_>) -> mlua::Result<Lua> {
     let mut columns = columns(call, options)?;
     let terminator = match option(options, "newline")? {
         Lua::Nil => Terminator::Any(b'\n'),
-        Lua::String(text) if text == "\n" => Terminator::Any(b'\n'),
-        Lua::String(text) if text == "\r\n" => Terminator::CRLF,
+        Lua::String(text) if text.as_bytes() == b"\n" => Terminator::Any(b'\n'),
+        Lua::String(text) if text.as_bytes() == b"\r\n" => Terminator::CRLF,
         _ => return Err(call.fail("option newline must be \"\\n\" or \"\\r\\n\"")),
     };
-    let rows = match call.support.to_value(&call.argument_name(0), &Lua::Table(call.table(0, "rows")?))? {
+    let rows = match call.host.to_value(&call.argument_name(0), &Lua::Table(call.table(0, "rows")?))? {
         Value::Array(rows) => rows,
         Value::Object(members) if members.is_empty() => Vec::new(),
         _ => return Err(call.fail("argument 1 (rows) must be a list of rows")),
@@ -64,7 +64,7 @@ pub(super) fn encode(call: &Call<'_>) -> mlua::Result<Lua> {
 }
 
 /// The columns asked for.
-fn columns(call: &Call<'_>, options: Option<&Table>) -> mlua::Result<Option<IndexSet<String>>> {
+fn columns<'v>(call: &Call<'v>, options: Option<&Table<'v>>) -> Result<Option<IndexSet<String>>> {
     let list = match option(options, "columns")? {
         Lua::Nil => return Ok(None),
         Lua::Table(list) => list,
@@ -76,9 +76,10 @@ fn columns(call: &Call<'_>, options: Option<&Table>) -> mlua::Result<Option<Inde
         }
     };
     let mut names = IndexSet::new();
-    for name in list.sequence_values::<Lua>() {
+    for place in 1.. {
         call.charge(4)?;
-        match name? {
+        match list.item(place)? {
+            Lua::Nil => break,
             Lua::String(name) => names.insert(name.to_string_lossy()),
             other => {
                 return Err(call.fail(format_args!(

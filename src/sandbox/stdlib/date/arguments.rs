@@ -1,25 +1,25 @@
 //! Dates, units and distances as arguments.
 
 use jiff::tz::Offset;
-use mlua::{Table, Value};
 
 use super::super::call::{Call, quoted};
+use super::super::value::{Result, Table, Value};
 use super::DATE_INSTRUCTIONS;
 use super::arithmetic::{Distance, Unit};
 use super::stamp::{Stamp, parse_offset};
 
 /// A result whose failure is this call's error.
-pub(super) fn pass<T>(call: &Call<'_>, result: Result<T, String>) -> mlua::Result<T> {
+pub(super) fn pass<T>(call: &Call<'_>, result: Result<T, String>) -> Result<T> {
     result.map_err(|message| call.fail(message))
 }
 
 /// A date as a result.
-pub(super) fn give(call: &Call<'_>, result: Result<Stamp, String>) -> mlua::Result<Value> {
+pub(super) fn give<'v>(call: &Call<'v>, result: Result<Stamp, String>) -> Result<Value<'v>> {
     call.give(pass(call, result)?.to_string())
 }
 
 /// A date as an argument.
-pub(super) fn stamp(call: &Call<'_>, index: usize, name: &str) -> mlua::Result<Stamp> {
+pub(super) fn stamp(call: &Call<'_>, index: usize, name: &str) -> Result<Stamp> {
     call.charge(DATE_INSTRUCTIONS)?;
     let text = call.utf8(index, name)?;
     Stamp::parse(&text)
@@ -27,7 +27,7 @@ pub(super) fn stamp(call: &Call<'_>, index: usize, name: &str) -> mlua::Result<S
 }
 
 /// A unit as an argument.
-pub(super) fn unit(call: &Call<'_>, index: usize) -> mlua::Result<Unit> {
+pub(super) fn unit(call: &Call<'_>, index: usize) -> Result<Unit> {
     let name = call.utf8(index, "unit")?;
     Unit::parse(&name).ok_or_else(|| {
         call.fail(format_args!(
@@ -40,7 +40,7 @@ pub(super) fn unit(call: &Call<'_>, index: usize) -> mlua::Result<Unit> {
 }
 
 /// An offset as an argument.
-pub(super) fn offset(call: &Call<'_>, index: usize) -> mlua::Result<(Offset, bool)> {
+pub(super) fn offset(call: &Call<'_>, index: usize) -> Result<(Offset, bool)> {
     let text = call.utf8(index, "offset")?;
     parse_offset(&text).ok_or_else(|| {
         call.fail(format_args!(
@@ -53,7 +53,7 @@ pub(super) fn offset(call: &Call<'_>, index: usize) -> mlua::Result<(Offset, boo
 
 /// A distance: `{months = 1, days = -2}`, or a number (of days) with a unit after it, or a unit's
 /// name alone for one of it.
-pub(super) fn distance(call: &Call<'_>, index: usize, unit_index: usize) -> mlua::Result<Distance> {
+pub(super) fn distance(call: &Call<'_>, index: usize, unit_index: usize) -> Result<Distance> {
     match call.arg(index) {
         Value::Table(table) => by_units(call, &table),
         Value::String(name) if Unit::parse(&name.to_string_lossy()).is_some() => {
@@ -67,11 +67,10 @@ pub(super) fn distance(call: &Call<'_>, index: usize, unit_index: usize) -> mlua
     }
 }
 
-fn by_units(call: &Call<'_>, table: &Table) -> mlua::Result<Distance> {
+fn by_units<'v>(call: &Call<'v>, table: &Table<'v>) -> Result<Distance> {
     let mut distance = Distance::default();
     let mut faults = Vec::new();
-    for pair in table.pairs::<Value, Value>() {
-        let (name, count) = pair?;
+    for (name, count) in table.entries()? {
         call.charge(4)?;
         let text = match &name {
             Value::String(text) => text.to_string_lossy(),

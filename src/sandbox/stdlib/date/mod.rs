@@ -6,9 +6,8 @@ mod format;
 mod parts;
 mod stamp;
 
-use mlua::Value;
-
 use super::call::{Call, Native};
+use super::value::{Result, Value};
 use arguments::{distance, give, offset, pass, stamp, unit};
 use stamp::{EPOCH, OUT_OF_YEARS, Stamp, TimeForm};
 
@@ -39,7 +38,7 @@ pub(super) static NATIVES: &[Native] = &[
     Native { name: "to_utc", run: to_utc },
 ];
 
-fn read(call: &Call<'_>) -> mlua::Result<Result<Stamp, String>> {
+fn read(call: &Call<'_>) -> Result<Result<Stamp, String>> {
     let text = call.utf8(0, "text")?;
     call.charge(DATE_INSTRUCTIONS)?;
     if call.is_absent(1) {
@@ -48,49 +47,49 @@ fn read(call: &Call<'_>) -> mlua::Result<Result<Stamp, String>> {
     Ok(format::read(&text, &call.utf8(1, "format")?))
 }
 
-fn parse(call: &Call<'_>) -> mlua::Result<Value> {
+fn parse<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let read = read(call)?;
     give(call, read)
 }
 
-fn valid(call: &Call<'_>) -> mlua::Result<Value> {
+fn valid<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     if !matches!(call.arg(0), Value::String(_)) {
         return Ok(Value::Boolean(false));
     }
     Ok(Value::Boolean(read(call)?.is_ok()))
 }
 
-fn format_as(call: &Call<'_>) -> mlua::Result<Value> {
+fn format_as<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let stamp = stamp(call, 0, "iso")?;
     let pattern = call.utf8(1, "format")?;
     call.charge_bytes(pattern.len().saturating_mul(16))?;
     call.give(pass(call, format::format(&stamp, &pattern))?)
 }
 
-fn add(call: &Call<'_>) -> mlua::Result<Value> {
+fn add<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let stamp = stamp(call, 0, "iso")?;
     let distance = distance(call, 1, 2)?;
     give(call, arithmetic::add(stamp, distance))
 }
 
-fn diff(call: &Call<'_>) -> mlua::Result<Value> {
+fn diff<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let (from, to) = (stamp(call, 0, "from")?, stamp(call, 1, "to")?);
     let unit = if call.is_absent(2) { arithmetic::Unit::Days } else { unit(call, 2)? };
     Ok(Value::Integer(pass(call, arithmetic::diff(&from, &to, unit))?))
 }
 
-fn compare(call: &Call<'_>) -> mlua::Result<Value> {
+fn compare<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let (a, b) = (stamp(call, 0, "a")?, stamp(call, 1, "b")?);
     Ok(Value::Integer(arithmetic::compare(&a, &b) as i64))
 }
 
-fn start_of(call: &Call<'_>) -> mlua::Result<Value> {
+fn start_of<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let stamp = stamp(call, 0, "iso")?;
     let unit = unit(call, 1)?;
     give(call, arithmetic::start_of(stamp, unit))
 }
 
-fn end_of(call: &Call<'_>) -> mlua::Result<Value> {
+fn end_of<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let stamp = stamp(call, 0, "iso")?;
     let unit = unit(call, 1)?;
     give(call, arithmetic::end_of(stamp, unit))
@@ -98,7 +97,7 @@ fn end_of(call: &Call<'_>) -> mlua::Result<Value> {
 
 /// Every date from `from` to `to`, both included. Each is counted from the first, so that a
 /// month's end stays one.
-fn range(call: &Call<'_>) -> mlua::Result<Value> {
+fn range<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let (from, to) = (stamp(call, 0, "from")?, stamp(call, 1, "to")?);
     let step = if call.is_absent(2) {
         arithmetic::Distance::default().with(1, arithmetic::Unit::Days).unwrap_or_default()
@@ -110,30 +109,30 @@ fn range(call: &Call<'_>) -> mlua::Result<Value> {
     if step.is_zero() || direction.is_eq() {
         return Err(call.fail("argument 3 (step) must not be zero"));
     }
-    let list = call.lua.create_table()?;
+    let list = call.host.table(0, 0)?;
     let mut index = 0;
     let mut current = from;
     while arithmetic::compare(&current, &to) != direction {
         call.charge(DATE_INSTRUCTIONS)?;
         index += 1;
-        list.raw_set(index, call.lua.create_string(current.to_string())?)?;
+        list.set_item(index, Value::text(current.to_string()))?;
         match step.times(index).and_then(|far| arithmetic::add(from, far)) {
             Ok(next) => current = next,
             // The calendar ends before `to` is passed.
             Err(_) => break,
         }
     }
-    call.support.mark_array(&list)?;
+    list.mark_array()?;
     Ok(Value::Table(list))
 }
 
-fn unix(call: &Call<'_>) -> mlua::Result<Value> {
+fn unix<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let since = stamp(call, 0, "iso")?.since_epoch();
     // Seconds before 1970 that are not whole belong to the second before them.
     Ok(Value::Integer(since.as_secs() - i64::from(since.subsec_nanos() < 0)))
 }
 
-fn from_unix(call: &Call<'_>) -> mlua::Result<Value> {
+fn from_unix<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let (seconds, millis) = match (call.as_integer(&call.arg(0)), call.number(0, "seconds")?) {
         (Some(seconds), _) => (seconds, 0),
         (None, seconds) if seconds.is_finite() => {
@@ -156,7 +155,7 @@ fn from_unix(call: &Call<'_>) -> mlua::Result<Value> {
 }
 
 /// The same instant as a text that ends in `Z`.
-fn to_utc(call: &Call<'_>) -> mlua::Result<Value> {
+fn to_utc<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let stamp = stamp(call, 0, "iso")?;
     let form = stamp.time.unwrap_or(TimeForm::PLAIN);
     let time = Some(TimeForm { offset: Some((jiff::tz::Offset::UTC, true)), ..form });

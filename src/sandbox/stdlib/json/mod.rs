@@ -3,11 +3,11 @@
 
 mod read;
 
-use mlua::Value;
 use serde::Serialize as _;
 use serde_json::Value as Json;
 
 use super::call::{Call, Native};
+use super::value::{Result, Value};
 use crate::base;
 
 /// The widest indentation of one level.
@@ -21,21 +21,21 @@ pub(super) static NATIVES: &[Native] = &[
     Native { name: "is_null", run: is_null },
 ];
 
-fn decode(call: &Call<'_>) -> mlua::Result<Value> {
+fn decode<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.utf8(0, "text")?;
     let value = read::read(&text).map_err(|message| call.fail(message))?;
     // Inside a list null is a value; standing alone it is nothing, as in an object.
     if value == base::Value::Null {
         return Ok(Value::Nil);
     }
-    call.support.from_value(call.lua, &value)
+    call.host.from_value(&value)
 }
 
-fn encode(call: &Call<'_>) -> mlua::Result<Value> {
+fn encode<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let mut indent = 0;
     let mut sort = false;
     if let Some(options) = call.options(1, &["indent", "sort"])? {
-        let width: Value = options.get("indent")?;
+        let width = options.get("indent")?;
         if !width.is_nil() {
             indent = call
                 .as_integer(&width)
@@ -47,13 +47,13 @@ fn encode(call: &Call<'_>) -> mlua::Result<Value> {
         }
         sort = matches!(options.get("sort")?, Value::Boolean(true));
     }
-    let value = call.support.to_value(&call.argument_name(0), &call.arg(0))?;
+    let value = call.host.to_value(&call.argument_name(0), &call.arg(0))?;
     call.charge_bytes(usize::try_from(value.approximate_bytes()).unwrap_or(usize::MAX))?;
     let mut json = value.to_json();
     if sort {
         json.sort_all_objects();
     }
-    let limit = call.support.meter.limits().memory_bytes;
+    let limit = call.host.meter().limits().memory_bytes;
     let mut text = Bounded { bytes: Vec::new(), limit: usize::try_from(limit).unwrap_or(usize::MAX) };
     // Only the bound can make writing to memory fail.
     let room = if write(&json, indent, &mut text).is_ok() { Some(text.bytes.len()) } else { None };
@@ -90,19 +90,18 @@ impl std::io::Write for Bounded {
     }
 }
 
-fn array(call: &Call<'_>) -> mlua::Result<Value> {
-    let table = if call.is_absent(0) { call.lua.create_table()? } else { call.table(0, "t")? };
-    call.support.mark_array(&table)?;
+fn array<'v>(call: &Call<'v>) -> Result<Value<'v>> {
+    let table = if call.is_absent(0) { call.host.table(0, 0)? } else { call.table(0, "t")? };
+    table.mark_array()?;
     Ok(Value::Table(table))
 }
 
-fn object(call: &Call<'_>) -> mlua::Result<Value> {
-    let table = if call.is_absent(0) { call.lua.create_table()? } else { call.table(0, "t")? };
-    call.support.mark_object(&table)?;
+fn object<'v>(call: &Call<'v>) -> Result<Value<'v>> {
+    let table = if call.is_absent(0) { call.host.table(0, 0)? } else { call.table(0, "t")? };
+    table.mark_object()?;
     Ok(Value::Table(table))
 }
 
-fn is_null(call: &Call<'_>) -> mlua::Result<Value> {
-    let value = call.arg(0);
-    Ok(Value::Boolean(value.is_nil() || value == call.support.null()))
+fn is_null<'v>(call: &Call<'v>) -> Result<Value<'v>> {
+    Ok(Value::Boolean(matches!(call.arg(0), Value::Nil | Value::Null)))
 }

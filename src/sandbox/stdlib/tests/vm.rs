@@ -1,7 +1,7 @@
 //! Runs the body of a plan in the VM as plans have it.
 
 use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Result, ToolFailure, Value};
-use crate::sandbox::{Interrupt, Step, Vm, VmLimits, VmOptions};
+use crate::sandbox::{Interrupt, Machine, Step, Vm, VmLimits, VmOptions};
 
 /// Runs `body` as the body of `run`, after `prelude` on the same first line, and gives its result.
 ///
@@ -10,6 +10,19 @@ use crate::sandbox::{Interrupt, Step, Vm, VmLimits, VmOptions};
 /// # Errors
 /// What the run ends with.
 pub(super) fn run(prelude: &str, body: &str, context: &Value, instructions: u64) -> Result<Value> {
+    run_on::<Vm>(prelude, body, context, instructions)
+}
+
+/// The same on any engine.
+///
+/// # Errors
+/// What the run ends with.
+pub(super) fn run_on<M: Machine>(
+    prelude: &str,
+    body: &str,
+    context: &Value,
+    instructions: u64,
+) -> Result<Value> {
     let limits = VmLimits { instructions, ..VmLimits::from(&LimitProfile::Standard.limits()) };
     let options = VmOptions {
         limits,
@@ -18,7 +31,7 @@ pub(super) fn run(prelude: &str, body: &str, context: &Value, instructions: u64)
         slice_instructions: u64::MAX,
     };
     let source = format!("{} function run(context) {body}\nend", prelude.replace('\n', " "));
-    let mut step = Vm::new(options)?.start(&source, "plan.lua", context);
+    let mut step = M::new(options)?.start(&source, "plan.lua", context);
     loop {
         step = match step {
             Step::Calls(pending) => {

@@ -1,18 +1,18 @@
 //! Characters, upper and lower case. A character is a Unicode scalar value.
 
-use mlua::Value;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 use super::super::call::Call;
+use super::super::value::{Result, Value};
 use super::give;
 
-pub(super) fn len(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn len<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     Ok(Value::Integer(call.utf8(0, "s")?.chars().count() as i64))
 }
 
 /// Characters `from` to `to`, counted as `string.sub` counts bytes.
-pub(super) fn sub(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn sub<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.utf8(0, "s")?;
     let count = text.chars().count() as i64;
     let resolve = |position: i64| if position < 0 { count + position + 1 } else { position };
@@ -25,17 +25,17 @@ pub(super) fn sub(call: &Call<'_>) -> mlua::Result<Value> {
     give(call, text.chars().skip(skip).take(take).collect::<String>())
 }
 
-pub(super) fn upper(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn upper<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     give(call, call.utf8(0, "s")?.to_uppercase())
 }
 
-pub(super) fn lower(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn lower<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     give(call, call.utf8(0, "s")?.to_lowercase())
 }
 
 /// The first letter of each word upper case, the others lower case. An apostrophe does not start
 /// a word ("don't").
-pub(super) fn title(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn title<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.utf8(0, "s")?;
     let mut titled = String::with_capacity(text.len());
     let mut inside = false;
@@ -56,7 +56,7 @@ pub(super) fn title(call: &Call<'_>) -> mlua::Result<Value> {
 }
 
 /// Lower case letters and digits joined by a separator, accents taken off.
-pub(super) fn slug(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn slug<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.utf8(0, "s")?;
     let separator = call.utf8_or(1, "separator", "-")?;
     let mut slug = String::with_capacity(text.len());

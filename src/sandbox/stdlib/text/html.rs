@@ -1,8 +1,7 @@
 //! HTML's five special characters, and the way back.
 
-use mlua::Value;
-
 use super::super::call::Call;
+use super::super::value::{Result, Value};
 use super::give;
 
 /// The longest reference looked for, `&` and `;` included.
@@ -20,7 +19,7 @@ fn replacement(byte: u8) -> Option<&'static str> {
 }
 
 /// Safe as element content and as a quoted attribute value.
-pub(super) fn escape(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn escape<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.text(0, "s")?;
     let bytes = text.as_bytes();
     let size = bytes.iter().map(|byte| replacement(*byte).map_or(1, str::len)).sum();
@@ -36,11 +35,11 @@ pub(super) fn escape(call: &Call<'_>) -> mlua::Result<Value> {
 }
 
 /// Numeric references and the common named ones; anything else stays as it is.
-pub(super) fn unescape(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn unescape<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.text(0, "s")?;
     let bytes = text.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());
-    let mut rest: &[u8] = &bytes;
+    let mut rest: &[u8] = bytes;
     while let Some(at) = memchr::memchr(b'&', rest) {
         plain.extend_from_slice(&rest[..at]);
         rest = &rest[at..];

@@ -1,9 +1,8 @@
 //! Text made to fit: padded, cut, wrapped, indented; numbers for reading.
 
-use mlua::Value;
-
 use super::super::call::Call;
 use super::super::round::round;
+use super::super::value::{Result, Value};
 use super::give;
 use super::pieces::split_lines;
 
@@ -11,7 +10,7 @@ use super::pieces::split_lines;
 const DIGITS_MAX: i64 = 100;
 
 /// At most `n` characters, the ellipsis among them.
-pub(super) fn truncate(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn truncate<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.utf8(0, "s")?;
     let width = call.size(1, "n")?;
     let ellipsis = call.utf8_or(2, "ellipsis", "…")?;
@@ -22,7 +21,7 @@ pub(super) fn truncate(call: &Call<'_>) -> mlua::Result<Value> {
     give(call, text.chars().take(keep).chain(ellipsis.chars()).take(width).collect::<String>())
 }
 
-fn padding(call: &Call<'_>, text: &str) -> mlua::Result<String> {
+fn padding(call: &Call<'_>, text: &str) -> Result<String> {
     let width = call.size(1, "width")?;
     let fill = call.utf8_or(2, "fill", " ")?;
     if fill.is_empty() {
@@ -34,13 +33,13 @@ fn padding(call: &Call<'_>, text: &str) -> mlua::Result<String> {
     Ok(fill.chars().cycle().take(missing).collect())
 }
 
-pub(super) fn pad_left(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn pad_left<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.utf8(0, "s")?;
     let padding = padding(call, &text)?;
     call.give(padding + &text)
 }
 
-pub(super) fn pad_right(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn pad_right<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.utf8(0, "s")?;
     let padding = padding(call, &text)?;
     call.give(text + &padding)
@@ -48,7 +47,7 @@ pub(super) fn pad_right(call: &Call<'_>) -> mlua::Result<Value> {
 
 /// Breaks lines at blanks so that they have at most `width` characters. A longer word keeps a
 /// line of its own; line ends that are there stay.
-pub(super) fn wrap(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn wrap<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.utf8(0, "s")?;
     let width = if call.is_absent(1) { 72 } else { call.size(1, "width")? };
     if width == 0 {
@@ -77,7 +76,7 @@ pub(super) fn wrap(call: &Call<'_>) -> mlua::Result<Value> {
 }
 
 /// Puts a prefix (text, or a number of spaces) before every line that is not blank.
-pub(super) fn indent(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn indent<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.text(0, "s")?;
     let bytes = text.as_bytes();
     let prefix = match call.arg(1) {
@@ -89,12 +88,12 @@ pub(super) fn indent(call: &Call<'_>) -> mlua::Result<Value> {
         Value::Nil => vec![b' '; 2],
         _ => call.text(1, "prefix")?.as_bytes().to_vec(),
     };
-    let lines = split_lines(&bytes).count();
+    let lines = split_lines(bytes).count();
     let added = lines.checked_mul(prefix.len()).and_then(|added| added.checked_add(bytes.len()));
     call.reserve(added)?;
     let mut indented = Vec::new();
-    let mut rest: &[u8] = &bytes;
-    for line in split_lines(&bytes) {
+    let mut rest: &[u8] = bytes;
+    for line in split_lines(bytes) {
         if !line.trim_ascii().is_empty() {
             indented.extend_from_slice(&prefix);
         }
@@ -108,7 +107,7 @@ pub(super) fn indent(call: &Call<'_>) -> mlua::Result<Value> {
 }
 
 /// A number for reading: rounded as `math.round` does, thousands set apart.
-pub(super) fn number(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn number<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let value = call.number(0, "x")?;
     let digits = if call.is_absent(1) { None } else { Some(call.integer(1, "digits")?) };
     let separator = call.utf8_or(2, "separator", ",")?;

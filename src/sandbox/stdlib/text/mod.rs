@@ -6,9 +6,8 @@ mod html;
 mod layout;
 mod pieces;
 
-use mlua::Value;
-
 use super::call::{Call, Native};
+use super::value::{Result, Value};
 
 pub(super) static NATIVES: &[Native] = &[
     Native { name: "trim", run: pieces::trim },
@@ -42,7 +41,7 @@ pub(super) static NATIVES: &[Native] = &[
 ];
 
 /// Charges for and gives a built result.
-fn give(call: &Call<'_>, text: impl AsRef<[u8]>) -> mlua::Result<Value> {
+fn give<'v>(call: &Call<'v>, text: impl AsRef<[u8]>) -> Result<Value<'v>> {
     call.reserve(Some(text.as_ref().len()))?;
     call.give(text)
 }

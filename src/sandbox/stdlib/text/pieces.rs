@@ -1,8 +1,7 @@
 //! Taking text apart and putting it together. Patterns have no meaning here.
 
-use mlua::Value;
-
 use super::super::call::Call;
+use super::super::value::{Result, Value};
 use super::give;
 
 /// Cuts blanks; Unicode ones where the text is UTF-8.
@@ -19,27 +18,27 @@ fn cut(bytes: &[u8], start: bool, end: bool) -> &[u8] {
     }
 }
 
-pub(super) fn trim(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn trim<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.text(0, "s")?;
-    give(call, cut(&text.as_bytes(), true, true))
+    give(call, cut(text.as_bytes(), true, true))
 }
 
-pub(super) fn ltrim(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn ltrim<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.text(0, "s")?;
-    give(call, cut(&text.as_bytes(), true, false))
+    give(call, cut(text.as_bytes(), true, false))
 }
 
-pub(super) fn rtrim(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn rtrim<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.text(0, "s")?;
-    give(call, cut(&text.as_bytes(), false, true))
+    give(call, cut(text.as_bytes(), false, true))
 }
 
-pub(super) fn is_blank(call: &Call<'_>) -> mlua::Result<Value> {
-    if call.is_absent(0) || call.arg(0) == call.support.null() {
+pub(super) fn is_blank<'v>(call: &Call<'v>) -> Result<Value<'v>> {
+    if matches!(call.arg(0), Value::Nil | Value::Null) {
         return Ok(Value::Boolean(true));
     }
     let text = call.text(0, "s")?;
-    Ok(Value::Boolean(cut(&text.as_bytes(), true, true).is_empty()))
+    Ok(Value::Boolean(cut(text.as_bytes(), true, true).is_empty()))
 }
 
 /// Where `needle` starts in `text`. Linear in the length of both: `memchr`'s searcher.
@@ -47,7 +46,7 @@ fn positions<'t>(text: &'t [u8], needle: &'t [u8]) -> impl Iterator<Item = usize
     memchr::memmem::find_iter(text, needle)
 }
 
-pub(super) fn split(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn split<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let (text, separator) = (call.text(0, "s")?, call.text(1, "separator")?);
     let (text, separator) = (text.as_bytes(), separator.as_bytes());
     if separator.is_empty() {
@@ -57,7 +56,7 @@ pub(super) fn split(call: &Call<'_>) -> mlua::Result<Value> {
     }
     let max = if call.is_absent(2) { usize::MAX } else { call.size(2, "max")?.max(1) };
     let mut start = 0;
-    let mut found = positions(&text, &separator).take(max - 1);
+    let mut found = positions(text, separator).take(max - 1);
     let mut done = false;
     call.give_list(std::iter::from_fn(|| {
         if done {
@@ -92,37 +91,36 @@ pub(super) fn split_lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-pub(super) fn lines(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn lines<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.text(0, "s")?;
-    call.give_list(split_lines(&text.as_bytes()))
+    call.give_list(split_lines(text.as_bytes()))
 }
 
-pub(super) fn words(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn words<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.text(0, "s")?;
     let bytes = text.as_bytes();
-    match std::str::from_utf8(&bytes) {
+    match std::str::from_utf8(bytes) {
         Ok(text) => call.give_list(text.split_whitespace()),
         Err(_) => call.give_list(bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())),
     }
 }
 
-pub(super) fn chars(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn chars<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.utf8(0, "s")?;
     let mut buffer = [0; 4];
     call.give_list(text.chars().map(|letter| letter.encode_utf8(&mut buffer).as_bytes().to_vec()))
 }
 
-pub(super) fn join(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn join<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let items = call.table(0, "list")?;
     let separator =
         if call.is_absent(1) { Vec::new() } else { call.text(1, "separator")?.as_bytes().to_vec() };
     let mut joined = Vec::new();
     for index in 1..=items.len()? {
-        let piece = match items.get::<Value>(index)? {
+        let piece = match items.item(index)? {
             Value::Boolean(value) => value.to_string().into_bytes(),
-            value @ (Value::String(_) | Value::Integer(_) | Value::Number(_)) => {
-                call.lua.coerce_string(value)?.map(|text| text.as_bytes().to_vec()).unwrap_or_default()
-            }
+            Value::String(text) => text.as_bytes().to_vec(),
+            number @ (Value::Integer(_) | Value::Number(_)) => call.host.number_text(&number),
             other => {
                 return Err(call.fail(format_args!(
                     "item {index} of the list must be text, a number or a boolean, got {}",
@@ -142,45 +140,45 @@ pub(super) fn join(call: &Call<'_>) -> mlua::Result<Value> {
     call.give(joined)
 }
 
-pub(super) fn starts_with(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn starts_with<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let (text, prefix) = (call.text(0, "s")?, call.text(1, "prefix")?);
-    Ok(Value::Boolean(text.as_bytes().starts_with(&prefix.as_bytes())))
+    Ok(Value::Boolean(text.as_bytes().starts_with(prefix.as_bytes())))
 }
 
-pub(super) fn ends_with(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn ends_with<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let (text, suffix) = (call.text(0, "s")?, call.text(1, "suffix")?);
-    Ok(Value::Boolean(text.as_bytes().ends_with(&suffix.as_bytes())))
+    Ok(Value::Boolean(text.as_bytes().ends_with(suffix.as_bytes())))
 }
 
-pub(super) fn contains(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn contains<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let (text, part) = (call.text(0, "s")?, call.text(1, "part")?);
-    Ok(Value::Boolean(memchr::memmem::find(&text.as_bytes(), &part.as_bytes()).is_some()))
+    Ok(Value::Boolean(memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some()))
 }
 
-pub(super) fn count(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn count<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let (text, part) = (call.text(0, "s")?, call.text(1, "part")?);
     let (text, part) = (text.as_bytes(), part.as_bytes());
     if part.is_empty() {
         return Err(call.fail("argument 2 (part) must not be empty; text.len counts characters"));
     }
-    Ok(Value::Integer(positions(&text, &part).count() as i64))
+    Ok(Value::Integer(positions(text, part).count() as i64))
 }
 
-pub(super) fn replace(call: &Call<'_>) -> mlua::Result<Value> {
+pub(super) fn replace<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let (text, old, new) = (call.text(0, "s")?, call.text(1, "old")?, call.text(2, "new")?);
     let (text, old, new) = (text.as_bytes(), old.as_bytes(), new.as_bytes());
     if old.is_empty() {
         return Err(call.fail("argument 2 (old) must not be empty"));
     }
     let max = if call.is_absent(3) { usize::MAX } else { call.size(3, "max")? };
-    let count = positions(&text, &old).take(max).count();
+    let count = positions(text, old).take(max).count();
     let added = count.checked_mul(new.len()).and_then(|added| added.checked_add(text.len()));
     call.reserve(added.map(|bytes| bytes - count * old.len()))?;
     let mut replaced = Vec::new();
     let mut start = 0;
-    for at in positions(&text, &old).take(max) {
+    for at in positions(text, old).take(max) {
         replaced.extend_from_slice(&text[start..at]);
-        replaced.extend_from_slice(&new);
+        replaced.extend_from_slice(new);
         start = at + old.len();
     }
     replaced.extend_from_slice(&text[start..]);

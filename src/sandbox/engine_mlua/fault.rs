@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::base::{Error, ErrorCode};
+use crate::sandbox::meter::Dead;
 
 /// An error of ours on its way through the plan, which may catch it.
 #[derive(Debug, Clone)]
@@ -27,6 +28,12 @@ pub(super) fn raise_coded(code: ErrorCode, message: impl Into<String>) -> mlua::
     raise(Error::new(code, message))
 }
 
+impl From<Dead> for mlua::Error {
+    fn from(dead: Dead) -> Self {
+        Self::external(dead)
+    }
+}
+
 /// What an error of the binding is, once its wrappings are off.
 pub(super) enum Kind {
     /// The run is over; see the meter.
@@ -46,7 +53,7 @@ pub(super) fn kind(error: &mlua::Error) -> Kind {
         mlua::Error::ExternalError(cause) => {
             if let Some(fault) = cause.downcast_ref::<Fault>() {
                 Kind::Fault(fault.clone())
-            } else if cause.is::<super::meter::Dead>() {
+            } else if cause.is::<Dead>() {
                 Kind::Dead
             } else {
                 Kind::Text(cause.to_string())
@@ -106,13 +113,15 @@ pub(super) fn split_position<'a>(chunk: &str, text: &'a str) -> Option<(u32, &'a
 /// Takes a position inside our own parts off a message, and the prefix our parts give to Lua's own
 /// functions; both mean nothing to a plan.
 pub(super) fn in_plan_words(message: &str) -> Cow<'_, str> {
-    const OWN: &str = "luaplan:";
-    let Some(rest) = message.strip_prefix(OWN) else { return Cow::Borrowed(message) };
-    let mut pieces = rest.splitn(3, ':');
-    match (pieces.next(), pieces.next(), pieces.next()) {
-        (Some(_), Some(line), Some(text)) if line.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Cow::Owned(text.trim_start().replace("'stock_", "'"))
-        }
+    match without_own_position(message.as_bytes()).map(std::str::from_utf8) {
+        Some(Ok(text)) => Cow::Owned(text.replace("'stock_", "'")),
         _ => Cow::Borrowed(message),
     }
+}
+
+/// What follows a position inside our own parts, `luaplan:PART:LINE: `; `None` where there is none.
+pub(super) fn without_own_position(message: &[u8]) -> Option<&[u8]> {
+    let mut pieces = message.strip_prefix(b"luaplan:")?.splitn(3, |byte| *byte == b':');
+    let (_, line, text) = (pieces.next()?, pieces.next()?, pieces.next()?);
+    line.iter().all(u8::is_ascii_digit).then(|| text.strip_prefix(b" ").unwrap_or(text))
 }

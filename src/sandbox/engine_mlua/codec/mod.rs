@@ -17,15 +17,12 @@
 //!
 //! Tables are read by raw access: no metamethod of the plan runs here.
 
-mod held;
 mod read;
 mod room;
 mod shape;
 mod write;
 
-pub(super) use held::Held;
-pub(super) use shape::{Codec, FailureParts};
-pub(super) use write::CallOrigin;
+pub(super) use shape::{ARRAY_PLACE, Codec, FailureParts, Shape, ShapePlace};
 
 /// How deep values may be nested; what serde_json accepts, so every JSON document that can be read
 /// can be carried.

@@ -14,13 +14,13 @@ use crate::base::Value;
 const BLOCK_BYTES: u64 = 32;
 
 /// A place for a value, in a list or a member.
-pub(super) const NODE_BYTES: u64 = size_of::<Value>() as u64;
+pub(in crate::sandbox) const NODE_BYTES: u64 = size_of::<Value>() as u64;
 
 /// A list of its own block.
-pub(super) const LIST_BYTES: u64 = BLOCK_BYTES;
+pub(in crate::sandbox) const LIST_BYTES: u64 = BLOCK_BYTES;
 
 /// An object without members: a block of entries, and a table of places, which begins with four.
-pub(super) const OBJECT_BYTES: u64 = 3 * BLOCK_BYTES;
+pub(in crate::sandbox) const OBJECT_BYTES: u64 = 3 * BLOCK_BYTES;
 
 /// What a member takes besides its value and the bytes of its name: name, hash, place, block.
 const MEMBER_BYTES: u64 = (size_of::<String>() + 4 * size_of::<u64>()) as u64 + BLOCK_BYTES;
@@ -28,12 +28,12 @@ const MEMBER_BYTES: u64 = (size_of::<String>() + 4 * size_of::<u64>()) as u64 + 
 const _: () = assert!(size_of::<Value>() >= size_of::<IndexMap<String, Value>>());
 
 /// What a text takes besides its node. Twice its length: who is called often makes a second form.
-pub(super) fn string_bytes(length: usize) -> u64 {
+pub(in crate::sandbox) fn string_bytes(length: usize) -> u64 {
     (length as u64).saturating_mul(2).saturating_add(BLOCK_BYTES)
 }
 
 /// What a member takes besides its value.
-pub(super) fn member_bytes(name: &str) -> u64 {
+pub(in crate::sandbox) fn member_bytes(name: &str) -> u64 {
     MEMBER_BYTES.saturating_add(name.len() as u64)
 }
 
@@ -48,17 +48,17 @@ pub(in crate::sandbox) struct Held {
 
 impl Held {
     /// All that is held now.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::sandbox) fn bytes(&self) -> u64 {
         self.begun.load(Ordering::Relaxed).saturating_add(self.asked.load(Ordering::Relaxed))
     }
 
     /// Adds an argument of a call that is being asked for.
-    pub(super) fn add(&self, bytes: u64) {
+    pub(in crate::sandbox) fn add(&self, bytes: u64) {
         self.begun.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// The call that is being asked for comes to nothing: one of its arguments cannot be read.
-    pub(super) fn forget(&self) {
+    pub(in crate::sandbox) fn forget(&self) {
         self.begun.store(0, Ordering::Relaxed);
     }
 

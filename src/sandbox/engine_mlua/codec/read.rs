@@ -5,13 +5,16 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use mlua::{Table, Value as LuaValue};
 
-use super::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
 use super::room::Room;
 use super::shape::{Codec, Shape, pointer};
 use super::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
 use crate::base::{Error, ErrorCode, Result, Value};
-use crate::sandbox::fault;
-use crate::sandbox::meter::BYTES_PER_INSTRUCTION;
+use crate::sandbox::engine_mlua::fault;
+use crate::sandbox::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
+use crate::sandbox::meter::{BYTES_PER_INSTRUCTION, Dead};
+
+/// How many nodes are read before the interrupt is looked at again.
+const NODES_BETWEEN_LOOKS: u64 = 4096;
 
 /// What a failure nobody looked at means where it is met.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,6 +59,12 @@ impl From<Error> for Stop {
 impl From<mlua::Error> for Stop {
     fn from(error: mlua::Error) -> Self {
         Self::Lua(error)
+    }
+}
+
+impl From<Dead> for Stop {
+    fn from(dead: Dead) -> Self {
+        Self::Lua(dead.into())
     }
 }
 
@@ -330,6 +339,9 @@ impl Reader<'_> {
 
     fn count_node(&mut self) -> Result<(), Stop> {
         self.nodes += 1;
+        if self.nodes.is_multiple_of(NODES_BETWEEN_LOOKS) {
+            self.codec.meter.check_alive()?;
+        }
         if self.nodes > VALUE_NODES_MAX {
             let message = format!("`{}` has more than {VALUE_NODES_MAX} nodes", self.root());
             let error = Error::new(ErrorCode::ValueTooLarge, message);

@@ -6,15 +6,9 @@ use super::room::Room;
 use super::shape::Codec;
 use super::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
 use crate::base::{Error, ErrorCode, ToolFailure, Value};
-use crate::sandbox::fault;
+use crate::sandbox::calls::CallOrigin;
+use crate::sandbox::engine_mlua::fault;
 use crate::sandbox::meter::BYTES_PER_INSTRUCTION;
-
-/// The call a value comes from; strict error values name it.
-pub(in crate::sandbox) struct CallOrigin {
-    pub(in crate::sandbox) id: String,
-    pub(in crate::sandbox) tool: String,
-    pub(in crate::sandbox) line: Option<u32>,
-}
 
 struct Writer<'a> {
     codec: &'a Codec,
@@ -106,6 +100,7 @@ impl Writer<'_> {
     fn failure(&mut self, failure: &ToolFailure, depth: usize) -> mlua::Result<LuaValue> {
         self.check_depth(depth)?;
         let details = self.object(&failure.details, depth)?;
+        self.codec.has_failures.store(true, std::sync::atomic::Ordering::Relaxed);
         let origin = self.origin;
         self.codec.failures.create.call((
             failure.message.as_str(),

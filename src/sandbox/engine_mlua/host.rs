@@ -1,24 +1,25 @@
 //! What the prelude may ask of us, as Rust functions in one table.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mlua::{Lua, MultiValue, Table, Value as LuaValue};
 
-use super::calls::{Calls, Ticket};
 use super::codec::Codec;
 use super::fault::{self, Kind};
-use super::meter::{BYTES_PER_INSTRUCTION, Meter, STEP_INSTRUCTIONS};
+use super::raw::{age, native, tables};
 use crate::base::{ErrorCode, Value};
+use crate::sandbox::calls::{Calls, Ticket};
+use crate::sandbox::meter::Meter;
+use crate::sandbox::native::Charge;
 
 /// How many frames are searched for the plan's own.
 const FRAMES_SEARCHED: usize = 200;
 
-/// How many of the plan's frames a report keeps.
 /// Codes of caught messages are kept for so many messages, each of at most so many bytes.
 const CODES_MAX: usize = 1_000;
 const CODE_TEXT_BYTES_MAX: usize = 2_048;
+/// How many of the plan's frames a report keeps.
 const FRAMES_KEPT: usize = 16;
 
 /// The side of a VM that is ours.
@@ -61,6 +62,10 @@ impl Host {
         let table = lua.create_table_with_capacity(0, 12)?;
         table.raw_set("mark", lua.create_table()?)?;
         table.raw_set("null", LuaValue::NULL)?;
+        let natives = native::table(lua)?;
+        tables::add(lua, &natives)?;
+        table.raw_set("native", natives)?;
+        table.raw_set("by_age", age::function(lua)?)?;
         let host = self.clone();
         table.raw_set("request", lua.create_function(move |lua, wanted| host.request(lua, wanted))?)?;
         let host = self.clone();
@@ -72,12 +77,15 @@ impl Host {
         let host = self.clone();
         table.raw_set("emit", lua.create_function(move |_, text| host.emit(&text))?)?;
         let meter = self.meter.clone();
-        let charge_step = lua.create_function(move |_, ()| meter.charge(u64::from(STEP_INSTRUCTIONS)))?;
-        table.raw_set("charge_step", charge_step)?;
+        table.raw_set(
+            "charge",
+            lua.create_function(move |_, amount: f64| Ok(meter.charge(amount as u64)?))?,
+        )?;
         let meter = self.meter.clone();
-        table.raw_set("charge", lua.create_function(move |_, amount: f64| meter.charge(amount as u64))?)?;
-        let meter = self.meter.clone();
-        table.raw_set("reserve", lua.create_function(move |_, bytes: f64| reserve(&meter, bytes as u64))?)?;
+        table.raw_set(
+            "reserve",
+            lua.create_function(move |_, bytes: f64| Ok(meter.reserve(bytes as u64)?))?,
+        )?;
         let raise = lua.create_function(|_, (code, message): (String, String)| {
             let code = code.parse().unwrap_or(ErrorCode::PlanError);
             Err::<(), _>(fault::raise_coded(code, message))
@@ -90,7 +98,7 @@ impl Host {
 
     fn request(&self, lua: &Lua, mut wanted: MultiValue) -> mlua::Result<Ticket> {
         self.meter.count_call()?;
-        self.meter.sample_memory(lua);
+        self.meter.sample_memory(lua.used_memory() as u64);
         // A call in tail position has lost its frame; a branch then knows where its function begins.
         let fallback_line = match wanted.pop_front() {
             Some(LuaValue::Integer(line)) => u32::try_from(line).ok(),
@@ -145,7 +153,7 @@ impl Host {
             LuaValue::Error(error) => {
                 let text = match fault::kind(&error) {
                     Kind::Dead => return Err(*error),
-                    Kind::Memory => return Err(self.meter.out_of_memory()),
+                    Kind::Memory => return Err(self.meter.out_of_memory().into()),
                     Kind::Fault(fault) => {
                         let text = fault.to_string();
                         self.remember_code(&text, fault.0.code());
@@ -165,14 +173,15 @@ impl Host {
             LuaValue::String(text) => {
                 let bytes = text.as_bytes();
                 if &*bytes == fault::OUT_OF_MEMORY.as_bytes() {
-                    return Err(self.meter.out_of_memory());
+                    return Err(self.meter.out_of_memory().into());
                 }
-                let rewritten = match std::str::from_utf8(&bytes).map(fault::in_plan_words) {
-                    Ok(Cow::Owned(rewritten)) => rewritten,
-                    _ => {
+                let rewritten = match (std::str::from_utf8(&bytes), fault::without_own_position(&bytes)) {
+                    (_, None) => {
                         drop(bytes);
                         return Ok(LuaValue::String(text));
                     }
+                    (Ok(text), Some(_)) => fault::in_plan_words(text).into_owned().into_bytes(),
+                    (Err(_), Some(rest)) => rest.to_vec(),
                 };
                 Ok(LuaValue::String(lua.create_string(rewritten)?))
             }
@@ -213,12 +222,4 @@ impl Host {
         }
         lines
     }
-}
-
-/// Refuses a string that could never fit before it is built, and charges for building it.
-fn reserve(meter: &Meter, bytes: u64) -> mlua::Result<()> {
-    if bytes > meter.limits().memory_bytes {
-        return Err(meter.refuse_allocation(bytes));
-    }
-    meter.charge(bytes / BYTES_PER_INSTRUCTION)
 }

@@ -6,9 +6,9 @@ use mlua::{Lua, Table};
 
 use super::codec::Codec;
 use super::fault;
-use super::meter::Meter;
-use super::part::LuaPart;
-use crate::base::{Error, ErrorCode, Value};
+use crate::base::{Error, ErrorCode};
+use crate::sandbox::meter::Meter;
+use crate::sandbox::part::LuaPart;
 
 /// The VM as the plan library sees it. Cheap to clone into each function.
 ///
@@ -17,20 +17,11 @@ use crate::base::{Error, ErrorCode, Value};
 /// written in Lua and loaded with [`Support::run_part`].
 #[derive(Clone)]
 pub(in crate::sandbox) struct Support {
-    pub(super) meter: Arc<Meter>,
+    pub(in crate::sandbox) meter: Arc<Meter>,
     pub(super) codec: Arc<Codec>,
 }
 
 impl Support {
-    /// Counts `instructions` of work done in Rust. Charge about one for 16 bytes or one item
-    /// handled, and charge before the work where its size is known.
-    ///
-    /// # Errors
-    /// The run is over; pass it on with `?`.
-    pub(in crate::sandbox) fn charge(&self, instructions: u64) -> mlua::Result<()> {
-        self.meter.charge(instructions)
-    }
-
     /// The plan's `null`: what a JSON null inside a list is.
     pub(in crate::sandbox) fn null(&self) -> mlua::Value {
         mlua::Value::NULL
@@ -50,24 +41,6 @@ impl Support {
     /// Only if memory is used up.
     pub(in crate::sandbox) fn mark_object(&self, table: &Table) -> mlua::Result<()> {
         self.codec.mark_object(table)
-    }
-
-    /// Reads a Lua value, as for a tool's argument: by raw access, with the caps of conversion,
-    /// charged. `name` begins the path in messages.
-    ///
-    /// # Errors
-    /// `value_…` and `tool_error_used` as an error the plan can catch.
-    pub(in crate::sandbox) fn to_value(&self, name: &str, value: &mlua::Value) -> mlua::Result<Value> {
-        self.codec.read_here(name, value)
-    }
-
-    /// Makes a Lua value: null members are absent but remembered, `[]` and `{}` stay apart.
-    ///
-    /// # Errors
-    /// `value_…` where it is too deep, and when memory is used up.
-    #[expect(clippy::wrong_self_convention, reason = "the counterpart of `to_value`")]
-    pub(in crate::sandbox) fn from_value(&self, lua: &Lua, value: &Value) -> mlua::Result<mlua::Value> {
-        self.codec.write(lua, value, None)
     }
 
     /// An error the plan can catch; the plan's line is added where it is caught or reported.

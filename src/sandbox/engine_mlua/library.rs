@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use mlua::{Function, Lua, MultiValue, Table, Value};
 
-use super::call::{Call, Native, quoted};
-use super::{CHECKS, Library, TOTAL, order, round};
-use crate::sandbox::support::Support;
+use super::lib_host;
+use super::support::Support;
+use crate::sandbox::stdlib::{CHECKS, LIBRARIES, Library, Native, ROUND, SORTED_ORDER, TOTAL, quoted};
 
 /// Globals the Lua parts use, as the VM has them before the plan runs.
 const CORE_GLOBALS: [&str; 6] = ["type", "tostring", "tonumber", "pairs", "next", "select"];
@@ -17,8 +17,14 @@ const CORE_GLOBALS: [&str; 6] = ["type", "tostring", "tonumber", "pairs", "next"
 /// Members of `math` the Lua parts use, under the same names.
 const CORE_MATH: [&str; 4] = ["floor", "sqrt", "huge", "tointeger"];
 
-/// Sets one global per library.
-pub(super) fn install(lua: &Lua, support: &Support, libraries: &'static [Library]) -> mlua::Result<()> {
+/// Sets one global per library. Called once the VM's own globals are in place, before the plan is
+/// loaded: the libraries keep the `type`, `pairs` and so on that they find now, so nothing a plan
+/// redefines changes how they work.
+pub(super) fn install(lua: &Lua, support: &Support) -> mlua::Result<()> {
+    if let Value::Table(math) = lua.globals().raw_get::<Value>("math")? {
+        math.raw_set(ROUND.name, native_function(lua, support, "math", &ROUND)?)?;
+    }
+    let libraries = &LIBRARIES;
     let core = core(lua, support)?;
     let mut tables: Vec<(&'static Library, Table)> = Vec::with_capacity(libraries.len());
     for library in libraries {
@@ -115,8 +121,8 @@ fn add_helpers(lua: &Lua, support: &Support, core: &Table) -> mlua::Result<()> {
         core.raw_set(name, check)?;
     }
     core.raw_set("total", support.run_part::<Function>(lua, &TOTAL, core)?)?;
-    core.raw_set("sorted_order", order::function(lua, support)?)?;
-    core.raw_set("round", round::function(lua, support)?)
+    core.raw_set("sorted_order", native_function(lua, support, "list", &SORTED_ORDER)?)?;
+    core.raw_set("round", native_function(lua, support, "math", &ROUND)?)
 }
 
 /// Fills a library's table. What the plan has set there itself stays.
@@ -151,15 +157,12 @@ fn fill(
 }
 
 /// A library function as a Lua function.
-pub(super) fn native_function(
+fn native_function(
     lua: &Lua,
     support: &Support,
     library: &'static str,
     native: &'static Native,
 ) -> mlua::Result<Function> {
     let support = support.clone();
-    lua.create_function(move |lua, args: MultiValue| {
-        let call = Call::begin(lua, &support, (library, native.name), args.into_vec())?;
-        (native.run)(&call)
-    })
+    lua.create_function(move |lua, args: MultiValue| lib_host::call(lua, &support, (library, native), args))
 }

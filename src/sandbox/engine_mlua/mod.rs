@@ -1,0 +1,17 @@
+//! The engine on mlua: Lua 5.4 in C, with our prelude, meter and conversion around it.
+
+mod codec;
+mod compiled;
+mod fault;
+mod host;
+mod lib_host;
+mod library;
+mod part;
+mod pool;
+mod raw;
+mod report;
+mod support;
+mod vm;
+
+pub use pool::VmPool;
+pub use vm::Vm;

@@ -1,0 +1,193 @@
+//! What watches a VM while it runs: its hook, its allocator and its coroutine functions share it.
+//!
+//! The count is exact. A coroutine runs until its interval is used up and its hook charges it, or
+//! until it stops for another reason and [`Watch::settle`] charges the part it ran. So how long an
+//! interval is changes nothing but when the meter is looked at, and it is as long as it may be: a
+//! look comes at the latest
+//!
+//! - right after the last instruction of the budget, and after every instruction of a dead run;
+//! - a few frames above the depth limit;
+//! - before instructions on the largest texts and tables made, or on a very large stack, add up to
+//!   some ten milliseconds.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use mlua::{Lua, ffi};
+
+use super::hook::on_count;
+use super::layout::{Coroutine, fits};
+use super::{alloc, hook};
+use crate::sandbox::engine_mlua::host::Host;
+use crate::sandbox::meter::{Meter, STEP_INSTRUCTIONS};
+
+/// Bytes that instructions may handle between two looks: each may compare, hash or move as many as
+/// the largest text or the stack has.
+const BYTES_BETWEEN_LOOKS: usize = 32 << 20;
+
+/// The same for blocks of tables, of which an instruction may walk the keys that share a place, some
+/// forty bytes each.
+const BLOCK_BYTES_BETWEEN_LOOKS: usize = 256 << 20;
+
+/// The interval near the depth limit: a call takes two instructions or more.
+const INTERVAL_WHEN_DEEP: c_int = 64;
+
+/// What a plan may make before the collector begins.
+const ASLEEP_BYTES: u64 = 256 << 10;
+
+/// How far below the depth limit "near" begins.
+const NEAR_FRAMES: u64 = STEP_INSTRUCTIONS as u64 / 2;
+
+/// What watches one VM. It stays where it is made.
+pub(in crate::sandbox::engine_mlua) struct Watch {
+    pub(super) meter: Arc<Meter>,
+    pub(super) host: Arc<Host>,
+    /// The allocator around which ours stands, and its data.
+    pub(super) inner: Cell<Option<(ffi::lua_Alloc, *mut c_void)>>,
+    /// The coroutine that runs now.
+    pub(super) running: Cell<*mut ffi::lua_State>,
+    /// The coroutine the plan's `run` is in; it may be paused at the end of a slice.
+    pub(super) main: Cell<*mut ffi::lua_State>,
+    /// Bytes of the largest text the VM ever made.
+    pub(super) largest_text_bytes: Cell<usize>,
+    /// Bytes of the largest block of any other kind.
+    pub(super) largest_block_bytes: Cell<usize>,
+    /// Memory from which on the collector is needed; 0 once it runs.
+    collect_from_bytes: Cell<u64>,
+}
+
+#[expect(unsafe_code, reason = "the addresses belong to a VM that moves as a whole")]
+// SAFETY: whoever owns the VM owns its watch, and all it points to moves with the VM; one thread at
+// a time runs a VM, as going on takes it by value.
+unsafe impl Send for Watch {}
+
+impl Watch {
+    /// A watch for `lua`, which has no hook yet. `None` where its Lua is not the one known here.
+    pub(in crate::sandbox::engine_mlua) fn new(lua: &Lua, host: Arc<Host>) -> Option<Box<Self>> {
+        let main_state = lua.exec_raw_lua(mlua::state::RawLua::state);
+        fits(main_state, on_count).then(|| {
+            Box::new(Self {
+                meter: host.meter.clone(),
+                host,
+                inner: Cell::new(None),
+                running: Cell::new(std::ptr::null_mut()),
+                main: Cell::new(std::ptr::null_mut()),
+                largest_text_bytes: Cell::new(0),
+                largest_block_bytes: Cell::new(0),
+                collect_from_bytes: Cell::new(0),
+            })
+        })
+    }
+
+    /// Sets the hook on the VM's main state, from which coroutines made later have it.
+    pub(in crate::sandbox::engine_mlua) fn set_hook(&self, lua: &Lua) {
+        let state = lua.exec_raw_lua(mlua::state::RawLua::state);
+        hook::set(state, c_int::try_from(STEP_INSTRUCTIONS).unwrap_or(c_int::MAX));
+    }
+
+    /// Leaves the collector, which is stopped, asleep while the plan makes little: a restarted one
+    /// would begin by going through all of the prelude.
+    pub(in crate::sandbox::engine_mlua) fn let_collector_sleep(&self, used_bytes: u64) {
+        self.collect_from_bytes.set(used_bytes + ASLEEP_BYTES);
+    }
+
+    /// Notes how much memory is held, and wakes the collector where it is needed.
+    pub(super) fn sample_memory(&self, state: *mut ffi::lua_State, used_bytes: u64) {
+        self.meter.sample_memory(used_bytes);
+        let from = self.collect_from_bytes.get();
+        if from > 0 && used_bytes >= from {
+            self.collect_from_bytes.set(0);
+            hook::restart_collector(state);
+        }
+    }
+
+    /// Until the result is dropped, the watch counts and bounds what `main` and its coroutines do.
+    pub(super) fn enter<'a>(&'a self, lua: &'a Lua, main: *mut ffi::lua_State) -> Entered<'a> {
+        self.main.set(main);
+        self.running.set(main);
+        alloc::wrap(self, lua);
+        self.refresh(main);
+        Entered { watch: self, lua }
+    }
+
+    /// The fields of a coroutine of this VM.
+    #[expect(unsafe_code, reason = "the one way to a coroutine's fields")]
+    pub(super) fn coroutine(state: *mut ffi::lua_State) -> Coroutine {
+        // SAFETY: callers pass a coroutine that Lua handed them or that they hold on to, and a
+        // watch exists only where the layout fits.
+        unsafe { Coroutine::new(state) }
+    }
+
+    /// Charges what `state` ran since its interval began, and begins a new one.
+    pub(super) fn settle(&self, state: *mut ffi::lua_State) {
+        let coroutine = Self::coroutine(state);
+        let _ = self.meter.charge(coroutine.ran());
+        coroutine.begin(self.interval(state));
+    }
+
+    /// Makes sure that `state` is looked at no later than it should be by what is known now.
+    pub(super) fn refresh(&self, state: *mut ffi::lua_State) {
+        if !state.is_null() && Self::coroutine(state).left() > self.interval(state) {
+            self.settle(state);
+        }
+    }
+
+    /// How many instructions `state` may run before the next look.
+    pub(super) fn interval(&self, state: *mut ffi::lua_State) -> c_int {
+        if self.meter.is_dead() {
+            return 1;
+        }
+        let coroutine = Self::coroutine(state);
+        let bytes = self.largest_text_bytes.get().max(coroutine.stack_bytes());
+        let most = (BYTES_BETWEEN_LOOKS / bytes.max(1))
+            .min(BLOCK_BYTES_BETWEEN_LOOKS / self.largest_block_bytes.get().max(1))
+            .min(STEP_INSTRUCTIONS as usize);
+        let most = c_int::try_from(most).unwrap_or(c_int::MAX).min(self.interval_by_depth(state, coroutine));
+        let left = c_int::try_from(self.meter.instructions_left()).unwrap_or(c_int::MAX);
+        most.min(left.saturating_add(1)).max(1)
+    }
+
+    fn interval_by_depth(&self, state: *mut ffi::lua_State, coroutine: Coroutine) -> c_int {
+        let limit = self.meter.limits().call_depth;
+        let near = NEAR_FRAMES.min(limit / 2);
+        if coroutine.frames_at_most() > limit - near && hook::has_frames(state, limit - near) {
+            return INTERVAL_WHEN_DEEP;
+        }
+        c_int::try_from(2 * near).unwrap_or(c_int::MAX).max(INTERVAL_WHEN_DEEP)
+    }
+}
+
+/// While this lives, the VM's watch is on duty. Not to be sent away.
+pub(in crate::sandbox::engine_mlua) struct Entered<'a> {
+    watch: &'a Watch,
+    lua: &'a Lua,
+}
+
+impl Entered<'_> {
+    /// Charges what the main coroutine ran to its pause or end.
+    ///
+    /// Not at the end of a slice: the hook that paused has charged it.
+    pub(in crate::sandbox::engine_mlua) fn settle(&self) {
+        self.watch.settle(self.watch.main.get());
+    }
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        alloc::unwrap(self.watch, self.lua);
+        self.watch.running.set(std::ptr::null_mut());
+    }
+}
+
+/// The watch on duty for the VM of `state`.
+#[expect(unsafe_code, reason = "asks a live state for its allocator")]
+pub(super) fn on_duty<'a>(state: *mut ffi::lua_State) -> Option<&'a Watch> {
+    let mut data = std::ptr::null_mut();
+    // SAFETY: the state is alive; asking for the allocator changes nothing. Where it is ours, its
+    // data is the watch, which outlives its duty.
+    unsafe {
+        let function = ffi::lua_getallocf(state, &raw mut data);
+        std::ptr::fn_addr_eq(function, alloc::FUNCTION).then(|| &*data.cast_const().cast::<Watch>())
+    }
+}

@@ -1,0 +1,46 @@
+//! What an engine is to its pauses.
+
+use super::{Step, Stopped, VmOptions, VmUsage};
+use crate::base::{CallOutcome, Result, Value};
+
+/// A VM of some engine: made fresh for one run, driven from pause to pause, dropped.
+///
+/// [`super::Vm`] and [`super::PiccoloVm`] are the two there are. What goes on from a pause is a
+/// method of that pause alone.
+pub trait Machine: Resume {
+    /// A fresh VM with its prelude, library and tools.
+    ///
+    /// # Errors
+    /// `limit_memory` where the memory limit does not even hold the prelude.
+    fn new(options: VmOptions) -> Result<Self>;
+
+    /// Numbers the calls after `steps` earlier ones of the same run.
+    #[must_use]
+    fn numbering_calls_after(self, steps: u64) -> Self;
+
+    /// Compiles `source` and runs it to its first pause, with `context` given to its `run`.
+    /// All errors come as [`Step::Done`].
+    fn start(self, source: &str, chunk_name: &str, context: &Value) -> Step<Self>;
+}
+
+/// The ways on from a pause, open to pauses only: the trait cannot be named outside the sandbox.
+pub trait Resume: Sized {
+    /// Goes on with what came of the calls handed out last, in their order.
+    fn answer(self, outcomes: Vec<CallOutcome>) -> Step<Self>
+    where
+        Self: Machine;
+
+    /// Goes on after a slice or a wait.
+    fn go_on(self) -> Step<Self>
+    where
+        Self: Machine;
+
+    /// What was used so far.
+    fn usage(&self) -> VmUsage;
+
+    /// What was printed since this was asked last.
+    fn take_printed(&mut self) -> String;
+
+    /// Ends the run with `result`.
+    fn stop(self, result: Result<Value>) -> Stopped;
+}
