@@ -61,7 +61,7 @@ fn find(source: &str, catalog: &Catalog, limits: &Limits, report: &mut Report<'_
 
 /// Form feed and vertical tab are white space to Lua but not to the parser; a space in their place
 /// keeps every offset.
-fn with_plain_space(source: &str) -> Cow<'_, str> {
+pub(super) fn with_plain_space(source: &str) -> Cow<'_, str> {
     if source.contains(['\u{b}', '\u{c}']) {
         Cow::Owned(source.replace(['\u{b}', '\u{c}'], " "))
     } else {

@@ -10,6 +10,7 @@ mod blocks;
 mod check;
 mod checked;
 mod depth;
+mod engine;
 mod finding;
 mod found;
 pub mod globals;
@@ -18,11 +19,14 @@ mod report;
 mod scope;
 mod syntax;
 mod tokens;
+mod tree;
 mod walk;
 
 pub use check::{CheckReport, check};
 pub use checked::CheckedPlan;
+pub use engine::unsupported_on_piccolo;
 pub use finding::{Finding, Severity};
+pub use tree::{SyntaxFault, syntax_tree};
 
 #[cfg(test)]
 mod tests;

@@ -6,27 +6,32 @@
 //! **Never here:** I/O, async, the bus, a clock, a tool. Only [`Interrupt`] reaches in from outside.
 
 mod calls;
-mod codec;
-mod fault;
-mod host;
+mod engine_kind;
+mod engine_mlua;
+mod engine_piccolo;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
+mod held;
 mod json_size;
+mod machine;
 mod meter;
+mod native;
 mod options;
 mod part;
 mod pause;
-mod raw_hook;
-mod report;
 mod stdlib;
 mod step;
-mod support;
-mod vm;
 
+pub use engine_kind::EngineKind;
+pub use engine_mlua::{Vm, VmPool};
+pub use engine_piccolo::PiccoloVm;
+pub use machine::Machine;
 pub use meter::STEP_INSTRUCTIONS;
-pub use options::{VmLimits, VmOptions};
+pub use options::{SLICE_INSTRUCTIONS, VmLimits, VmOptions};
 pub use pause::{PausedSlice, PausedWait, PendingCalls, Step};
 pub use stdlib::{LIBRARY_STUB_FILES, LIBRARY_STUBS, library_signatures};
 pub use step::{Interrupt, InterruptReason, Stopped, VmUsage};
-pub use vm::Vm;
 
 #[cfg(test)]
 mod tests;

@@ -112,17 +112,30 @@ fn calls_pass_through_the_plans_own_coroutines_both_ways() {
 
 #[test]
 fn a_call_where_the_plan_cannot_pause_is_refused_clearly() {
-    for body in [
-        "return (string.gsub('x', 'x', function() return echo('y') end))",
-        "return (string.gsub('x', 'x', function() return coroutine.wrap(function() return echo('y') end)() end))",
-        "return (string.gsub('x', 'x', function() return parallel{ function() return echo('y') end }[1] end))",
+    for call in [
+        "echo('y')",
+        "coroutine.wrap(function() return echo('y') end)()",
+        "parallel{ function() return echo('y') end }[1]",
     ] {
+        let body =
+            &format!("return tostring(setmetatable({{}}, {{ __tostring = function() return {call} end }}))");
         let (code, message) = failure(body);
         assert_eq!(code, ErrorCode::CallNotPossibleHere, "{message}");
         assert!(message.contains("`echo`") && !message.contains("luaplan"), "{message}");
     }
-    let again = "pcall(string.gsub, 'x', 'x', function() parallel{ echo } end) return echo('fine')";
+    let again = "pcall(tostring, setmetatable({}, { __tostring = function() parallel{ echo } end })) \
+                 return echo('fine')";
     assert_eq!(result(again), "\"fine\"");
+}
+
+#[test]
+fn calls_may_stand_in_what_pattern_functions_call() {
+    let body = "local parts = { string.gsub('a-b c', '%w', function(c) return echo(c .. c) end) } \
+                local lazy = setmetatable({}, { __index = function(_, key) return echo('<' .. key .. '>') end }) \
+                parts[3] = string.gsub('x y', '(%w)', lazy) \
+                parts[4] = string.gsub('q', 'q', function() return parallel{ function() return echo('z') end }[1] end) \
+                for word in string.gmatch('one two', '%a+') do parts[#parts + 1] = echo(word) end return parts";
+    assert_eq!(result(body), r#"["aa-bb cc",3,"<x> <y>","z","one","two"]"#);
 }
 
 #[test]

@@ -89,11 +89,64 @@ fn a_limit_hit_in_a_sort_comparator_stops_the_run() {
 }
 
 #[test]
-fn many_short_coroutines_are_charged() {
-    let plan = "local function work() local n = 0 for i = 1, 30 do n = n + i end end \
-                function run() for i = 1, 500 do coroutine.resume(coroutine.create(work)) end end";
-    let used = run_with(plan, &Value::Null, small()).usage.instructions;
-    assert!(used > 500 * u64::from(crate::sandbox::STEP_INSTRUCTIONS), "{used}");
+fn coroutines_count_what_they_run_however_short() {
+    let work = "local function work() local n = 0 for i = 1, 30 do n = n + i end end ";
+    let used = |body: &str| {
+        run_with(&format!("{work} function run() {body} end"), &Value::Null, limits()).usage.instructions
+    };
+    let (calls, fresh) = (
+        used("for i = 1, 500 do work() end"),
+        used("for i = 1, 500 do coroutine.resume(coroutine.create(work)) end"),
+    );
+    assert!((calls..calls * 2).contains(&fresh), "{calls} {fresh}");
+    let (one, yielding) = (
+        used("local n = 0 for i = 1, 30000 do n = n + i end"),
+        used(
+            "local co = coroutine.wrap(function() while true do for i = 1, 30 do end coroutine.yield() end end) \
+             for i = 1, 1000 do co() end",
+        ),
+    );
+    assert!((one..one * 3).contains(&yielding), "{one} {yielding}");
+}
+
+#[test]
+fn a_run_stops_right_after_the_last_instruction_of_its_budget() {
+    for body in [
+        "while true do end",
+        "while true do coroutine.resume(coroutine.create(function() for i = 1, 7 do end end)) end",
+        "local function f() return f() end return f()",
+        "local co = coroutine.wrap(function() while true do coroutine.yield() end end) while true do co() end",
+    ] {
+        let error =
+            run_with(&format!("function run() {body} end"), &Value::Null, small()).result.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::LimitInstructions, "{body}: {error}");
+        assert_eq!(error.observed().unwrap(), small().instructions + 1, "{body}");
+    }
+}
+
+#[test]
+fn the_depth_limit_is_overshot_by_a_few_frames_at_most() {
+    for depth in [50, 200, 1_000, 5_000] {
+        let limits = VmLimits { call_depth: depth, ..limits() };
+        let plan = "local function f() f() end function run() f() end";
+        let error = run_with(plan, &Value::Null, limits).result.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::LimitCallDepth, "{error}");
+        let observed = error.observed().unwrap().as_u64().unwrap();
+        assert!((depth + 1..=depth + 40).contains(&observed), "{depth}: {observed}");
+    }
+}
+
+#[test]
+fn long_texts_are_charged_as_they_are_made() {
+    for body in [
+        "local s = ('x'):rep(1000000) local t for i = 1, 1000000 do t = s .. i end",
+        "local s = ('x'):rep(1000000) local t = {} for i = 1, 1000000 do t[s .. i] = nil end",
+        "local s = ('x'):rep(1000000) local a, b = s .. 1, s .. 2 for i = 1, 1e9 do local c = (a .. i) < (b .. i) end",
+    ] {
+        let error =
+            run_with(&format!("function run() {body} end"), &Value::Null, limits()).result.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::LimitInstructions, "{body}: {error}");
+    }
 }
 
 #[test]
@@ -115,7 +168,7 @@ fn table_functions_over_huge_ranges_stop() {
         "table.move({}, 1, 1 << 60, 1)",
         "table.insert(setmetatable({}, { __len = function() return 1 << 60 end }), 1, 1)",
         "table.remove(setmetatable({}, { __len = function() return 1 << 60 end }), 1)",
-        "table.sort(setmetatable({}, { __len = function() return 1 << 60 end }))",
+        "table.sort(setmetatable({}, { __len = function() return 1 << 30 end }))",
     ] {
         let plan = format!("function run() pcall(function() {body} end) end");
         let error = run_with(&plan, &Value::Null, small()).result.unwrap_err();
@@ -209,4 +262,28 @@ fn a_vm_and_its_pauses_can_move_between_threads() {
     fn assert_send<T: Send>() {}
     assert_send::<Vm>();
     assert_send::<Step>();
+}
+
+/// Work that no instruction shows is looked at all the same, in time.
+#[test]
+fn an_interrupt_comes_through_slow_instructions() {
+    let roomy = VmLimits { instructions: u64::MAX / 2, memory_bytes: 64 << 20, ..limits() };
+    for body in [
+        "local t, step = {}, 65535 * 131071 for i = 1, 65536 do t[i * step] = i end",
+        "local mt = {} local t = setmetatable({}, mt) mt.__call = t t()",
+        "local a = ('x'):rep(20000000) local b = a .. 'y' a = a .. 'z' while true do local c = a < b end",
+        "local t = {} for i = 1, 1000000 do t[i] = i end for i = 1, 1e12 do t['k' .. i] = 1 t['k' .. i] = nil end",
+    ] {
+        let options = options(roomy);
+        let interrupt = options.interrupt.clone();
+        let waiting = std::thread::spawn(move || {
+            std::thread::park_timeout(std::time::Duration::from_millis(100));
+            interrupt.trigger(InterruptReason::Cancelled);
+        });
+        let plan = format!("function run() {body} end");
+        let stopped = finish(Vm::new(options).unwrap().start(&plan, "plan.lua", &Value::Null), answer);
+        waiting.join().unwrap();
+        let code = stopped.result.unwrap_err().code();
+        assert!(matches!(code, ErrorCode::Cancelled | ErrorCode::LimitMemory), "{body}: {code:?}");
+    }
 }

@@ -3,9 +3,11 @@
 mod calls;
 mod cases;
 mod conversion;
+mod engines;
 mod globals;
 mod harness;
 mod hostile;
 mod limits;
 mod repeat;
 mod shared;
+mod tables;

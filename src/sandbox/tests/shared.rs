@@ -86,3 +86,21 @@ fn ordinary_amounts_pass() {
                   nothing({ to = 'user1@example.com', attachments = files }) return 1";
     assert_eq!(run_standard(images).result.unwrap(), Value::Integer(1));
 }
+
+#[test]
+fn a_pool_gives_a_fresh_vm_for_every_run() {
+    let pool = crate::sandbox::VmPool::new(super::harness::options(standard()), 2);
+    for _ in 0..3 {
+        pool.refill().unwrap();
+        for _ in 0..3 {
+            let vm = pool.take().unwrap();
+            let interrupt = vm.interrupt();
+            let plan =
+                "function run() seen = (seen or 0) + 1 string.seen = seen return { seen, string.seen } end";
+            let stopped =
+                super::harness::finish(vm.start(plan, "plan.lua", &Value::Null), super::harness::answer);
+            assert_eq!(stopped.result.unwrap().to_json().to_string(), "[1,1]");
+            interrupt.trigger(crate::sandbox::InterruptReason::Cancelled);
+        }
+    }
+}

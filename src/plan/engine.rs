@@ -1,0 +1,97 @@
+//! What a plan uses that the second engine lacks.
+
+use emmylua_parser::{LuaKind, LuaSyntaxElement, LuaSyntaxKind, LuaSyntaxNode, LuaTokenKind};
+
+use crate::base::ErrorCode;
+
+use super::check::with_plain_space;
+use super::report::{Report, Span};
+use super::{CheckReport, Finding, syntax};
+
+/// Expressions, calls and blocks inside one another that the engine's compiler takes. It stops at
+/// 200, of which our own words take some.
+const NESTED_MAX: usize = 150;
+
+/// What names the engine keeps for itself begin with.
+const KEPT_NAMES: &str = "__luaplan_";
+
+impl CheckReport {
+    /// The same report for the engine `piccolo`: what that engine lacks is an error, named with its
+    /// line, and such a plan is not handed out.
+    #[must_use]
+    pub fn for_piccolo(mut self, source: &str) -> Self {
+        let unsupported = unsupported_on_piccolo(source);
+        if !unsupported.is_empty() {
+            self.plan = None;
+            self.findings.extend(unsupported);
+            self.findings.sort_by_key(|finding| finding.span.0);
+        }
+        self
+    }
+}
+
+/// One finding for each use of what the engine `piccolo` lacks. Nothing for what is not Lua: the
+/// check itself says so.
+#[must_use]
+pub fn unsupported_on_piccolo(source: &str) -> Vec<Finding> {
+    let mut report = Report::new(source);
+    if let Ok(chunk) = syntax::parse(&with_plain_space(source), &report.lines) {
+        walk(emmylua_parser::LuaAstNode::syntax(&chunk), 0, &mut report);
+    }
+    report.into_findings()
+}
+
+fn walk(node: &LuaSyntaxNode, depth: usize, report: &mut Report<'_>) {
+    use LuaSyntaxKind as Kind;
+    let range = node.text_range();
+    let span = (usize::from(range.start()), usize::from(range.end()));
+    let kind = Kind::from(node.kind());
+    if kind == Kind::Attribute && node.text().to_string().contains("close") {
+        let help = "close it in the code: call its closing function before each return, or in a `pcall`";
+        refuse(report, span, "`<close>` variables", help);
+    }
+    let depth = depth + usize::from(nests(kind));
+    if depth > NESTED_MAX {
+        let help = "split it over several statements or functions";
+        refuse(report, span, "expressions and blocks nested so deep", help);
+        return;
+    }
+    for child in node.children_with_tokens() {
+        match &child {
+            LuaSyntaxElement::Node(node) => walk(node, depth, report),
+            LuaSyntaxElement::Token(token) => {
+                let is_name = token.kind() == LuaKind::Token(LuaTokenKind::TkName);
+                if is_name && token.text().starts_with(KEPT_NAMES) {
+                    let range = token.text_range();
+                    let span = (usize::from(range.start()), usize::from(range.end()));
+                    refuse(report, span, "names that begin with `__luaplan_`", "choose another name");
+                }
+            }
+        }
+    }
+}
+
+/// Whether the compiler goes one level deeper for such a node.
+fn nests(kind: LuaSyntaxKind) -> bool {
+    use LuaSyntaxKind as Kind;
+    !matches!(
+        kind,
+        Kind::Chunk
+            | Kind::Block
+            | Kind::CallArgList
+            | Kind::NameExpr
+            | Kind::LiteralExpr
+            | Kind::TableFieldAssign
+            | Kind::TableFieldValue
+            | Kind::ParamList
+            | Kind::ParamName
+            | Kind::LocalName
+            | Kind::Attribute
+            | Kind::Comment
+    )
+}
+
+fn refuse(report: &mut Report<'_>, span: Span, what: &str, help: &str) {
+    let message = format!("{what} cannot be used on the engine `piccolo`");
+    report.error(ErrorCode::EngineUnsupported, span, message, format!("{help}, or use the engine `mlua`"));
+}

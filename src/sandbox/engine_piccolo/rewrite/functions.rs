@@ -1,0 +1,81 @@
+//! Functions that take all their arguments as `...`.
+//!
+//! piccolo leaves in a parameter what its register held before, where a call has fewer arguments
+//! than the function has parameters. What `...` gives it counts rightly. So parameters become local
+//! variables set from `...`, and `...` in the source becomes what is behind them.
+
+use emmylua_parser::{LuaSyntaxElement, LuaSyntaxKind, LuaSyntaxNode, LuaTokenKind};
+
+use super::{Writer, token_kind};
+
+impl Writer {
+    pub(super) fn closure(&mut self, node: &LuaSyntaxNode) {
+        let is_method = node.parent().is_some_and(|parent| names_method(&parent));
+        let list =
+            node.children().find(|child| LuaSyntaxKind::from(child.kind()) == LuaSyntaxKind::ParamList);
+        let mut names: Vec<String> = Vec::new();
+        if is_method {
+            names.push("self".to_owned());
+        }
+        let tokens = list.iter().flat_map(LuaSyntaxNode::descendants_with_tokens);
+        names.extend(
+            tokens.filter(|part| token_kind(part) == Some(LuaTokenKind::TkName)).map(|part| part.to_string()),
+        );
+        self.parameters.push(names.len());
+        for child in node.children_with_tokens() {
+            match &child {
+                LuaSyntaxElement::Node(part)
+                    if LuaSyntaxKind::from(part.kind()) == LuaSyntaxKind::ParamList =>
+                {
+                    self.out.push_str("(...)");
+                    if !names.is_empty() {
+                        self.out.push_str(&format!(" local {} = ...;", names.join(",")));
+                    }
+                    self.breaks_of(&part.text().to_string());
+                }
+                _ => self.element(&child),
+            }
+        }
+        self.parameters.pop();
+    }
+
+    /// `...` without what went into parameters.
+    pub(super) fn rest(&mut self) {
+        match self.parameters.last() {
+            Some(count) if *count > 0 => {
+                let count = *count;
+                self.open("rest");
+                self.out.push_str(&format!("{count},...)"));
+            }
+            _ => self.out.push_str("..."),
+        }
+    }
+
+    /// `function a.b:c` as `function a.b.c`: `self` is a parameter like the others.
+    pub(super) fn function_statement(&mut self, node: &LuaSyntaxNode) {
+        for child in node.children_with_tokens() {
+            match &child {
+                LuaSyntaxElement::Node(name)
+                    if LuaSyntaxKind::from(name.kind()) == LuaSyntaxKind::IndexExpr =>
+                {
+                    for part in name.children_with_tokens() {
+                        if token_kind(&part) == Some(LuaTokenKind::TkColon) {
+                            self.out.push('.');
+                        } else {
+                            self.element(&part);
+                        }
+                    }
+                }
+                _ => self.element(&child),
+            }
+        }
+    }
+}
+
+fn names_method(statement: &LuaSyntaxNode) -> bool {
+    LuaSyntaxKind::from(statement.kind()) == LuaSyntaxKind::FuncStat
+        && statement.children().any(|name| {
+            LuaSyntaxKind::from(name.kind()) == LuaSyntaxKind::IndexExpr
+                && name.children_with_tokens().any(|part| token_kind(&part) == Some(LuaTokenKind::TkColon))
+        })
+}

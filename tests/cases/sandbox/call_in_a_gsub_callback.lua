@@ -1,0 +1,4 @@
+-- result: "<a>-<b>"
+function run()
+  return (string.gsub("a-b", "%w", function(letter) return "<" .. echo(letter) .. ">" end))
+end

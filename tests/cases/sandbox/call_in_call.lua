@@ -1,0 +1,4 @@
+-- result: "called"
+function run()
+  return setmetatable({}, { __call = function(_, x) return echo(x) end })("called")
+end

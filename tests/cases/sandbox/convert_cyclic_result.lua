@@ -1,0 +1,6 @@
+-- error: value_cyclic `result.a.b` contains itself
+function run()
+  local t = { a = {} }
+  t.a.b = t
+  return t
+end

@@ -1,0 +1,4 @@
+-- result: [9223372036854775807,-9223372036854775808,-0.0,5e-324,1.7976931348623157e308]
+function run()
+  return echo({ math.maxinteger, math.mininteger, -0.0, 5e-324, 1.7976931348623157e308 })
+end

@@ -1,0 +1,2 @@
+-- error: value_not_finite `echo.a[1]`
+function run() echo({ a = { 0 / 0 } }) end
