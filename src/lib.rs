@@ -19,3 +19,4 @@ pub mod planner;
 pub mod sandbox;
 pub mod testkit;
 pub mod tools;
+pub mod workers;

@@ -102,6 +102,7 @@ pub(crate) async fn example() -> Result<(RunOutcome, Vec<&'static str>)> {
         tools: catalog.names().map(str::to_owned).collect(),
         limits,
         calls_before: 0,
+        workers: None,
         started: Instant::now(),
         cancel: CancellationToken::new(),
         cancel_calls,

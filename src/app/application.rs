@@ -14,11 +14,13 @@ use crate::base::{
 };
 use crate::bus::{Limiter, Registry};
 use crate::catalog::Catalog;
+use crate::engine::Isolation;
 use crate::journal::{Durability, EventBody, Redactor, RunLog, SqliteJournal};
 use crate::llm::LlmClient;
 use crate::plan::{CheckReport, CheckedPlan, check};
 use crate::planner::{Planner, PlannerSettings, PlanningRequest, Prompt};
-use crate::sandbox::LIBRARY_STUBS;
+use crate::sandbox::{EngineKind, LIBRARY_STUBS};
+use crate::workers::{WorkerPool, WorkerProgram};
 
 /// Journal, tools, model and limits, put together by a configuration. Cheap to share.
 pub struct App {
@@ -29,6 +31,7 @@ pub struct App {
     pub(super) limiter: Arc<Limiter>,
     pub(super) journal: Arc<SqliteJournal>,
     pub(super) llm: Option<Arc<dyn LlmClient>>,
+    pub(super) workers: Option<WorkerPool>,
     pub(super) redactor: Arc<Redactor>,
     pub(super) hub: EventHub,
     pub(super) running: Mutex<HashMap<RunId, RunLog>>,
@@ -42,6 +45,12 @@ pub struct App {
 pub struct AppParts {
     /// A model to use instead of the configured one.
     pub llm: Option<Arc<dyn LlmClient>>,
+    /// Where VMs live where the configuration leaves it open.
+    pub isolation: Isolation,
+    /// The program workers are made of; the one that is running now when not given. A program that
+    /// embeds the crate gives a `luaplan` here, or answers to `worker` itself with
+    /// [`crate::workers::worker_main`].
+    pub worker_program: Option<WorkerProgram>,
 }
 
 impl App {
@@ -71,6 +80,7 @@ impl App {
         let journal = SqliteJournal::open(&config.journal_path()).await?;
         Ok(Self {
             usable: wiring::usable_tools(&config, &registry.catalog(), llm.is_some()),
+            workers: wiring::workers(&config, parts.isolation, parts.worker_program, &registry.catalog()),
             catalog: Arc::new(registry.catalog()),
             registry: Arc::new(registry),
             limiter: Arc::new(Limiter::new(config.rates.clone())),
@@ -104,6 +114,19 @@ impl App {
         &self.usable
     }
 
+    /// Where the VMs of runs live.
+    #[must_use]
+    pub fn isolation(&self) -> Isolation {
+        if self.workers.is_some() { Isolation::Process } else { Isolation::InProcess }
+    }
+
+    /// From now on keeps workers ready, where runs are isolated by process.
+    pub fn keep_workers_ready(&self) {
+        if let Some(workers) = &self.workers {
+            workers.keep_ready();
+        }
+    }
+
     /// The journal, for looking back.
     #[must_use]
     pub fn journal(&self) -> &Arc<SqliteJournal> {
@@ -122,10 +145,14 @@ impl App {
         self.clock.now()
     }
 
-    /// Checks a plan against the tools in force.
+    /// Checks a plan against the tools and the engine in force.
     #[must_use]
     pub fn check(&self, source: &str, name: &str, limits: &Limits) -> CheckReport {
-        check(source, name, &self.catalog, limits)
+        let report = check(source, name, &self.catalog, limits);
+        match self.config.sandbox.engine {
+            EngineKind::Mlua => report,
+            EngineKind::Piccolo => report.for_piccolo(source),
+        }
     }
 
     /// A plan that may run.

@@ -1,4 +1,4 @@
-//! Rank 5: everything put together, and what every edge can ask for.
+//! Rank 6: everything put together, and what every edge can ask for.
 //!
 //! [`config`] turns files, environment and flags into a checked configuration; [`App`] wires
 //! journal, tools, model and limits by it and offers the use cases: check, plan, run, look back.

@@ -277,6 +277,8 @@ impl Run<'_> {
             limits: self.request.limits.to_json(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mocked: self.request.handler.is_some(),
+            engine: Some(self.app.config.sandbox.engine.to_string()),
+            isolation: Some(self.app.isolation().to_string()),
         };
         self.log.emit(body, Durability::Ordered).await
     }
@@ -341,6 +343,7 @@ impl Run<'_> {
             tools: self.app.catalog.names().map(str::to_owned).collect(),
             limits: self.request.limits.clone(),
             calls_before,
+            workers: self.app.workers.clone(),
             started: Instant::now(),
             cancel: self.request.cancel.clone(),
             cancel_calls,

@@ -10,16 +10,44 @@ use super::unconfigured::UnconfiguredTool;
 use crate::base::{Clock, Error, ErrorCode, Randomness, Result, nearest};
 use crate::bus::{Registry, Tool};
 use crate::catalog::{Catalog, ToolSpec, builtin_manifests};
+use crate::engine::Isolation;
 use crate::journal::Redactor;
 use crate::llm::{ApiKeys, GenaiClient, LlmClient, LlmSettings};
+use crate::sandbox::{Interrupt, VmLimits, VmOptions};
 use crate::tools::call_llm::CallLlm;
 use crate::tools::fetch_url::FetchUrl;
 use crate::tools::query_db::{QueryDb, QueryDbSettings};
 use crate::tools::send_email::{SendEmail, SendEmailSettings};
 use crate::tools::transform_data::TransformData;
+use crate::workers::{PoolSettings, WorkerPool, WorkerProgram};
 
 /// How deep model calls may be nested in runs that models started.
 const LLM_DEPTH_MAX: u32 = 1;
+
+/// The workers runs are isolated in, where they are. No process is started yet.
+pub(super) fn workers(
+    config: &Config,
+    isolation: Isolation,
+    program: Option<WorkerProgram>,
+    catalog: &Catalog,
+) -> Option<WorkerPool> {
+    let sandbox = &config.sandbox;
+    (sandbox.isolation_or(isolation) == Isolation::Process).then(|| {
+        WorkerPool::new(PoolSettings {
+            program: program.unwrap_or_else(WorkerProgram::current),
+            engine: sandbox.engine,
+            idle: sandbox.workers_idle as usize,
+            max: sandbox.workers_max as usize,
+            runs_per_worker: sandbox.runs_per_worker,
+            prepared: VmOptions {
+                limits: VmLimits::from(&config.limits),
+                tools: catalog.names().map(str::to_owned).collect(),
+                interrupt: Interrupt::default(),
+                slice_instructions: u64::MAX,
+            },
+        })
+    })
+}
 
 /// The tools in force: built-in manifests with the configured overrides, without disabled ones.
 ///

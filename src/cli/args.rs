@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::sandbox::EngineKind;
+
 /// Turns a task in plain words into a small Lua program, and runs that program safely.
 #[derive(Debug, Parser)]
 #[command(name = "luaplan", version, propagate_version = true, max_term_width = 100, after_help = AFTER_HELP)]
@@ -66,6 +68,9 @@ pub enum Command {
     Serve(ServeArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
+    /// Run plans for another luaplan, over standard input and output
+    #[command(hide = true)]
+    Worker(WorkerArgs),
 }
 
 /// `demo`.
@@ -102,29 +107,15 @@ pub struct RunOptions {
     /// Answer tool calls from a file with a JSON list of mocks instead of real tools; `default` takes the built-in mocks
     #[arg(long, value_name = "FILE|default")]
     pub mock: Option<PathBuf>,
-    /// Lua engine
-    #[arg(long, value_enum, default_value = "mlua")]
-    pub engine: Engine,
-    /// Where the VM lives
-    #[arg(long, value_enum, default_value = "in-process")]
-    pub isolation: Isolation,
+    /// Lua engine [default: sandbox.engine of the configuration, mlua]
+    #[arg(long, value_parser = ["mlua", "piccolo"])]
+    pub engine: Option<String>,
+    /// Where the VM lives [default: sandbox.isolation of the configuration, in-process]
+    #[arg(long, value_name = "WHERE", value_parser = ["process", "in-process"])]
+    pub isolation: Option<String>,
     /// Print each event as one JSON line on standard output while the run goes on
     #[arg(long)]
     pub events: bool,
-}
-
-/// The Lua engines of this version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
-    /// Lua 5.4 through mlua
-    Mlua,
-}
-
-/// The isolation levels of this version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Isolation {
-    /// In this process
-    InProcess,
 }
 
 /// `task`.
@@ -324,4 +315,21 @@ pub struct ServeArgs {
 pub struct CompletionsArgs {
     /// The shell
     pub shell: clap_complete::Shell,
+}
+
+/// `worker`.
+#[derive(Debug, Args)]
+pub struct WorkerArgs {
+    /// Lua engine
+    #[arg(long, default_value = "mlua", value_parser = str::parse::<EngineKind>)]
+    pub engine: EngineKind,
+    /// How many runs to serve before it ends
+    #[arg(long, default_value_t = 1, value_name = "NUMBER")]
+    pub runs: u32,
+    /// The memory limit of the runs it is for, in bytes; the process may use a multiple of it
+    #[arg(long, default_value_t = 64 << 20, value_name = "BYTES")]
+    pub memory_bytes: u64,
+    /// Processor time after which the system ends the process
+    #[arg(long, default_value_t = 120, value_name = "SECONDS")]
+    pub cpu_seconds: u64,
 }

@@ -1,4 +1,4 @@
-//! Rank 7: the terminal.
+//! Rank 8: the terminal.
 //!
 //! One command a file under `commands/`. Results go to standard output, as text or (`--json`) as
 //! data; everything else goes to standard error, and nothing but errors when that is not a
@@ -36,6 +36,15 @@ pub fn main() -> ExitCode {
         }
     };
     let output = Output::new(cli.global.json, environment.get("NO_COLOR").is_some());
+    if let args::Command::Worker(args) = &cli.command {
+        return commands::worker::run(args).map_or_else(
+            |error| {
+                output.error(&error);
+                exit::of_error(&error)
+            },
+            ExitCode::from,
+        );
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {

@@ -1,29 +1,27 @@
 //! The one loop that awaits: VM to its next pause, calls to their handler, and round again.
 //!
-//! The VM runs on a blocking thread, step by step, so a looping plan never holds up the runtime.
-//! Time is watched here and nowhere else: at the wall limit the VM is interrupted and the calls
-//! under way are cancelled; a VM that does not stop within [`STOP_GRACE`] (a single library call
-//! can outlast it) is abandoned, and the run ends without it.
+//! The VM runs on a blocking thread or in a worker process, step by step, so a looping plan never
+//! holds up the runtime. Time is watched here and nowhere else: at the wall limit the VM is
+//! interrupted and the calls under way are cancelled; a VM that does not stop within its grace (a
+//! single library call can outlast it) is given up, its process ended, and the run ends without it.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::seat::Seat;
 use super::{PhaseEvent, RunOutcome, RunPhase};
-use crate::base::{Error, ErrorCode, LimitName, Limits, Result, Usage, Value};
+use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Limits, Result, Usage, Value};
 use crate::bus::CallHandler;
+use crate::catalog::CallRequest;
 use crate::journal::{Durability, EventBody, RunLog};
 use crate::plan::CheckedPlan;
-use crate::sandbox::{
-    Interrupt, InterruptReason, PausedWait, PendingCalls, Step, Stopped, Vm, VmLimits, VmOptions, VmUsage,
-};
+use crate::sandbox::{Interrupt, InterruptReason, SLICE_INSTRUCTIONS, Stopped, VmLimits, VmOptions, VmUsage};
+use crate::workers::{Pause, WorkerPool, WorkerStart, is_violation};
 
-/// How long an interrupted VM, or a cancelled call, has to come to its end.
+/// How long a cancelled call has to come to its end.
 const STOP_GRACE: Duration = Duration::from_millis(500);
-
-/// After so many instructions the VM pauses, so that many runs share few threads.
-const SLICE_INSTRUCTIONS: u64 = 10_000_000;
 
 /// What to run, and with what.
 pub struct DriveRequest {
@@ -37,6 +35,8 @@ pub struct DriveRequest {
     pub limits: Limits,
     /// Calls that earlier plans of the same run made; ids go on from there. 0 for a first plan.
     pub calls_before: u64,
+    /// Where the VM lives: in a worker of this pool, or without one in this process.
+    pub workers: Option<WorkerPool>,
     /// When the run began; its wall time counts from here.
     pub started: Instant,
     /// Cancelled when somebody ends the run.
@@ -48,10 +48,14 @@ pub struct DriveRequest {
 /// Runs a plan to its end. The end is in the outcome; the caller records it.
 pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLog) -> RunOutcome {
     let started = request.started;
+    let interrupt = Interrupt::default();
+    let hurry = CancellationToken::new();
+    let seat = Seat::new(request.workers, interrupt.clone(), hurry.clone());
     let mut drive = Drive {
         deadline: started + request.limits.wall,
         wall: request.limits.wall,
-        interrupt: Interrupt::default(),
+        interrupt,
+        hurry,
         cancel: request.cancel,
         cancel_calls: request.cancel_calls,
         handler,
@@ -66,14 +70,13 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         interrupt: drive.interrupt.clone(),
         slice_instructions: SLICE_INSTRUCTIONS,
     };
-    let (plan, context, calls_before) = (request.plan, request.context, request.calls_before);
-    let first = move || match Vm::new(options) {
-        Ok(vm) => vm.numbering_calls_after(calls_before).start(plan.source(), plan.name(), &context),
-        Err(error) => {
-            Step::Done(Stopped { result: Err(error), usage: VmUsage::default(), printed: String::new() })
-        }
+    let start = WorkerStart {
+        source: request.plan.source().to_owned(),
+        name: request.plan.name().to_owned(),
+        context: request.context,
+        calls_before: request.calls_before,
     };
-    let result = drive.run(first).await;
+    let result = drive.run(seat, options, start).await;
     let usage = Usage {
         instructions: drive.usage.instructions,
         memory_peak_bytes: drive.usage.memory_peak_bytes,
@@ -88,6 +91,7 @@ struct Drive<'a> {
     deadline: Instant,
     wall: Duration,
     interrupt: Interrupt,
+    hurry: CancellationToken,
     cancel: CancellationToken,
     cancel_calls: CancellationToken,
     handler: &'a dyn CallHandler,
@@ -98,87 +102,94 @@ struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    async fn run(&mut self, first: impl FnOnce() -> Step + Send + 'static) -> Result<Value> {
-        let mut step = self.step(first).await?;
+    async fn run(&mut self, mut seat: Seat, options: VmOptions, start: WorkerStart) -> Result<Value> {
+        let grace = seat.stop_grace();
+        let mut pause = self.watched(grace, seat.start(options, start)).await;
         loop {
-            step = match step {
-                Step::Slice(paused) => {
-                    tokio::task::yield_now().await;
-                    self.step(move || paused.go_on()).await?
+            let reached = match pause {
+                Ok(reached) => reached,
+                // What was printed is lost with the VM, what was used is known up to its last pause.
+                Err(error) => Pause::Done(seat.abort(error)),
+            };
+            pause = match reached {
+                Pause::Calls { calls, printed } => {
+                    self.take_print(&printed).await?;
+                    match self.answers(calls).await {
+                        Ok(outcomes) => self.watched(grace, seat.answer(outcomes)).await,
+                        Err(error) => Err(error),
+                    }
                 }
-                Step::Calls(pending) => self.answer(pending).await?,
-                Step::Wait(paused) => self.wait(paused).await?,
-                Step::Done(stopped) => return self.stop(stopped).await,
+                Pause::Wait { wait, attempt, attempts_max, message, printed } => {
+                    self.phase = self.phase.after(PhaseEvent::WaitWanted)?;
+                    self.take_print(&printed).await?;
+                    let body = EventBody::StepRetryScheduled { attempt, attempts_max, message };
+                    self.log.emit(body, Durability::Ordered).await?;
+                    match self.wait(wait).await {
+                        Ok(()) => self.watched(grace, seat.go_on()).await,
+                        Err(error) => Err(error),
+                    }
+                }
+                Pause::Done(stopped) => return self.stop(stopped).await,
             };
         }
     }
 
-    /// Takes the VM to its next pause on a blocking thread, watching the time.
-    async fn step(&mut self, work: impl FnOnce() -> Step + Send + 'static) -> Result<Step> {
-        let mut thread = tokio::task::spawn_blocking(work);
+    /// Lets the VM come to its next pause, watching the time.
+    async fn watched(&mut self, grace: Duration, work: impl Future<Output = Result<Pause>>) -> Result<Pause> {
+        let mut work = std::pin::pin!(work);
         let reason = tokio::select! {
             biased;
-            done = &mut thread => return joined(done),
+            done = &mut work => return done,
             () = self.cancel.cancelled() => InterruptReason::Cancelled,
             () = tokio::time::sleep_until(self.deadline) => InterruptReason::WallTime,
         };
         self.interrupt.trigger(reason);
-        match tokio::time::timeout(STOP_GRACE, &mut thread).await {
-            Ok(done) => joined(done),
-            Err(_) => {
-                tracing::error!(run_id = %self.log.run_id(), "a VM did not stop in time and was abandoned");
-                Err(self.interrupted(reason))
-            }
+        self.hurry.cancel();
+        if let Ok(done) = tokio::time::timeout(grace, &mut work).await {
+            return done;
         }
+        tracing::error!(run_id = %self.log.run_id(), "a VM did not stop in time and was given up");
+        Err(self.interrupted(reason))
     }
 
-    async fn answer(&mut self, mut pending: PendingCalls) -> Result<Step> {
-        self.take_print(&pending.take_printed()).await?;
-        let calls = std::mem::take(&mut pending.calls);
+    async fn answers(&mut self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
         let cancel_calls = self.cancel_calls.clone();
         let handler = self.handler;
         let mut answers = std::pin::pin!(handler.answer(calls));
         let reason = tokio::select! {
             biased;
-            answered = &mut answers => {
-                return match answered {
-                    Ok(outcomes) => self.step(move || pending.answer(outcomes)).await,
-                    Err(error) => Ok(Step::Done(pending.abort(error))),
-                };
-            }
+            answered = &mut answers => return answered,
             () = self.cancel.cancelled() => InterruptReason::Cancelled,
             () = tokio::time::sleep_until(self.deadline) => InterruptReason::WallTime,
         };
         // The handler gets a moment to record that its calls were cut.
         cancel_calls.cancel();
         let _ = tokio::time::timeout(STOP_GRACE, answers).await;
-        Ok(Step::Done(pending.abort(self.interrupted(reason))))
+        Err(self.interrupted(reason))
     }
 
-    async fn wait(&mut self, mut paused: PausedWait) -> Result<Step> {
-        self.phase = self.phase.after(PhaseEvent::WaitWanted)?;
-        self.take_print(&paused.take_printed()).await?;
-        let body = EventBody::StepRetryScheduled {
-            attempt: paused.attempt,
-            attempts_max: paused.attempts_max,
-            message: paused.message.clone(),
-        };
-        self.log.emit(body, Durability::Ordered).await?;
+    async fn wait(&mut self, wait: Duration) -> Result<()> {
         let reason = tokio::select! {
             biased;
             () = self.cancel.cancelled() => InterruptReason::Cancelled,
             () = tokio::time::sleep_until(self.deadline) => InterruptReason::WallTime,
-            () = tokio::time::sleep(paused.wait) => {
+            () = tokio::time::sleep(wait) => {
                 self.phase = self.phase.after(PhaseEvent::WaitOver)?;
-                return self.step(move || paused.go_on()).await;
+                return Ok(());
             }
         };
-        Ok(Step::Done(paused.abort(self.interrupted(reason))))
+        Err(self.interrupted(reason))
     }
 
     async fn stop(&mut self, stopped: Stopped) -> Result<Value> {
         self.usage = stopped.usage;
         self.take_print(&stopped.printed).await?;
+        if let Err(error) = &stopped.result
+            && is_violation(error)
+        {
+            let message = error.message().to_owned();
+            self.log.emit(EventBody::SandboxViolation { message }, Durability::Ordered).await?;
+        }
         // The VM knows why it was stopped, the drive knows the numbers.
         let interrupted = self.interrupt.reason().map(|reason| self.interrupted(reason));
         match (stopped.result, interrupted) {
@@ -204,10 +215,6 @@ impl Drive<'_> {
         self.printed.push_str(text);
         self.log.emit(EventBody::Printed { text: text.to_owned() }, Durability::Ordered).await
     }
-}
-
-fn joined(done: std::result::Result<Step, tokio::task::JoinError>) -> Result<Step> {
-    done.map_err(|error| Error::new(ErrorCode::Internal, "the VM broke off").with_source(error))
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -1,4 +1,4 @@
-//! Rank 4: what a run does next, and the one loop that awaits.
+//! Rank 5: what a run does next, and the one loop that awaits.
 //!
 //! [`RunPhase`] is a pure state machine. [`drive`] takes a VM from pause to pause and gives its
 //! calls to whoever answers them.
@@ -7,9 +7,13 @@
 //! (the planner), where results are shown (the edges).
 
 mod drive;
+mod isolation;
 mod outcome;
 mod phase;
+mod seat;
+mod turns;
 
 pub use drive::{DriveRequest, drive};
+pub use isolation::Isolation;
 pub use outcome::RunOutcome;
 pub use phase::{PhaseEvent, RunPhase};

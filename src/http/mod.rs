@@ -1,4 +1,4 @@
-//! Rank 6: the HTTP service.
+//! Rank 7: the HTTP service.
 //!
 //! One file a group of routes; errors become problem+json (RFC 9457) in `problem` and nowhere
 //! else. Listens on loopback unless API keys are configured.

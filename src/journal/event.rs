@@ -39,6 +39,12 @@ pub enum EventBody {
         /// Written only where it is so.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         mocked: bool,
+        /// The engine, `mlua` or `piccolo`. Absent in older records.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        engine: Option<String>,
+        /// `process` or `in-process`. Absent in older records.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        isolation: Option<String>,
     },
     /// The prompt was fitted into its token budget; `trimmed` names the parts that were cut.
     PromptBudgetComputed { budget_tokens: u64, used_tokens: u64, parts: Json, trimmed: Vec<String> },

@@ -32,6 +32,8 @@ fn started(task: &str) -> EventBody {
         limits: json!({}),
         version: "0.1.0".into(),
         mocked: false,
+        engine: None,
+        isolation: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rank 6: unit tests for plans.
+//! Rank 7: unit tests for plans.
 //!
 //! A `NAME_test.lua` beside `NAME.lua` describes runs of the plan with mocked tools. The test file
 //! runs in a sandbox of its own, one fresh VM a test; the plan under test runs in another, through

@@ -178,6 +178,7 @@ fn request(plan: CheckedPlan, context: Value, tools: Vec<String>, limits: &Limit
         tools,
         limits: limits.clone(),
         calls_before: 0,
+        workers: None,
         started: Instant::now(),
         cancel: CancellationToken::new(),
         cancel_calls: CancellationToken::new(),

@@ -35,7 +35,8 @@ impl Bench {
         }
         let environment = environment(folder.path());
         let loaded = load(&environment, &LoadOptions { file: None, flags }).unwrap();
-        let app = App::open_with(&loaded, &environment, AppParts { llm }).await.unwrap();
+        let app =
+            App::open_with(&loaded, &environment, AppParts { llm, ..AppParts::default() }).await.unwrap();
         Self { parts, app, folder }
     }
 

@@ -64,9 +64,17 @@ async fn all_is_well_where_every_part_answers() {
     .unwrap();
     let report = ended.exits(0).json();
     assert_eq!(report["ok"], json!(true), "{report:#}");
-    for name in
-        ["engine", "configuration", "data folder", "tools", "database main", "mail", "model", "server"]
-    {
+    for name in [
+        "engine",
+        "configuration",
+        "workers",
+        "data folder",
+        "tools",
+        "database main",
+        "mail",
+        "model",
+        "server",
+    ] {
         assert_eq!(check(&report, name).0, "ok", "{report:#}");
     }
     assert_eq!(check(&report, "recipients").1, "only *@b.example");

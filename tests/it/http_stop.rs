@@ -130,6 +130,8 @@ async fn stray_run(app: &luaplan::app::App) -> String {
         limits: json!({}),
         version: "0".to_owned(),
         mocked: false,
+        engine: None,
+        isolation: None,
     };
     log.emit(body, Durability::Forced).await.unwrap();
     run_id.to_string()

@@ -90,7 +90,7 @@ pub(crate) async fn open(folder: &Path, settings: &[(&str, &str)], llm: Option<A
     }
     let environment = environment(folder);
     let loaded = load(&environment, &LoadOptions { file: None, flags }).unwrap();
-    App::open_with(&loaded, &environment, AppParts { llm }).await.unwrap()
+    App::open_with(&loaded, &environment, AppParts { llm, ..AppParts::default() }).await.unwrap()
 }
 
 pub(crate) async fn records(app: &App, run_id: &str) -> Vec<Record> {

@@ -10,6 +10,7 @@ use toml::{Table, Value as Toml};
 use super::layers::refused;
 use super::mask::mask_passwords;
 use super::raw::RawRates;
+use super::sandbox::SandboxConfig;
 use super::{Environment, RawConfig, RawLimits, RawServer};
 use crate::base::{
     Error, ErrorCode, LimitName, LimitProfile, Limits, Rate, Result, parse_bytes, parse_duration,
@@ -58,6 +59,8 @@ pub struct Config {
     pub llm: LlmSettings,
     /// What a run may use.
     pub limits: Limits,
+    /// Which engine runs plans, and where.
+    pub sandbox: SandboxConfig,
     /// `[tools.NAME]` by name.
     pub tools: BTreeMap<String, ToolConfig>,
     /// How calls wait for their turn.
@@ -99,6 +102,7 @@ impl Config {
             data_dir: base_dir.join(&raw.data_dir),
             llm: raw.llm.clone(),
             limits: check_limits(&raw.limits)?,
+            sandbox: SandboxConfig::check(&raw.sandbox, raw.server.max_concurrent_runs)?,
             tools: raw.tools.iter().map(|tool| check_tool(tool, environment)).collect::<Result<_>>()?,
             rates: check_rates(&raw.rates)?,
             repair_rounds: at_most("planner.repair_rounds", raw.planner.repair_rounds, 5)?,
@@ -225,13 +229,13 @@ fn at_most(key: &str, value: u32, max: u32) -> Result<u32> {
     Err(invalid(key, &value.to_string(), &format!("at most {max}")).with_limit(max, value))
 }
 
-fn keyed(key: &str, error: &Error) -> Error {
+pub(super) fn keyed(key: &str, error: &Error) -> Error {
     Error::new(error.code(), format!("{key}: {}", error.message()))
         .with_help(error.help().to_owned())
         .with_detail("key", key)
 }
 
-fn invalid(key: &str, seen: &str, expected: &str) -> Error {
+pub(super) fn invalid(key: &str, seen: &str, expected: &str) -> Error {
     let seen = mask_passwords(seen);
     Error::new(ErrorCode::ConfigInvalid, format!("{key} is `{seen}`, expected {expected}"))
         .with_detail("key", key)

@@ -13,6 +13,7 @@ mod layers;
 mod mask;
 mod places;
 mod raw;
+mod sandbox;
 
 pub use checked::{Config, OVERRIDE_KEYS, ServerConfig, ToolConfig};
 pub use environment::Environment;
@@ -20,6 +21,7 @@ pub use layers::{ConfigSource, LoadOptions, Loaded, ValueSource, load, validate_
 pub(super) use layers::{faulty_key, refused, unknown_field};
 pub use mask::{mask_json, mask_passwords};
 pub use raw::{RawConfig, RawLimits, RawServer};
+pub use sandbox::{RawSandbox, SandboxConfig};
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sandbox::RawSandbox;
 use crate::llm::LlmSettings;
 
 /// The whole file.
@@ -16,6 +17,8 @@ pub struct RawConfig {
     pub llm: LlmSettings,
     /// What a run may use.
     pub limits: RawLimits,
+    /// Which engine runs plans, and where.
+    pub sandbox: RawSandbox,
     /// Settings of each tool, and overrides of its manifest (`rate`, `burst`, `timeout`,
     /// `concurrency`, `enabled`).
     pub tools: toml::Table,
@@ -36,6 +39,7 @@ impl Default for RawConfig {
             store: "sqlite".into(),
             llm: LlmSettings::default(),
             limits: RawLimits::default(),
+            sandbox: RawSandbox::default(),
             tools: toml::Table::new(),
             rates: RawRates::default(),
             planner: RawPlanner::default(),

@@ -8,8 +8,11 @@ mod reach;
 
 use serde_json::{Value as Json, json};
 
-use super::config::{Environment, LoadOptions, mask_passwords};
+use super::config::{Config, Environment, LoadOptions, mask_passwords};
+use super::wiring;
 use crate::base::Error;
+use crate::catalog::Catalog;
+use crate::engine::Isolation;
 use crate::journal::SqliteJournal;
 
 /// How one check came out.
@@ -101,6 +104,7 @@ pub async fn examine(environment: &Environment, options: &LoadOptions) -> Doctor
     let Some((loaded, config)) = files::configuration(&mut report, environment, options) else {
         return report;
     };
+    workers(&mut report, &config).await;
     files::api_keys(&mut report, &config);
     data_folder(&mut report, &config).await;
     reach::tools(&mut report, &loaded, &config, environment).await;
@@ -108,7 +112,25 @@ pub async fn examine(environment: &Environment, options: &LoadOptions) -> Doctor
     report
 }
 
-async fn data_folder(report: &mut DoctorReport, config: &super::config::Config) {
+/// Workers are tried even where runs do not use them: `serve` would.
+async fn workers(report: &mut DoctorReport, config: &Config) {
+    let catalog = Catalog::default();
+    let Some(pool) = wiring::workers(config, Isolation::Process, None, &catalog) else {
+        report.good("workers", "not used: sandbox.isolation is in-process");
+        return;
+    };
+    match pool.confinement().await {
+        Ok(confinement) if confinement.is_complete() => report.good("workers", confinement.to_string()),
+        Ok(confinement) => report.warn(
+            "workers",
+            confinement.to_string(),
+            "use a system whose kernel has every layer, or run luaplan itself in a container or VM",
+        ),
+        Err(error) => report.failed("workers", DoctorState::Warning, &error),
+    }
+}
+
+async fn data_folder(report: &mut DoctorReport, config: &Config) {
     let existed = config.data_dir.exists();
     match SqliteJournal::open(&config.journal_path()).await {
         Ok(journal) => {

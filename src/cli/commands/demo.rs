@@ -52,7 +52,7 @@ async fn on_parts(session: &Session<'_>, parts: &DemoParts, folder: &Path) -> Re
     let recorded = why_recorded.is_some();
     let llm: Option<Arc<dyn crate::llm::LlmClient>> =
         if recorded { Some(Arc::new(RecordedClient::from_json("recorded", RECORDED_REPLY)?)) } else { None };
-    let app = App::open_with(&loaded, session.environment, AppParts { llm }).await?;
+    let app = App::open_with(&loaded, session.environment, AppParts { llm, ..AppParts::default() }).await?;
     session.closes(&app);
     let output = session.output;
     if !output.is_json() {

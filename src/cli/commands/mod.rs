@@ -15,6 +15,7 @@ mod show;
 mod task;
 mod test;
 mod tools;
+pub(super) mod worker;
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -25,11 +26,11 @@ use clap::CommandFactory as _;
 
 pub(super) use check::print as print_findings;
 
-use super::args::{Cli, Command, ConfigAction};
+use super::args::{Cli, Command, ConfigAction, RunOptions};
 use super::exit;
 use super::output::Output;
 use crate::app::config::{Config, Environment, LoadOptions, Loaded, load};
-use crate::app::{App, tool_catalog};
+use crate::app::{App, AppParts, tool_catalog};
 use crate::base::{Error, ErrorCode, Result};
 use crate::catalog::Catalog;
 use crate::journal::SqliteJournal;
@@ -79,12 +80,22 @@ impl Session<'_> {
 
     /// The application.
     pub(super) async fn open(&self) -> Result<App> {
-        self.open_with(&self.options).await
+        self.open_with(&self.options, AppParts::default()).await
     }
 
-    /// The application, with other flags.
-    pub(super) async fn open_with(&self, options: &LoadOptions) -> Result<App> {
-        let app = App::open(&self.load_with(options)?, self.environment).await?;
+    /// The application for a run, with the engine and isolation its options ask for.
+    pub(super) async fn open_for(&self, run: &RunOptions) -> Result<App> {
+        let mut options = self.options.clone();
+        for (key, value) in [("sandbox.engine", &run.engine), ("sandbox.isolation", &run.isolation)] {
+            let value = value.as_ref().map(|value| toml::Value::String(value.clone()));
+            options.flags.extend(value.map(|value| (key.to_owned(), value)));
+        }
+        self.open_with(&options, AppParts::default()).await
+    }
+
+    /// The application, with other flags and parts.
+    pub(super) async fn open_with(&self, options: &LoadOptions, parts: AppParts) -> Result<App> {
+        let app = App::open_with(&self.load_with(options)?, self.environment, parts).await?;
         self.closes(&app);
         Ok(app)
     }
@@ -131,6 +142,7 @@ async fn dispatch(session: &Session<'_>, command: Command) -> Result<u8> {
         },
         Command::Serve(args) => serve::run(session, args.listen).await?,
         Command::Completions(args) => completions(session.output, args.shell),
+        Command::Worker(args) => worker::run(&args)?,
     })
 }
 

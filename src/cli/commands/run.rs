@@ -19,7 +19,7 @@ pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     if args.dry_run {
         return dry_run(session, args, &name, &source);
     }
-    let app = session.open().await?;
+    let app = session.open_for(&args.options).await?;
     let work = Work::Plan { name: name.clone(), source: source.clone() };
     let outcome = execute(session, &app, work, &args.options).await?;
     finish(session, &outcome, &args.options, Some((&name, &source)))

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use super::Session;
+use crate::app::AppParts;
 use crate::base::Result;
 use crate::cli::exit;
 use crate::cli::signals::Signals;
+use crate::engine::Isolation;
 use crate::http::Server;
+use crate::workers::raise_descriptor_limit;
 
 pub(super) async fn run(session: &Session<'_>, listen: Option<String>) -> Result<u8> {
     let mut options = session.options.clone();
@@ -14,7 +17,10 @@ pub(super) async fn run(session: &Session<'_>, listen: Option<String>) -> Result
         options.flags.push(("server.listen".to_owned(), toml::Value::String(listen)));
     }
     let signals = Signals::listen();
-    let app = Arc::new(session.open_with(&options).await?);
+    let parts = AppParts { isolation: Isolation::Process, ..AppParts::default() };
+    let app = Arc::new(session.open_with(&options, parts).await?);
+    raise_descriptor_limit();
+    app.keep_workers_ready();
     let server = Server::bind(app).await?;
     let address = format!("http://{}", server.address());
     if session.output.is_json() {

@@ -10,7 +10,7 @@ use crate::cli::args::TaskArgs;
 use crate::cli::exit;
 
 pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
-    let app = session.open().await?;
+    let app = session.open_for(&args.options).await?;
     let context = inputs::context_or_empty(session, args.options.context.as_deref())?;
     let limits = inputs::limits(app.config(), &args.options)?;
     if args.print_prompt {

@@ -15,6 +15,8 @@ impl Redactor {
                 limits: _,
                 version: _,
                 mocked: _,
+                engine: _,
+                isolation: _,
             } => {
                 self.optional(task);
                 self.optional(plan_name);

@@ -64,6 +64,8 @@ fn started(task: &str) -> EventBody {
         limits: json!({"tool_calls": 20}),
         version: "0.1.0".into(),
         mocked: false,
+        engine: None,
+        isolation: None,
     }
 }
 

@@ -1,0 +1,93 @@
+//! `[sandbox]`: which engine, where its VMs live, and the workers for that.
+
+use serde::{Deserialize, Serialize};
+
+use super::checked::{invalid, keyed};
+use crate::base::{Error, ErrorCode, Result};
+use crate::engine::Isolation;
+use crate::sandbox::EngineKind;
+
+/// `[sandbox]`, as written.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawSandbox {
+    /// `mlua` or `piccolo`.
+    pub engine: String,
+    /// `process`, `in-process`, or `auto`: process in `serve`, in-process elsewhere.
+    pub isolation: String,
+    /// How many workers `serve` keeps ready.
+    pub workers_idle: u32,
+    /// How many workers may serve a run at the same time; 0 means `server.max_concurrent_runs`.
+    pub workers_max: u32,
+    /// How many runs a worker serves before it ends.
+    pub runs_per_worker: u32,
+}
+
+impl Default for RawSandbox {
+    fn default() -> Self {
+        Self {
+            engine: "mlua".into(),
+            isolation: AUTO.into(),
+            workers_idle: 4,
+            workers_max: 0,
+            runs_per_worker: 1,
+        }
+    }
+}
+
+const AUTO: &str = "auto";
+
+/// More ready workers than this are memory for nothing.
+const IDLE_MAX: u32 = 256;
+
+/// `[sandbox]`, parsed.
+#[derive(Debug, Clone, Copy)]
+pub struct SandboxConfig {
+    /// The engine plans run on.
+    pub engine: EngineKind,
+    /// Where VMs live, where that is said; else each edge has its own default.
+    pub isolation: Option<Isolation>,
+    /// How many workers are kept ready.
+    pub workers_idle: u32,
+    /// How many workers may serve a run at the same time.
+    pub workers_max: u32,
+    /// How many runs a worker serves before it ends.
+    pub runs_per_worker: u32,
+}
+
+impl SandboxConfig {
+    pub(super) fn check(raw: &RawSandbox, max_concurrent_runs: u32) -> Result<Self> {
+        let engine: EngineKind = raw.engine.parse().map_err(|error| keyed("sandbox.engine", &error))?;
+        let isolation = match raw.isolation.as_str() {
+            AUTO if engine == EngineKind::Piccolo => Some(Isolation::Process),
+            AUTO => None,
+            text => Some(text.parse().map_err(|error| keyed("sandbox.isolation", &error))?),
+        };
+        if engine == EngineKind::Piccolo && isolation == Some(Isolation::InProcess) {
+            let message = "sandbox.isolation is `in-process`, and piccolo runs in worker processes only";
+            return Err(Error::new(ErrorCode::ConfigInvalid, message)
+                .with_help("set `sandbox.isolation` to `process`, or use the engine mlua")
+                .with_detail("key", "sandbox.isolation"));
+        }
+        if raw.workers_idle > IDLE_MAX {
+            let key = "sandbox.workers_idle";
+            return Err(invalid(key, &raw.workers_idle.to_string(), &format!("at most {IDLE_MAX}")));
+        }
+        if raw.runs_per_worker == 0 {
+            return Err(invalid("sandbox.runs_per_worker", "0", "a number above zero"));
+        }
+        Ok(Self {
+            engine,
+            isolation,
+            workers_idle: raw.workers_idle,
+            workers_max: if raw.workers_max == 0 { max_concurrent_runs } else { raw.workers_max },
+            runs_per_worker: raw.runs_per_worker,
+        })
+    }
+
+    /// Where VMs live, with `default` where nothing is said.
+    #[must_use]
+    pub fn isolation_or(&self, default: Isolation) -> Isolation {
+        self.isolation.unwrap_or(default)
+    }
+}

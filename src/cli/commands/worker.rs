@@ -1,0 +1,13 @@
+//! `luaplan worker`.
+
+use crate::base::Result;
+use crate::cli::args::WorkerArgs;
+use crate::cli::exit;
+use crate::workers::{ConfineSettings, WorkerRole, worker_main};
+
+/// Runs before anything else is set up: a worker has no runtime, no log and no configuration.
+pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8> {
+    let confine = ConfineSettings { memory_bytes: args.memory_bytes, cpu_seconds: args.cpu_seconds };
+    worker_main(WorkerRole { engine: args.engine, runs_max: args.runs, confine })?;
+    Ok(exit::DONE)
+}

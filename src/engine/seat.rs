@@ -1,0 +1,277 @@
+//! Where the VM of one run lives, and how it is taken to its next pause: on a thread of this
+//! process, or in a worker.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::turns::{Turn, Turns};
+use crate::base::{CallOutcome, Error, ErrorCode, Result};
+use crate::sandbox::{Interrupt, PausedWait, PendingCalls, Step, Stopped, Vm, VmOptions, VmUsage};
+use crate::workers::{Pause, WorkerPool, WorkerRun, WorkerSignals, WorkerStart};
+
+/// How long a VM that was told to stop has to come to its end. A thread cannot be ended from
+/// outside, a process can: so one is waited for longer.
+const THREAD_STOP_GRACE: Duration = Duration::from_millis(500);
+const PROCESS_STOP_GRACE: Duration = Duration::from_millis(100);
+
+/// A thread that holds its turn for so long is inside something that cannot pause; another run has
+/// its turn meanwhile.
+const OVERRUN: Duration = Duration::from_millis(20);
+
+/// What keeps a run's time: how long it has computed, and whether it must come to its end.
+struct Clock {
+    turns: Turns,
+    used: Duration,
+    /// Cancelled once the VM was told to stop: from then on no turn is waited for.
+    hurry: CancellationToken,
+}
+
+impl Clock {
+    /// A turn; none for a run that must come to its end.
+    async fn turn(&self) -> Option<Turn> {
+        tokio::select! {
+            biased;
+            turn = self.turns.take(self.used) => Some(turn),
+            () = self.hurry.cancelled() => None,
+        }
+    }
+
+    fn give_up(&mut self, turn: &mut Option<Turn>) {
+        if let Some(turn) = turn.take() {
+            self.used += turn.held();
+        }
+    }
+}
+
+/// Comes back when the turn is over, never without one.
+async fn over(turn: Option<&Turn>) {
+    match turn {
+        Some(turn) => turn.over().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Comes back when a thread should have paused for others, and did not.
+async fn overrun(turn: Option<&Turn>) {
+    tokio::time::sleep(OVERRUN).await;
+    over(turn).await;
+}
+
+/// Where the VM lives.
+pub(super) struct Seat {
+    clock: Clock,
+    interrupt: Interrupt,
+    usage: VmUsage,
+    kind: Kind,
+}
+
+enum Kind {
+    Thread(Option<Held>),
+    Process { pool: WorkerPool, run: Option<Box<WorkerRun>> },
+}
+
+enum Held {
+    Calls(PendingCalls),
+    Wait(PausedWait),
+}
+
+impl Seat {
+    /// A seat in a worker of the pool, or without one in this process. `hurry` is cancelled after
+    /// the interrupt was triggered.
+    pub(super) fn new(workers: Option<WorkerPool>, interrupt: Interrupt, hurry: CancellationToken) -> Self {
+        let clock = Clock { turns: Turns::of_this_process(), used: Duration::ZERO, hurry };
+        let kind = match workers {
+            Some(pool) => Kind::Process { pool, run: None },
+            None => Kind::Thread(None),
+        };
+        Self { clock, interrupt, usage: VmUsage::default(), kind }
+    }
+
+    /// How long the VM has to come to its end once it was told to.
+    pub(super) fn stop_grace(&self) -> Duration {
+        match self.kind {
+            Kind::Thread(_) => THREAD_STOP_GRACE,
+            Kind::Process { .. } => PROCESS_STOP_GRACE,
+        }
+    }
+
+    /// Runs a plan to its first pause.
+    ///
+    /// # Errors
+    /// `internal` where the thread breaks off, `worker_…` where no worker can be had.
+    pub(super) async fn start(&mut self, options: VmOptions, start: WorkerStart) -> Result<Pause> {
+        if let Kind::Process { pool, run } = &mut self.kind {
+            let run = run.insert(Box::new(pool.take(&options).await?));
+            let signals = run.signals();
+            return Ok(in_worker(&mut self.clock, &self.interrupt, signals, run.start(start)).await);
+        }
+        self.on_thread(move || match Vm::new(options) {
+            Ok(vm) => {
+                vm.numbering_calls_after(start.calls_before).start(&start.source, &start.name, &start.context)
+            }
+            Err(error) => {
+                Step::Done(Stopped { result: Err(error), usage: VmUsage::default(), printed: String::new() })
+            }
+        })
+        .await
+    }
+
+    /// Goes on with what came of the calls, in their order.
+    ///
+    /// # Errors
+    /// `internal` where the thread breaks off.
+    pub(super) async fn answer(&mut self, outcomes: Vec<CallOutcome>) -> Result<Pause> {
+        match &mut self.kind {
+            Kind::Process { run: Some(run), .. } => {
+                let signals = run.signals();
+                Ok(in_worker(&mut self.clock, &self.interrupt, signals, run.answer(outcomes)).await)
+            }
+            Kind::Thread(held) => match held.take() {
+                Some(Held::Calls(pending)) => self.on_thread(move || pending.answer(outcomes)).await,
+                _ => Err(not_there("calls")),
+            },
+            Kind::Process { .. } => Err(not_there("calls")),
+        }
+    }
+
+    /// Goes on after a wait.
+    ///
+    /// # Errors
+    /// `internal` where the thread breaks off.
+    pub(super) async fn go_on(&mut self) -> Result<Pause> {
+        match &mut self.kind {
+            Kind::Process { run: Some(run), .. } => {
+                let signals = run.signals();
+                Ok(in_worker(&mut self.clock, &self.interrupt, signals, run.go_on()).await)
+            }
+            Kind::Thread(held) => match held.take() {
+                Some(Held::Wait(paused)) => self.on_thread(move || paused.go_on()).await,
+                _ => Err(not_there("a wait")),
+            },
+            Kind::Process { .. } => Err(not_there("a wait")),
+        }
+    }
+
+    /// Ends the run for a reason the plan cannot catch. A worker that serves it is ended with it.
+    pub(super) fn abort(&mut self, reason: Error) -> Stopped {
+        match &mut self.kind {
+            Kind::Process { run: Some(run), .. } => run.abort(reason),
+            Kind::Thread(held) => match held.take() {
+                Some(Held::Calls(pending)) => pending.abort(reason),
+                Some(Held::Wait(paused)) => paused.abort(reason),
+                None => Stopped { result: Err(reason), usage: self.usage, printed: String::new() },
+            },
+            Kind::Process { .. } => {
+                Stopped { result: Err(reason), usage: self.usage, printed: String::new() }
+            }
+        }
+    }
+
+    /// Takes the VM to its next pause on a blocking thread, one turn after the other.
+    async fn on_thread(&mut self, work: impl FnOnce() -> Step + Send + 'static) -> Result<Pause> {
+        let mut step = self.one_turn(work).await?;
+        loop {
+            step = match step {
+                Step::Slice(paused) => {
+                    self.usage = paused.usage();
+                    self.one_turn(move || paused.go_on()).await?
+                }
+                Step::Calls(mut pending) => {
+                    self.usage = pending.usage();
+                    let calls = std::mem::take(&mut pending.calls);
+                    let printed = pending.take_printed();
+                    self.kind = Kind::Thread(Some(Held::Calls(pending)));
+                    return Ok(Pause::Calls { calls, printed });
+                }
+                Step::Wait(mut paused) => {
+                    self.usage = paused.usage();
+                    let pause = Pause::Wait {
+                        wait: paused.wait,
+                        attempt: paused.attempt,
+                        attempts_max: paused.attempts_max,
+                        message: paused.message.clone(),
+                        printed: paused.take_printed(),
+                    };
+                    self.kind = Kind::Thread(Some(Held::Wait(paused)));
+                    return Ok(pause);
+                }
+                Step::Done(stopped) => return Ok(Pause::Done(stopped)),
+            };
+        }
+    }
+
+    /// Runs slices until the turn is over or the VM pauses for another reason.
+    async fn one_turn(&mut self, work: impl FnOnce() -> Step + Send + 'static) -> Result<Step> {
+        let mut turn = self.clock.turn().await;
+        let turns = self.clock.turns.clone();
+        let since = std::time::Instant::now();
+        let mut thread = tokio::task::spawn_blocking(move || {
+            let mut step = work();
+            while let Step::Slice(paused) = step {
+                if turns.is_over(since.elapsed()) {
+                    return Step::Slice(paused);
+                }
+                step = paused.go_on();
+            }
+            step
+        });
+        let done = tokio::select! {
+            biased;
+            done = &mut thread => done,
+            () = overrun(turn.as_ref()) => {
+                self.clock.give_up(&mut turn);
+                thread.await
+            }
+        };
+        self.clock.give_up(&mut turn);
+        done.map_err(|error| Error::new(ErrorCode::Internal, "the VM broke off").with_source(error))
+    }
+}
+
+/// Lets a worker compute until it pauses, one turn after the other: at the end of a turn the process
+/// is held still until the next.
+async fn in_worker(
+    clock: &mut Clock,
+    interrupt: &Interrupt,
+    signals: WorkerSignals,
+    exchange: impl Future<Output = Pause>,
+) -> Pause {
+    let mut turn = clock.turn().await;
+    let mut exchange = std::pin::pin!(exchange);
+    let hurry = clock.hurry.clone();
+    let mut is_told = false;
+    let pause = loop {
+        tokio::select! {
+            biased;
+            pause = &mut exchange => break pause,
+            () = hurry.cancelled(), if !is_told => {
+                is_told = true;
+                if let Some(reason) = interrupt.reason() {
+                    signals.interrupt(reason);
+                }
+            }
+            () = over(turn.as_ref()), if !is_told => {
+                signals.hold();
+                clock.give_up(&mut turn);
+                // Its last word may still be on the way while it stands still.
+                let next = tokio::select! {
+                    biased;
+                    pause = &mut exchange => Err(pause),
+                    next = clock.turn() => Ok(next),
+                };
+                signals.go_on();
+                match next {
+                    Ok(next) => turn = next,
+                    Err(pause) => break pause,
+                }
+            }
+        }
+    };
+    clock.give_up(&mut turn);
+    pause
+}
+
+fn not_there(what: &str) -> Error {
+    Error::new(ErrorCode::Internal, format!("a VM that does not pause for {what} was told to go on"))
+}

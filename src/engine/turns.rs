@@ -1,0 +1,195 @@
+//! Who may compute: as many runs at once as there are processors, and for no longer than others
+//! can wait.
+//!
+//! The next turn goes to the run that has computed least so far, so a plan that has little to do is
+//! done with it before a plan that loops gets its second turn, however many of those there are.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+/// How long a run computes before another may have its turn.
+const TURN: Duration = Duration::from_millis(4);
+
+/// The turns there are. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Turns(Arc<Mutex<State>>);
+
+struct State {
+    free: usize,
+    waiting: BinaryHeap<Waiting>,
+    arrived: u64,
+}
+
+struct Waiting {
+    used: Duration,
+    arrival: u64,
+    give: oneshot::Sender<Turn>,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    /// The greatest is the next: who has used least, and of those who came first.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.used, other.arrival).cmp(&(self.used, self.arrival))
+    }
+}
+
+impl Turns {
+    /// The processors of this machine are one thing, whoever uses them, so are their turns.
+    pub(super) fn of_this_process() -> Self {
+        static TURNS: OnceLock<Turns> = OnceLock::new();
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        TURNS.get_or_init(|| Self::new(processors())).clone()
+    }
+
+    fn new(free: usize) -> Self {
+        Self(Arc::new(Mutex::new(State { free, waiting: BinaryHeap::new(), arrived: 0 })))
+    }
+
+    /// A turn for a run that has computed for `used` so far. Letting go of the future gives up the
+    /// place in the queue.
+    pub(super) async fn take(&self, used: Duration) -> Turn {
+        let given = {
+            let mut state = self.lock();
+            if state.free > 0 {
+                state.free -= 1;
+                return self.turn();
+            }
+            let (give, given) = oneshot::channel();
+            let arrival = state.arrived;
+            state.arrived += 1;
+            state.waiting.push(Waiting { used, arrival, give });
+            given
+        };
+        match given.await {
+            Ok(turn) => turn,
+            // Nobody drops a sender that was not used; to go on is better than never to.
+            Err(_) => self.turn(),
+        }
+    }
+
+    /// Whether somebody waits for a turn.
+    pub(super) fn is_wanted(&self) -> bool {
+        !self.lock().waiting.is_empty()
+    }
+
+    /// Whether a turn held for so long is over, for who looks from time to time.
+    pub(super) fn is_over(&self, held: Duration) -> bool {
+        held >= TURN && self.is_wanted()
+    }
+
+    fn turn(&self) -> Turn {
+        Turn { turns: self.clone(), since: Instant::now() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to compute, until dropped.
+pub(super) struct Turn {
+    turns: Turns,
+    since: Instant,
+}
+
+impl Turn {
+    /// How long it has been held.
+    pub(super) fn held(&self) -> Duration {
+        self.since.elapsed()
+    }
+
+    /// Comes back when the turn is over: somebody waits, and it was held long enough.
+    pub(super) async fn over(&self) {
+        loop {
+            tokio::time::sleep(TURN).await;
+            if self.turns.is_wanted() {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let next = {
+            let mut state = self.turns.lock();
+            // Those that gave up are passed over.
+            let next = std::iter::from_fn(|| state.waiting.pop()).find(|waiting| !waiting.give.is_closed());
+            if next.is_none() {
+                state.free += 1;
+            }
+            next
+        };
+        if let Some(waiting) = next {
+            // One that gives up at this moment drops the turn, which then goes to the one after.
+            let _ = waiting.give.send(self.turns.turn());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_has_used_least_is_next_and_who_gave_up_is_passed_over() {
+        let turns = Turns::new(1);
+        let first = turns.take(Duration::ZERO).await;
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let queue = |name: &'static str, used_ms: u64| {
+            let (turns, order) = (turns.clone(), order.clone());
+            tokio::spawn(async move {
+                let turn = turns.take(Duration::from_millis(used_ms)).await;
+                order.lock().unwrap().push(name);
+                drop(turn);
+            })
+        };
+        let (much, gone, little, same) =
+            (queue("much", 50), queue("gone", 1), queue("little", 2), queue("same", 2));
+        tokio::task::yield_now().await;
+        assert!(turns.is_wanted());
+        gone.abort();
+        tokio::task::yield_now().await;
+        drop(first);
+        for run in [much, little, same] {
+            run.await.unwrap();
+        }
+        assert_eq!(*order.lock().unwrap(), ["little", "same", "much"]);
+        assert_eq!(turns.lock().free, 1);
+        assert!(!turns.is_wanted());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_is_over_only_when_it_is_wanted() {
+        let turns = Turns::new(1);
+        let turn = turns.take(Duration::ZERO).await;
+        assert!(tokio::time::timeout(TURN * 10, turn.over()).await.is_err());
+        let waiting = tokio::spawn({
+            let turns = turns.clone();
+            async move { drop(turns.take(Duration::ZERO).await) }
+        });
+        tokio::time::timeout(TURN * 2, turn.over()).await.unwrap();
+        assert!(turns.is_over(turn.held()));
+        drop(turn);
+        waiting.await.unwrap();
+    }
+}

@@ -1,0 +1,31 @@
+//! Rank 4: worker processes, in which a VM can break without breaking anything else.
+//!
+//! A worker is this program started as `luaplan worker`: it confines itself, makes a VM, and speaks
+//! the pauses of the sandbox over its standard input and output. The host keeps some ready, holds
+//! each to the protocol and to its time, and reports whatever happens to one as the error of the run
+//! it served.
+//!
+//! **Never here:** how a call is answered (the bus), how long a run may take (the engine), what runs.
+
+mod carried;
+mod confine;
+mod descriptors;
+mod frame;
+mod message;
+mod pool;
+mod process;
+mod serve;
+mod session;
+mod signal;
+mod worker_main;
+
+pub use confine::{ConfineSettings, Confinement, ConfinementLayer, confined};
+pub use descriptors::raise_descriptor_limit;
+pub use pool::{PoolSettings, WorkerPool};
+pub use process::{WorkerProgram, is_violation};
+pub use session::{Pause, WorkerRun, WorkerStart};
+pub use signal::WorkerSignals;
+pub use worker_main::{WorkerRole, worker_main};
+
+#[cfg(test)]
+mod tests;

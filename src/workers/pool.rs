@@ -1,0 +1,217 @@
+//! Workers kept ready, and how many there may be.
+//!
+//! By default a process serves one run and ends: whatever a plan has done to it ends with it. With
+//! `runs_per_worker` above one, starting is paid for less often, and a plan that has broken out of
+//! its VM waits there for the next plan's data.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::confine::{ConfineSettings, Confinement};
+use super::message::Options;
+use super::process::{Worker, WorkerProgram};
+use super::session::WorkerRun;
+use super::worker_main::WorkerRole;
+use crate::base::{Error, ErrorCode, Result};
+use crate::sandbox::{EngineKind, VmOptions};
+
+/// How a pool is set up.
+#[derive(Debug, Clone)]
+pub struct PoolSettings {
+    /// What workers are made of.
+    pub program: WorkerProgram,
+    /// The engine they run plans on.
+    pub engine: EngineKind,
+    /// How many are kept ready while none is wanted, once [`WorkerPool::keep_ready`] was called.
+    pub idle: usize,
+    /// How many serve a run at the same time at most; further runs wait.
+    pub max: usize,
+    /// How many runs a process serves before it ends.
+    pub runs_per_worker: u32,
+    /// What VMs are made with ahead of their run. A run with other options gets a VM of its own.
+    pub prepared: VmOptions,
+}
+
+/// Worker processes of one engine. Cheap to clone.
+#[derive(Clone)]
+pub struct WorkerPool(Arc<Inner>);
+
+struct Inner {
+    settings: PoolSettings,
+    prepared: Options,
+    role: WorkerRole,
+    places: Arc<Semaphore>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    idle: VecDeque<Worker>,
+    starting: usize,
+    keeps_ready: bool,
+}
+
+impl WorkerPool {
+    /// A pool without any process yet.
+    #[must_use]
+    pub fn new(settings: PoolSettings) -> Self {
+        let limits = settings.prepared.limits;
+        let prepared = Options::new(&limits, settings.prepared.tools.clone());
+        let role = role(&settings, limits.memory_bytes, limits.wall_ms);
+        let places = Arc::new(Semaphore::new(settings.max.clamp(1, Semaphore::MAX_PERMITS)));
+        Self(Arc::new(Inner { settings, prepared, role, places, state: Mutex::default() }))
+    }
+
+    /// From now on keeps workers ready. Must be called inside a runtime.
+    pub fn keep_ready(&self) {
+        self.0.lock().keeps_ready = true;
+        self.refill();
+    }
+
+    /// How many workers are ready.
+    #[must_use]
+    pub fn ready(&self) -> usize {
+        self.0.lock().idle.len()
+    }
+
+    /// Ends the workers that are ready, and keeps no more. Runs under way go on.
+    pub fn close(&self) {
+        let idle = {
+            let mut state = self.0.lock();
+            state.keeps_ready = false;
+            std::mem::take(&mut state.idle)
+        };
+        drop(idle);
+    }
+
+    /// Starts a worker, and tells what confines it.
+    ///
+    /// # Errors
+    /// As [`WorkerPool::take`].
+    pub async fn confinement(&self) -> Result<Confinement> {
+        let Inner { settings, prepared, role, .. } = &*self.0;
+        Ok(Worker::start(&settings.program, *role, prepared.clone()).await?.confinement.clone())
+    }
+
+    /// A worker for a run with these options: one that is ready, or a new one.
+    ///
+    /// # Errors
+    /// `worker_unavailable` and `worker_protocol` where none can be started.
+    pub async fn take(&self, options: &VmOptions) -> Result<WorkerRun> {
+        let permit = self
+            .0
+            .places
+            .clone()
+            .acquire_owned()
+            .await
+            .map_err(|_| Error::new(ErrorCode::ShuttingDown, "no more workers are given out"))?;
+        let needed = role(&self.0.settings, options.limits.memory_bytes, options.limits.wall_ms);
+        let worker = match self.0.ready_for(&needed) {
+            Some(worker) => worker,
+            None => {
+                let role = larger(needed, self.0.role);
+                Worker::start(
+                    &self.0.settings.program,
+                    role,
+                    Options::new(&options.limits, options.tools.clone()),
+                )
+                .await?
+            }
+        };
+        self.refill();
+        let place = Place { pool: self.clone(), _permit: permit };
+        Ok(WorkerRun::new(worker, place, options))
+    }
+
+    fn refill(&self) {
+        let missing = {
+            let mut state = self.0.lock();
+            let wanted = if state.keeps_ready { self.0.settings.idle } else { 0 };
+            let missing = wanted.saturating_sub(state.idle.len() + state.starting);
+            state.starting += missing;
+            missing
+        };
+        for _ in 0..missing {
+            let pool = self.clone();
+            tokio::spawn(async move {
+                let inner = &pool.0;
+                let started =
+                    Worker::start(&inner.settings.program, inner.role, inner.prepared.clone()).await;
+                let mut state = inner.lock();
+                state.starting -= 1;
+                match started {
+                    Ok(worker) if state.keeps_ready => state.idle.push_back(worker),
+                    Ok(_) => {}
+                    // The next run tries again, and tells if it fails.
+                    Err(error) => tracing::error!(%error, "no worker could be made ready"),
+                }
+            });
+        }
+    }
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A ready worker that is allowed what the run may need. Those that have ended are let go of.
+    fn ready_for(&self, needed: &WorkerRole) -> Option<Worker> {
+        let mut state = self.lock();
+        state.idle.retain(|worker| {
+            let is_alive = worker.is_alive();
+            if !is_alive {
+                tracing::error!(worker = worker.id, "a worker that was ready has ended");
+            }
+            is_alive
+        });
+        let place = state.idle.iter().position(|worker| covers(worker.role, *needed))?;
+        state.idle.remove(place)
+    }
+}
+
+fn role(settings: &PoolSettings, memory_bytes: u64, wall_ms: u64) -> WorkerRole {
+    let runs_max = settings.runs_per_worker.max(1);
+    let wall_seconds = wall_ms.div_ceil(1_000).saturating_add(1);
+    WorkerRole {
+        engine: settings.engine,
+        runs_max,
+        confine: ConfineSettings {
+            memory_bytes,
+            cpu_seconds: wall_seconds.saturating_mul(u64::from(runs_max)),
+        },
+    }
+}
+
+fn covers(has: WorkerRole, needed: WorkerRole) -> bool {
+    has.confine.memory_bytes >= needed.confine.memory_bytes
+        && has.confine.cpu_seconds >= needed.confine.cpu_seconds
+}
+
+fn larger(one: WorkerRole, other: WorkerRole) -> WorkerRole {
+    let confine = ConfineSettings {
+        memory_bytes: one.confine.memory_bytes.max(other.confine.memory_bytes),
+        cpu_seconds: one.confine.cpu_seconds.max(other.confine.cpu_seconds),
+    };
+    WorkerRole { confine, ..one }
+}
+
+/// The right to one of the pool's workers, until dropped.
+pub(super) struct Place {
+    pool: WorkerPool,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Place {
+    /// Takes back a worker whose run has ended in order.
+    pub(super) fn give_back(&self, mut worker: Worker) {
+        worker.runs_left = worker.runs_left.saturating_sub(1);
+        let mut state = self.pool.0.lock();
+        let has_room = state.idle.len() + state.starting < self.pool.0.settings.idle.max(1);
+        if worker.runs_left > 0 && has_room {
+            state.idle.push_back(worker);
+        }
+    }
+}

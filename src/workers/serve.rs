@@ -1,0 +1,169 @@
+//! The worker's side of the protocol: a loop over two byte streams and a machine, no more.
+
+use std::io::{Read, Write};
+
+use super::confine::Confinement;
+use super::frame;
+use super::message::{
+    Call, Ended, Fault, FromWorker, Hello, MessageFault, Options, Prepare, Start, ToWorker, decode,
+    decode_first, encode, encode_first,
+};
+use crate::base::{CallOutcome, Error, ErrorCode, Result, Value};
+use crate::sandbox::{Interrupt, Machine, PausedWait, PendingCalls, Step, Stopped, VmUsage};
+
+/// Serves up to `runs_max` runs, one after the other, and ends early where the host goes away.
+///
+/// # Errors
+/// What the host sent that is not in the protocol, or a pipe that failed.
+pub(super) fn serve<M: Machine>(
+    input: &mut impl Read,
+    output: &mut impl Write,
+    interrupt: &Interrupt,
+    runs_max: u32,
+    confinement: Confinement,
+) -> Result<(), MessageFault> {
+    let mut line = Line { input, output, body: Vec::new() };
+    frame::write(line.output, &encode_first(&Hello { confinement })?)?;
+    frame::read(line.input, frame::FRAME_BYTES_MAX, &mut line.body)?;
+    let Prepare { options } = decode_first(&line.body)?;
+    for _ in 0..runs_max {
+        let ready = M::new(options.vm_options(interrupt.clone()));
+        let Some(start) = line.start()? else { return Ok(()) };
+        line.run(ready, &options, start, interrupt)?;
+    }
+    Ok(())
+}
+
+/// The two pipes, and the room for what is read from one of them.
+struct Line<'a, R, W> {
+    input: &'a mut R,
+    output: &'a mut W,
+    body: Vec<u8>,
+}
+
+impl<R: Read, W: Write> Line<'_, R, W> {
+    /// The next run, or nothing where the host has closed the pipe.
+    fn start(&mut self) -> Result<Option<Start>, MessageFault> {
+        match frame::read(self.input, frame::FRAME_BYTES_MAX, &mut self.body) {
+            Err(frame::FrameFault::Closed) => return Ok(None),
+            read => read?,
+        }
+        match decode(&self.body)? {
+            ToWorker::Start(start) => Ok(Some(start)),
+            _ => Err(MessageFault::Content("a run goes on that did not begin".to_owned())),
+        }
+    }
+
+    fn run<M: Machine>(
+        &mut self,
+        ready: Result<M>,
+        prepared: &Options,
+        start: Start,
+        interrupt: &Interrupt,
+    ) -> Result<(), MessageFault> {
+        let Start { options, source, name, context, calls_before, frame_bytes_max } = start;
+        let machine = match options {
+            Some(options) if options != *prepared => {
+                // The prepared one goes first: both together might not fit.
+                drop(ready);
+                M::new(options.vm_options(interrupt.clone()))
+            }
+            _ => ready,
+        };
+        let mut step = match machine {
+            Ok(machine) => machine.numbering_calls_after(calls_before).start(&source, &name, &context),
+            Err(error) => Step::Done(stopped(Err(error), VmUsage::default(), String::new())),
+        };
+        drop((source, context));
+        loop {
+            step = match step {
+                Step::Slice(paused) => paused.go_on(),
+                Step::Calls(pending) => self.calls(pending, frame_bytes_max)?,
+                Step::Wait(paused) => self.wait(paused, frame_bytes_max)?,
+                Step::Done(stopped) => return self.done(stopped, frame_bytes_max),
+            };
+        }
+    }
+
+    fn calls<M: Machine>(
+        &mut self,
+        mut pending: PendingCalls<M>,
+        frame_bytes_max: u64,
+    ) -> Result<Step<M>, MessageFault> {
+        let calls = std::mem::take(&mut pending.calls).into_iter().map(Call::from).collect();
+        let printed = pending.take_printed();
+        let message = FromWorker::Calls { calls, printed, usage: pending.usage().into() };
+        match encode(&message, frame_bytes_max) {
+            Ok(frame) => frame::write(self.output, &frame)?,
+            Err(fault) => {
+                let FromWorker::Calls { printed, .. } = message else { return Err(fault) };
+                let mut stopped = pending.abort(too_large("the arguments of these calls", &fault));
+                stopped.printed.insert_str(0, &printed);
+                return Ok(Step::Done(stopped));
+            }
+        }
+        drop(message);
+        match self.reply(frame_bytes_max)? {
+            ToWorker::Answers(outcomes) => {
+                Ok(pending.answer(outcomes.into_iter().map(CallOutcome::from).collect()))
+            }
+            _ => Err(MessageFault::Content("calls were not answered".to_owned())),
+        }
+    }
+
+    fn wait<M: Machine>(
+        &mut self,
+        mut paused: PausedWait<M>,
+        frame_bytes_max: u64,
+    ) -> Result<Step<M>, MessageFault> {
+        let message = FromWorker::Wait {
+            wait_ms: u64::try_from(paused.wait.as_millis()).unwrap_or(u64::MAX),
+            attempt: paused.attempt,
+            attempts_max: paused.attempts_max,
+            message: paused.message.clone(),
+            printed: paused.take_printed(),
+            usage: paused.usage().into(),
+        };
+        frame::write(self.output, &encode(&message, frame_bytes_max)?)?;
+        match self.reply(frame_bytes_max)? {
+            ToWorker::GoOn => Ok(paused.go_on()),
+            _ => Err(MessageFault::Content("a wait was not ended".to_owned())),
+        }
+    }
+
+    fn done(&mut self, stopped: Stopped, frame_bytes_max: u64) -> Result<(), MessageFault> {
+        let Stopped { result, usage, printed } = stopped;
+        let result = match result {
+            Ok(value) => Ended::Returned(value),
+            Err(error) => Ended::Broke(Fault::from(&error)),
+        };
+        let usage = usage.into();
+        let frame = match encode(&FromWorker::Done { result, printed, usage }, frame_bytes_max) {
+            Ok(frame) => frame,
+            Err(fault) => {
+                let result = Ended::Broke(Fault::from(&too_large("the result of the run", &fault)));
+                encode(&FromWorker::Done { result, printed: String::new(), usage }, frame_bytes_max)?
+            }
+        };
+        Ok(frame::write(self.output, &frame)?)
+    }
+
+    fn reply(&mut self, frame_bytes_max: u64) -> Result<ToWorker, MessageFault> {
+        frame::read(self.input, frame_bytes_max, &mut self.body)?;
+        decode(&self.body)
+    }
+}
+
+fn stopped(result: Result<Value>, usage: VmUsage, printed: String) -> Stopped {
+    Stopped { result, usage, printed }
+}
+
+fn too_large(what: &str, fault: &MessageFault) -> Error {
+    match fault {
+        MessageFault::Frame(frame::FrameFault::TooLong { announced, limit }) => {
+            Error::new(ErrorCode::ValueTooLarge, format!("{what} are more than a worker can send at once"))
+                .with_limit(*limit, *announced)
+        }
+        _ => Error::new(ErrorCode::ValueTooDeep, format!("{what} are nested deeper than can be sent")),
+    }
+}

@@ -1,0 +1,254 @@
+//! One run in a worker: what the host holds it to, message by message.
+
+use std::time::Duration;
+
+use super::message::{self, Call, Ended, FromWorker, MessageFault, Options, Outcome, Start, ToWorker};
+use super::pool::Place;
+use super::process::Worker;
+use super::signal::WorkerSignals;
+use crate::base::{CallId, CallOutcome, Error, ErrorCode, LimitName, Result, Value};
+use crate::catalog::{CallArguments, CallRequest};
+use crate::sandbox::{Stopped, VmLimits, VmOptions, VmUsage};
+
+/// What one frame may hold beyond what the run's own limits explain.
+const FRAME_SLACK_BYTES: u64 = 16 << 20;
+
+/// Where a run has come to.
+#[derive(Debug)]
+pub enum Pause {
+    /// The plan waits for tool calls.
+    Calls {
+        /// The calls, in the order of the program.
+        calls: Vec<CallRequest>,
+        /// What was printed since the pause before.
+        printed: String,
+    },
+    /// The plan waits before another attempt of `retry`.
+    Wait {
+        /// How long to wait.
+        wait: Duration,
+        /// The attempt that failed, counted from 1.
+        attempt: u32,
+        /// How many attempts there are.
+        attempts_max: u32,
+        /// Why it failed.
+        message: String,
+        /// What was printed since the pause before.
+        printed: String,
+    },
+    /// The plan has ended, well or not, or its worker has.
+    Done(Stopped),
+}
+
+/// A plan to be started in a worker.
+#[derive(Debug)]
+pub struct WorkerStart {
+    /// The plan's source.
+    pub source: String,
+    /// The plan's name in messages.
+    pub name: String,
+    /// The context handed to `run`.
+    pub context: Value,
+    /// Steps of the same run that earlier plans made; ids go on from there.
+    pub calls_before: u64,
+}
+
+/// A worker that serves one run. Dropped before the run's end, its process is ended.
+pub struct WorkerRun {
+    worker: Option<Worker>,
+    place: Place,
+    signals: WorkerSignals,
+    options: Options,
+    frame_bytes_max: u64,
+    memory_bytes: u64,
+    printed_bytes_left: u64,
+    sequence: u64,
+    calls_out: usize,
+    usage: VmUsage,
+    is_waiting: bool,
+}
+
+impl WorkerRun {
+    pub(super) fn new(worker: Worker, place: Place, options: &VmOptions) -> Self {
+        let limits = &options.limits;
+        Self {
+            signals: worker.signals().clone(),
+            worker: Some(worker),
+            place,
+            options: Options::new(limits, options.tools.clone()),
+            frame_bytes_max: frame_bytes_max(limits),
+            memory_bytes: limits.memory_bytes,
+            printed_bytes_left: limits.print_bytes,
+            sequence: 0,
+            calls_out: 0,
+            usage: VmUsage::default(),
+            is_waiting: false,
+        }
+    }
+
+    /// The hold on the process, for whoever watches the time.
+    #[must_use]
+    pub fn signals(&self) -> WorkerSignals {
+        self.signals.clone()
+    }
+
+    /// The worker's process id.
+    #[must_use]
+    pub fn process_id(&self) -> Option<u32> {
+        self.worker.as_ref().map(|worker| worker.id)
+    }
+
+    /// What was used, as of the last pause.
+    #[must_use]
+    pub fn usage(&self) -> VmUsage {
+        self.usage
+    }
+
+    /// Runs a plan to its first pause.
+    pub async fn start(&mut self, start: WorkerStart) -> Pause {
+        self.sequence = start.calls_before;
+        let WorkerStart { source, name, context, calls_before } = start;
+        let same = self.worker.as_ref().is_some_and(|worker| worker.prepared == self.options);
+        let options = (!same).then(|| self.options.clone());
+        let frame_bytes_max = self.frame_bytes_max;
+        let start = Start { options, source, name, context, calls_before, frame_bytes_max };
+        self.exchange(&ToWorker::Start(start)).await
+    }
+
+    /// Goes on with what came of the calls, in their order. A different number of outcomes ends the
+    /// run with `internal`.
+    pub async fn answer(&mut self, outcomes: Vec<CallOutcome>) -> Pause {
+        if outcomes.len() != self.calls_out {
+            let message = "the number of answers differs from the number of calls";
+            return Pause::Done(self.abort(Error::new(ErrorCode::Internal, message)));
+        }
+        self.calls_out = 0;
+        let outcomes = outcomes.into_iter().map(Outcome::from).collect();
+        self.exchange(&ToWorker::Answers(outcomes)).await
+    }
+
+    /// Goes on with the next attempt after a wait.
+    pub async fn go_on(&mut self) -> Pause {
+        if !std::mem::take(&mut self.is_waiting) {
+            let error = Error::new(ErrorCode::Internal, "a run went on that did not wait");
+            return Pause::Done(self.abort(error));
+        }
+        self.exchange(&ToWorker::GoOn).await
+    }
+
+    /// Ends the run and its process, for a reason the plan cannot catch.
+    pub fn abort(&mut self, reason: Error) -> Stopped {
+        self.worker = None;
+        Stopped { result: Err(reason), usage: self.usage, printed: String::new() }
+    }
+
+    async fn exchange(&mut self, message: &ToWorker) -> Pause {
+        let frame = match message::encode(message, self.frame_bytes_max) {
+            Ok(frame) => frame,
+            Err(fault) => {
+                let error = not_sent(&fault, self.memory_bytes);
+                return Pause::Done(self.abort(error));
+            }
+        };
+        let Some(worker) = &mut self.worker else {
+            let error = Error::new(ErrorCode::Internal, "a run went on after its end");
+            return Pause::Done(self.abort(error));
+        };
+        let limit = self.frame_bytes_max;
+        let received = match worker.send(&frame).await {
+            Ok(()) => worker.receive(limit).await,
+            Err(fault) => Err(fault),
+        };
+        let step = match received {
+            Ok(message) => self.take(message),
+            Err(fault) => Err(fault),
+        };
+        match (step, &mut self.worker) {
+            (Ok(step), _) => step,
+            (Err(fault), Some(worker)) => {
+                let error = worker.broken(&fault).await;
+                Pause::Done(self.abort(error))
+            }
+            (Err(_), None) => {
+                Pause::Done(self.abort(Error::new(ErrorCode::Internal, "a run lost its worker")))
+            }
+        }
+    }
+
+    fn take(&mut self, message: FromWorker) -> Result<Pause, MessageFault> {
+        match message {
+            FromWorker::Calls { calls, printed, usage } => {
+                self.count(usage.into(), &printed)?;
+                let calls = self.requests(calls)?;
+                Ok(Pause::Calls { calls, printed })
+            }
+            FromWorker::Wait { wait_ms, attempt, attempts_max, message, printed, usage } => {
+                self.count(usage.into(), &printed)?;
+                self.is_waiting = true;
+                let wait = Duration::from_millis(wait_ms);
+                Ok(Pause::Wait { wait, attempt, attempts_max, message, printed })
+            }
+            FromWorker::Done { result, printed, usage } => {
+                self.count(usage.into(), &printed)?;
+                let result = match result {
+                    Ended::Returned(value) => Ok(value),
+                    Ended::Broke(fault) => Err(fault.into_error().map_err(MessageFault::Content)?),
+                };
+                if let Some(worker) = self.worker.take() {
+                    self.place.give_back(worker);
+                }
+                Ok(Pause::Done(Stopped { result, usage: self.usage, printed }))
+            }
+        }
+    }
+
+    fn count(&mut self, usage: VmUsage, printed: &str) -> Result<(), MessageFault> {
+        // The text that passes the limit is not printed, so an honest worker stays within it.
+        let left = self.printed_bytes_left.checked_sub(printed.len() as u64);
+        self.printed_bytes_left =
+            left.ok_or_else(|| MessageFault::Content("more was printed than is allowed".to_owned()))?;
+        self.usage = usage;
+        Ok(())
+    }
+
+    /// Gives the calls their ids: each pause is one step, and the branches of a batch share it.
+    fn requests(&mut self, calls: Vec<Call>) -> Result<Vec<CallRequest>, MessageFault> {
+        let is_batch = calls.first().is_some_and(|call| call.is_branch);
+        if calls.is_empty() || (!is_batch && calls.len() > 1) {
+            return Err(MessageFault::Content("a pause for calls without calls that go together".to_owned()));
+        }
+        self.sequence += 1;
+        self.calls_out = calls.len();
+        let requests = calls.into_iter().enumerate().map(|(place, call)| CallRequest {
+            id: if is_batch {
+                CallId::branch(self.sequence, place + 1)
+            } else {
+                CallId::single(self.sequence)
+            },
+            tool: call.tool,
+            arguments: CallArguments(call.arguments),
+            line: call.line,
+        });
+        Ok(requests.collect())
+    }
+}
+
+fn frame_bytes_max(limits: &VmLimits) -> u64 {
+    limits
+        .memory_bytes
+        .saturating_mul(2)
+        .saturating_add(limits.output_bytes)
+        .saturating_add(limits.print_bytes)
+        .saturating_add(FRAME_SLACK_BYTES)
+}
+
+/// No value takes less room in a VM than in a frame, so one that is larger than a frame may be could
+/// not have been held.
+fn not_sent(fault: &MessageFault, memory_bytes: u64) -> Error {
+    match fault {
+        MessageFault::Frame(super::frame::FrameFault::TooLong { announced, .. }) => {
+            LimitName::Memory.exceeded(memory_bytes, *announced)
+        }
+        fault => Error::new(ErrorCode::ValueTooDeep, fault.to_string()),
+    }
+}

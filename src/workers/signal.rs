@@ -1,0 +1,63 @@
+//! Signals between host and worker: to stop for a reason, to hold still, to go on, to end.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::process::Child;
+
+#[cfg(unix)]
+pub(super) const WALL_TIME: nix::sys::signal::Signal = nix::sys::signal::Signal::SIGUSR1;
+#[cfg(unix)]
+pub(super) const CANCELLED: nix::sys::signal::Signal = nix::sys::signal::Signal::SIGUSR2;
+
+use crate::sandbox::InterruptReason;
+
+/// A hold on a worker's process that can be kept beside the exchange with it.
+///
+/// The process is known by its number, which the system gives to another once the process has been
+/// waited for. So the child is asked for its number under the lock each time: it has none after that.
+#[derive(Debug, Clone)]
+pub struct WorkerSignals {
+    pub(super) child: Arc<Mutex<Child>>,
+}
+
+impl WorkerSignals {
+    /// Asks the VM to stop by itself. A worker that is held still goes on for that.
+    pub fn interrupt(&self, reason: InterruptReason) {
+        #[cfg(unix)]
+        self.send(match reason {
+            InterruptReason::WallTime => WALL_TIME,
+            InterruptReason::Cancelled => CANCELLED,
+        });
+        #[cfg(not(unix))]
+        let _ = reason;
+        self.go_on();
+    }
+
+    /// Takes the processor away until [`WorkerSignals::go_on`]. Does nothing where the system
+    /// cannot.
+    pub fn hold(&self) {
+        #[cfg(unix)]
+        self.send(nix::sys::signal::Signal::SIGSTOP);
+    }
+
+    /// Gives the processor back.
+    pub fn go_on(&self) {
+        #[cfg(unix)]
+        self.send(nix::sys::signal::Signal::SIGCONT);
+    }
+
+    /// Ends the process at once.
+    pub fn kill(&self) {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        // An error means that it has ended.
+        let _ = child.start_kill();
+    }
+
+    #[cfg(unix)]
+    fn send(&self, signal: nix::sys::signal::Signal) {
+        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(id) = child.id().and_then(|id| i32::try_from(id).ok()) {
+            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(id), signal);
+        }
+    }
+}
