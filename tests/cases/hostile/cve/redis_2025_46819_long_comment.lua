@@ -1,0 +1,4 @@
+-- CVE-2025-46819: the same in a comment, with a level that does not fit its end.
+-- generates: source
+-- expect: plan_syntax
+function run() return "function run() end --[" .. string.rep("=", 32000) .. "[" .. "x]" .. string.rep("=", 31999) .. "]" end

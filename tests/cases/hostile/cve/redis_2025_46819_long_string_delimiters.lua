@@ -1,0 +1,4 @@
+-- CVE-2025-46819: the lexer read out of bounds for delimiters of long strings with very many levels.
+-- generates: source
+-- expect: plan_syntax
+function run() return "function run() return [" .. string.rep("=", 65000) end

@@ -1,0 +1,7 @@
+-- CVE-2025-46819: the same with a delimiter that is closed.
+-- generates: source
+-- expect: result: "x"
+function run()
+  local level = string.rep("=", 32000)
+  return "function run() return [" .. level .. "[x]" .. level .. "] end"
+end

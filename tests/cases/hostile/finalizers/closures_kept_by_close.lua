@@ -1,0 +1,8 @@
+-- Handlers that bring their values back to life.
+-- expect: limit_memory|limit_instructions
+local kept = {}
+function run()
+  while true do
+    local x <close> = setmetatable({}, { __close = function(v) kept[#kept + 1] = v end })
+  end
+end

@@ -1,0 +1,3 @@
+-- The collector cannot be driven.
+-- expect: result: true
+function run() return _G["collect" .. "garbage"] == nil end

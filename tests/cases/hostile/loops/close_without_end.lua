@@ -1,0 +1,5 @@
+-- A `<close>` variable whose handler never ends.
+-- expect: limit_instructions
+function run()
+  local x <close> = setmetatable({}, { __close = function() while true do end end })
+end

@@ -1,0 +1,3 @@
+-- The plainest loop.
+-- expect: limit_instructions
+function run() while true do end end

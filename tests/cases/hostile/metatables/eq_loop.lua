@@ -1,0 +1,6 @@
+-- `__eq` never returns.
+-- expect: limit_instructions
+function run()
+  local mt = { __eq = function() while true do end end }
+  return setmetatable({}, mt) == setmetatable({}, mt)
+end

@@ -1,0 +1,3 @@
+-- The context is put into itself.
+-- expect: value_cyclic
+function run(context) context.context = context end

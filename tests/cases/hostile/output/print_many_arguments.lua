@@ -1,0 +1,3 @@
+-- One print of many values.
+-- expect: limit_print|plan_error
+function run() print(table.unpack({}, 1, 200000)) end

@@ -1,0 +1,3 @@
+-- What has no JSON form.
+-- expect: value_not_carried
+function run() return { a = { b = { print } } } end

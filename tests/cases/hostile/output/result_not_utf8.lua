@@ -1,0 +1,3 @@
+-- Bytes that are no text.
+-- expect: result: {"$bytes":"//4="}
+function run() return "\xFF\xFE" end

@@ -1,0 +1,7 @@
+-- A set of thousands of members tested at each character.
+-- expect: limit_instructions
+function run()
+  local set = "[" .. string.rep("bcdefgh", 2000) .. "]"
+  local s = string.rep("a", 20000)
+  return string.find(s, set)
+end

@@ -1,0 +1,5 @@
+-- Each handler leaves a block with another one.
+-- expect: limit_depth|limit_instructions|plan_error
+local mt = {}
+mt.__close = function() local x <close> = setmetatable({}, mt) end
+function run() local x <close> = setmetatable({}, mt) end

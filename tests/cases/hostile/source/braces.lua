@@ -1,0 +1,4 @@
+-- Tables in tables.
+-- generates: source
+-- expect: plan_syntax
+function run() return "function run() return " .. string.rep("{", 30000) .. string.rep("}", 30000) .. " end" end

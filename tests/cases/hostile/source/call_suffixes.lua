@@ -1,0 +1,4 @@
+-- A call of a call of a call, not nested but in a row.
+-- generates: source
+-- expect: plan_error
+function run() return "function run() local f = 1 return f" .. string.rep("()", 30000) .. " end" end

@@ -1,0 +1,4 @@
+-- Functions in functions.
+-- generates: source
+-- expect: plan_syntax
+function run() return string.rep("function run() ", 3000) .. string.rep("end ", 3000) end

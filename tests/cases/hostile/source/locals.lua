@@ -1,0 +1,8 @@
+-- More locals than a function may have.
+-- generates: source
+-- expect: plan_syntax too many local variables
+function run()
+  local t = {}
+  for i = 1, 5000 do t[i] = "local l" .. i end
+  return "function run() " .. table.concat(t, " ") .. " end"
+end

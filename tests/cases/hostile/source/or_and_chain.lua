@@ -1,0 +1,5 @@
+-- The same with both operators in turn.
+-- generates: source
+-- expect: result: 1
+-- expect: plan_syntax
+function run() return "function run() local a = 1 return " .. string.rep("a and a or ", 5500) .. "1 end" end

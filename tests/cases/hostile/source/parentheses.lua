@@ -1,0 +1,4 @@
+-- Parentheses in parentheses.
+-- generates: source
+-- expect: plan_syntax
+function run() return "function run() return " .. string.rep("(", 30000) .. "1" .. string.rep(")", 30000) .. " end" end

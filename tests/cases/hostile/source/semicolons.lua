@@ -1,0 +1,4 @@
+-- Sixty thousand empty statements.
+-- generates: source
+-- expect: result: 1
+function run() return string.rep(";", 60000) .. "function run() return 1 end" end

@@ -1,0 +1,5 @@
+-- A shebang line and nothing else.
+-- generates: source
+-- expect: plan_no_run
+-- expect: plan_syntax
+function run() return "#" .. string.rep("!", 60000) end

@@ -1,0 +1,4 @@
+-- NUL inside a literal is a character like any other.
+-- generates: source
+-- expect: result: 3
+function run() return "function run() return #'a\0b' end" end
