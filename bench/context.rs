@@ -17,7 +17,7 @@ const IN: &str = "function run(context) local document = noop() noop() return 1 
 const OUT: &str = "function run(context) local document = noop() noop() noop(document) return 1 end";
 
 /// A nested document whose JSON text has about 1 MB.
-fn document() -> Value {
+pub(crate) fn document() -> Value {
     let order = |id: i64| {
         let item = |number: i64| {
             Value::from_iter([
@@ -40,7 +40,7 @@ fn document() -> Value {
 
 pub(crate) fn bench(criterion: &mut Criterion) {
     let value = document();
-    let text = value.to_json().to_string();
+    let text = value.to_json_text();
     assert!((900_000..1_300_000).contains(&text.len()), "{}", text.len());
     let mut group = criterion.benchmark_group("context_1mb");
     group.sample_size(15).throughput(Throughput::Bytes(text.len() as u64));
@@ -65,7 +65,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         );
     });
     group.bench_function("value_to_text", |bencher| {
-        bencher.iter(|| black_box(value.to_json().to_string()));
+        bencher.iter(|| black_box(value.to_json_text()));
     });
     group.bench_function("reference_serde_json_read", |bencher| {
         bencher.iter_with_large_drop(|| serde_json::from_str::<serde_json::Value>(&text).unwrap());
@@ -106,7 +106,7 @@ fn paused(step: Step) -> PendingCalls {
 }
 
 /// The plainest conversion: no limit, no order of keys, no null, no cap.
-fn to_lua(lua: &Lua, value: &Value) -> mlua::Value {
+pub(crate) fn to_lua(lua: &Lua, value: &Value) -> mlua::Value {
     match value {
         Value::Bool(value) => mlua::Value::Boolean(*value),
         Value::Integer(value) => mlua::Value::Integer(*value),
@@ -130,7 +130,7 @@ fn to_lua(lua: &Lua, value: &Value) -> mlua::Value {
     }
 }
 
-fn from_lua(value: &mlua::Value) -> Value {
+pub(crate) fn from_lua(value: &mlua::Value) -> Value {
     match value {
         mlua::Value::Boolean(value) => Value::Bool(*value),
         mlua::Value::Integer(value) => Value::Integer(*value),

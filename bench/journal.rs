@@ -53,6 +53,8 @@ async fn run(world: &World, plan: &CheckedPlan, journal: &Arc<dyn JournalWrite>,
         limits: serde_json::json!({}),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         mocked: false,
+        engine: Some("mlua".to_owned()),
+        isolation: Some("in-process".to_owned()),
     };
     log.emit(started, Durability::Ordered).await.unwrap();
     let (source, plan_hash) = (plan.source().to_owned(), plan.hash().clone());

@@ -6,19 +6,25 @@ mod check;
 mod context;
 mod disk;
 mod journal;
+mod memory;
 mod metering;
 mod once;
 mod parts;
+mod peer;
+mod ready;
 mod round_trip;
+mod seven;
+mod seven_groups;
 mod ten_calls;
 mod vm;
+mod worker;
 
 use std::time::Duration;
 
 use criterion::Criterion;
 
 fn main() {
-    if once::asked() {
+    if once::asked() || peer::asked() || worker::echoed() || worker::fairness() {
         return;
     }
     let mut criterion = Criterion::default()
@@ -26,6 +32,8 @@ fn main() {
         .measurement_time(Duration::from_secs(2))
         .sample_size(30)
         .configure_from_args();
+    seven_groups::bench(&mut criterion);
+    memory::bench();
     vm::bench(&mut criterion);
     ten_calls::bench(&mut criterion);
     round_trip::bench(&mut criterion);
@@ -34,5 +42,6 @@ fn main() {
     metering::bench(&mut criterion);
     journal::bench(&mut criterion);
     disk::bench(&mut criterion);
+    worker::bench(&mut criterion);
     criterion.final_summary();
 }

@@ -7,7 +7,7 @@ use criterion::Criterion;
 
 use crate::parts::{Answers, bare_lua, empty_object, finish, vm};
 
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 8] = [
     (
         "fib_27",
         "local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end \
@@ -34,6 +34,22 @@ const PROGRAMS: [(&str, &str); 5] = [
         "function run(context) local parts = {} \
          for i = 1, 65536 do parts[#parts + 1] = string.format('%08d ', i) .. 'sixteen' end \
          return #table.concat(parts) end",
+    ),
+    (
+        "sort_100_thousand_texts",
+        "function run(context) local list, seed = {}, 1 \
+         for i = 1, 100000 do seed = (seed * 1103515245 + 12345) % 2147483648 list[i] = 'key ' .. seed end \
+         table.sort(list) return #list[1] end",
+    ),
+    (
+        "concatenate_1_mb_by_256_bytes",
+        "function run(context) local text, piece = '', string.rep('x', 256) \
+         for i = 1, 4096 do text = text .. piece end return #text end",
+    ),
+    (
+        "join_100_thousand",
+        "function run(context) local parts = {} for i = 1, 100000 do parts[i] = 'piece ' .. i end \
+         return #table.concat(parts, ',') end",
     ),
 ];
 

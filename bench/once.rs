@@ -2,8 +2,13 @@
 
 use std::hint::black_box;
 
-use crate::parts::{Answers, vm};
-use crate::{round_trip, ten_calls, vm as trivial};
+use luaplan::sandbox::VmPool;
+
+use crate::parts::{Answers, empty_object, options, vm};
+use crate::{context, round_trip, seven, ten_calls, vm as trivial};
+
+/// VMs made beforehand; a count must not be larger.
+const WARM: usize = 60;
 
 /// Whether this was asked for, and done.
 pub(crate) fn asked() -> bool {
@@ -21,7 +26,27 @@ pub(crate) fn asked() -> bool {
             black_box(round_trip::step(&answers, count));
         }
         "ten_calls" => (0..count).for_each(|_| drop(black_box(ten_calls::run(&answers)))),
-        other => panic!("there is no `{other}`; there are vm_new, vm_run, round_trip and ten_calls"),
+        // The pool is filled before, so that a difference of counts is the critical path alone.
+        "warm_run" => warm(&VmPool::new(options(), WARM), seven::W1, count, &answers),
+        "warm_w2" => warm(&VmPool::new(options(), WARM), seven::W2, count, &answers),
+        "w5" => {
+            let text = context::document().to_json().to_string();
+            (0..count).for_each(|_| drop(black_box(seven::text_in_and_out(&text, &answers))));
+        }
+        name => {
+            let work = seven::W4.iter().find(|(work, _)| name.strip_prefix("w4_") == Some(*work));
+            let Some((_, source)) = work.or((name == "w2").then_some(&("w2", seven::W2))) else {
+                panic!("there is no `{name}`; see bench/once.rs");
+            };
+            (0..count).for_each(|_| drop(black_box(seven::run(source, &empty_object(), &answers))));
+        }
     }
     true
+}
+
+/// Fills the pool whatever `count` is, then runs so many plans in it and takes nothing apart.
+fn warm(pool: &VmPool, source: &str, count: u64, answers: &Answers) {
+    let context = empty_object();
+    pool.refill().unwrap();
+    (0..count).for_each(|_| drop(black_box(seven::run_pooled(pool, source, &context, answers))));
 }

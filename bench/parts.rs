@@ -196,6 +196,7 @@ impl World {
             tools: tool_names(),
             limits: limits(),
             calls_before: 0,
+            workers: None,
             started: tokio::time::Instant::now(),
             cancel: CancellationToken::new(),
             cancel_calls,

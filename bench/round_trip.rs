@@ -53,7 +53,7 @@ pub(crate) fn step(answers: &Answers, calls: u64) -> Duration {
 }
 
 /// The same through a coroutine of Lua as it comes: a yield out, a resume back.
-fn bare(calls: u64) -> Duration {
+pub(crate) fn bare(calls: u64) -> Duration {
     let lua = bare_lua();
     let body = "while true do local got = coroutine.yield({ n = 1 }) end";
     let thread = lua.create_thread(lua.load(body).into_function().unwrap()).unwrap();

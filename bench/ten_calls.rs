@@ -29,7 +29,7 @@ end
 "#;
 
 /// The tools of the plan in Lua itself.
-const TOOLS_IN_LUA: &str = r#"
+pub(crate) const TOOLS_IN_LUA: &str = r#"
 function query_db()
   local rows = {}
   for id = 1, 100 do

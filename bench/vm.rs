@@ -6,7 +6,7 @@ use std::sync::Arc;
 use criterion::{BatchSize, Criterion};
 use luaplan::base::Value;
 use luaplan::journal::{JournalWrite, MemoryJournal};
-use luaplan::sandbox::{Step, Vm};
+use luaplan::sandbox::{Step, Vm, VmPool};
 
 use crate::parts::{Answers, World, bare_lua, empty_object, finish, options, runtime, vm};
 
@@ -28,6 +28,20 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let context = empty_object();
         bencher.iter_batched(
             vm,
+            |vm| match vm.start(TRIVIAL, "plan.lua", &context) {
+                Step::Done(stopped) => stopped.result.unwrap(),
+                other => panic!("{other:?}"),
+            },
+            BATCH,
+        );
+    });
+    group.bench_function("pooled_run", |bencher| {
+        let (pool, context) = (VmPool::new(options(), 8), empty_object());
+        bencher.iter_batched(
+            || {
+                pool.refill().unwrap();
+                pool.take().unwrap()
+            },
             |vm| match vm.start(TRIVIAL, "plan.lua", &context) {
                 Step::Done(stopped) => stopped.result.unwrap(),
                 other => panic!("{other:?}"),

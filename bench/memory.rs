@@ -1,0 +1,78 @@
+//! W6, memory per idle VM, as a group whose unit is KiB.
+
+use criterion::measurement::{Measurement, ValueFormatter};
+use criterion::{Criterion, Throughput};
+
+use crate::parts::{bare_lua, vm};
+use crate::seven::idle_bytes;
+
+/// VMs held at once: enough for pages not to matter.
+const VMS: u64 = 500;
+
+/// Bytes instead of time.
+struct Bytes;
+
+pub(crate) fn bench() {
+    let mut criterion = Criterion::default().with_measurement(Bytes).sample_size(10).configure_from_args();
+    let mut group = criterion.benchmark_group("w6");
+    group.bench_function("idle_vm", |bencher| {
+        bencher.iter_custom(|times| (0..times).map(|_| per_vm(vm)).sum());
+    });
+    group.bench_function("reference_bare_lua", |bencher| {
+        bencher.iter_custom(|times| (0..times).map(|_| per_vm(bare_lua)).sum());
+    });
+    group.finish();
+}
+
+fn per_vm<T>(make: impl Fn() -> T) -> u64 {
+    idle_bytes(VMS, make) / VMS
+}
+
+impl Measurement for Bytes {
+    type Intermediate = ();
+    type Value = u64;
+
+    fn start(&self) {}
+
+    fn end(&self, (): ()) -> u64 {
+        0
+    }
+
+    fn add(&self, left: &u64, right: &u64) -> u64 {
+        left + right
+    }
+
+    fn zero(&self) -> u64 {
+        0
+    }
+
+    fn to_f64(&self, bytes: &u64) -> f64 {
+        *bytes as f64
+    }
+
+    fn formatter(&self) -> &dyn ValueFormatter {
+        self
+    }
+}
+
+impl ValueFormatter for Bytes {
+    fn scale_values(&self, _typical: f64, values: &mut [f64]) -> &'static str {
+        for value in values {
+            *value /= 1024.0;
+        }
+        "KiB"
+    }
+
+    fn scale_throughputs(
+        &self,
+        _typical: f64,
+        _throughput: &Throughput,
+        _values: &mut [f64],
+    ) -> &'static str {
+        "KiB"
+    }
+
+    fn scale_for_machines(&self, _values: &mut [f64]) -> &'static str {
+        "bytes"
+    }
+}

@@ -1,0 +1,1 @@
+function run(context) return 42 end

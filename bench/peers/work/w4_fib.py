@@ -1,0 +1,9 @@
+def fib(n):
+    if n < 2:
+        return n
+    return fib(n - 1) + fib(n - 2)
+
+def run(context):
+    return fib(27)
+
+run(context)

@@ -1,0 +1,5 @@
+def run(context):
+    while True:
+        pass
+
+run(context)
