@@ -19,7 +19,7 @@ use crate::journal::{Durability, EventBody, Redactor, RunLog, SqliteJournal};
 use crate::llm::LlmClient;
 use crate::plan::{CheckReport, CheckedPlan, check};
 use crate::planner::{Planner, PlannerSettings, PlanningRequest, Prompt};
-use crate::sandbox::{EngineKind, LIBRARY_STUBS};
+use crate::sandbox::LIBRARY_STUBS;
 use crate::workers::{WorkerPool, WorkerProgram};
 
 /// Journal, tools, model and limits, put together by a configuration. Cheap to share.
@@ -148,11 +148,7 @@ impl App {
     /// Checks a plan against the tools and the engine in force.
     #[must_use]
     pub fn check(&self, source: &str, name: &str, limits: &Limits) -> CheckReport {
-        let report = check(source, name, &self.catalog, limits);
-        match self.config.sandbox.engine {
-            EngineKind::Mlua => report,
-            EngineKind::Piccolo => report.for_piccolo(source),
-        }
+        self.config.sandbox.judge(check(source, name, &self.catalog, limits), source)
     }
 
     /// A plan that may run.

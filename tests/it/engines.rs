@@ -96,3 +96,18 @@ async fn an_example_costs_the_second_engine_the_same_every_time() {
         }
     }
 }
+
+#[test]
+fn the_command_line_names_what_the_second_engine_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.lua");
+    std::fs::write(&plan, "function run()\n  local held <close> = nil\n  return 1\nend\n").unwrap();
+    let check = |set: &str| {
+        let mut command = assert_cmd::Command::cargo_bin("luaplan").unwrap();
+        command.current_dir(folder.path()).arg("check").arg(&plan).args(["--json", "--set", set]).assert()
+    };
+    check("sandbox.engine=\"mlua\"").success();
+    let refused = check("sandbox.engine=\"piccolo\"").code(3);
+    let said = String::from_utf8_lossy(&refused.get_output().stdout).into_owned();
+    assert!(said.contains("engine_unsupported") && said.contains("\"line\": 2"), "{said}");
+}

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::checked::{invalid, keyed};
 use crate::base::{Error, ErrorCode, Result};
 use crate::engine::Isolation;
+use crate::plan::CheckReport;
 use crate::sandbox::EngineKind;
 
 /// `[sandbox]`, as written.
@@ -56,6 +57,15 @@ pub struct SandboxConfig {
 }
 
 impl SandboxConfig {
+    /// What the check of `source` says where its plan is to run on this engine.
+    #[must_use]
+    pub fn judge(&self, report: CheckReport, source: &str) -> CheckReport {
+        match self.engine {
+            EngineKind::Mlua => report,
+            EngineKind::Piccolo => report.for_piccolo(source),
+        }
+    }
+
     pub(super) fn check(raw: &RawSandbox, max_concurrent_runs: u32) -> Result<Self> {
         let engine: EngineKind = raw.engine.parse().map_err(|error| keyed("sandbox.engine", &error))?;
         let isolation = match raw.isolation.as_str() {

@@ -14,7 +14,7 @@ use crate::plan::{Finding, Severity};
 pub(super) fn run(session: &Session<'_>, args: &CheckArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;
     let (config, catalog) = session.tools()?;
-    let checked = crate::plan::check(&source, &name, &catalog, &config.limits);
+    let checked = config.sandbox.judge(crate::plan::check(&source, &name, &catalog, &config.limits), &source);
     let ok = checked.plan.is_some();
     if session.output.is_json() {
         session.output.data(&json!({ "ok": ok, "findings": checked.findings }));
