@@ -24,7 +24,7 @@ use std::time::Duration;
 use criterion::Criterion;
 
 fn main() {
-    if once::asked() || peer::asked() || worker::echoed() || worker::fairness() {
+    if once::asked() || peer::asked() || memory::asked() || worker::echoed() || worker::fairness() {
         return;
     }
     let mut criterion = Criterion::default()

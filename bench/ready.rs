@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 use crate::parts::{Answers, options};
 
 /// Workers kept ready, so that one is there when a run comes.
-const READY: usize = 2;
+const READY: usize = 1;
 
 /// A pool of workers and the runtime it needs.
 pub(crate) struct Works {
@@ -40,6 +40,8 @@ impl Works {
             while self.pool.ready() < READY {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
+            // The worker makes its VM beside this.
+            tokio::time::sleep(Duration::from_millis(5)).await;
             let start = WorkerStart {
                 source: source.to_owned(),
                 name: "plan.lua".to_owned(),
