@@ -13,6 +13,22 @@ pub(in crate::sandbox) struct LuaPart {
 /// What the chunk names of our own parts begin with; frames of the plan never do.
 pub(in crate::sandbox) const PART_CHUNK_NAME: &str = "=luaplan:";
 
+/// The longest chunk name Lua prints whole.
+const CHUNK_NAME_BYTES_MAX: usize = 59;
+
+/// A name for a plan's chunk that Lua prints whole, and that cannot be taken for one of our own parts.
+pub(in crate::sandbox) fn printable_chunk_name(name: &str) -> String {
+    let mut clean: String = name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
+    while clean.len() > CHUNK_NAME_BYTES_MAX {
+        clean.pop();
+    }
+    if clean.is_empty() || clean.starts_with("luaplan:") || clean.starts_with('[') {
+        "plan".to_owned()
+    } else {
+        clean
+    }
+}
+
 impl LuaPart {
     pub(in crate::sandbox) const fn new(name: &'static str, source: &'static str) -> Self {
         Self { name, source, bytecode: OnceLock::new() }

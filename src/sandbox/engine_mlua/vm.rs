@@ -17,7 +17,9 @@ use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value};
 use crate::sandbox::json_size::json_bytes;
 use crate::sandbox::machine::Resume;
 use crate::sandbox::meter::Meter;
-use crate::sandbox::part::{CONTROL, FAILURES, LIBRARY, MAIN, PATTERNS, TABLES, TOOLS, VALUES};
+use crate::sandbox::part::{
+    CONTROL, FAILURES, LIBRARY, MAIN, PATTERNS, TABLES, TOOLS, VALUES, printable_chunk_name,
+};
 use crate::sandbox::{
     Interrupt, Machine, PausedSlice, PausedWait, PendingCalls, Step, Stopped, VmOptions, VmUsage,
 };
@@ -29,9 +31,6 @@ const SIGNAL_WAIT: i64 = 3;
 
 /// What the main coroutine begins with: the chunk and the context.
 const ARGUMENTS: i32 = 2;
-
-/// The longest chunk name Lua prints whole.
-const CHUNK_NAME_BYTES_MAX: usize = 59;
 
 /// An isolated Lua VM for one run.
 pub struct Vm {
@@ -332,18 +331,5 @@ impl Machine for Vm {
 
     fn start(self, source: &str, chunk_name: &str, context: &Value) -> Step {
         self.start(source, chunk_name, context)
-    }
-}
-
-/// A name Lua prints whole, that cannot be taken for one of our own parts.
-fn printable_chunk_name(name: &str) -> String {
-    let mut clean: String = name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
-    while clean.len() > CHUNK_NAME_BYTES_MAX {
-        clean.pop();
-    }
-    if clean.is_empty() || clean.starts_with("luaplan:") || clean.starts_with('[') {
-        "plan".to_owned()
-    } else {
-        clean
     }
 }

@@ -18,7 +18,9 @@ use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value as Car
 use crate::sandbox::json_size::json_bytes;
 use crate::sandbox::machine::{Machine, Resume};
 use crate::sandbox::meter::Meter;
-use crate::sandbox::part::{CONTROL, FAILURES, LIBRARY, LuaPart, MAIN, PATTERNS, TABLES, TOOLS, VALUES};
+use crate::sandbox::part::{
+    CONTROL, FAILURES, LIBRARY, LuaPart, MAIN, PATTERNS, TABLES, TOOLS, VALUES, printable_chunk_name,
+};
 use crate::sandbox::{PausedSlice, PausedWait, PendingCalls, Step, Stopped, VmOptions, VmUsage};
 
 /// The prelude's parts, in the order in which `MAIN` takes them.
@@ -28,9 +30,6 @@ static PARTS: [&LuaPart; 7] = [&FAILURES, &VALUES, &CONTROL, &TOOLS, &LIBRARY, &
 const SIGNAL_CALL: i64 = 1;
 const SIGNAL_BATCH: i64 = 2;
 const SIGNAL_WAIT: i64 = 3;
-
-/// The longest name of a plan in messages.
-const CHUNK_NAME_BYTES_MAX: usize = 59;
 
 /// The most bytes of source this engine takes, whatever the limit.
 pub(super) const SOURCE_BYTES_MAX: u64 = 48 * 1024;
@@ -371,18 +370,5 @@ impl Machine for PiccoloVm {
             Ok(()) => self.resume(),
             Err(error) => self.done(Err(error)),
         }
-    }
-}
-
-/// A name that is short, and cannot be taken for one of our own parts.
-fn printable_chunk_name(name: &str) -> String {
-    let mut clean: String = name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
-    while clean.len() > CHUNK_NAME_BYTES_MAX {
-        clean.pop();
-    }
-    if clean.is_empty() || clean.starts_with("luaplan:") || clean.starts_with('[') {
-        "plan".to_owned()
-    } else {
-        clean
     }
 }
