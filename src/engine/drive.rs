@@ -17,11 +17,22 @@ use crate::bus::CallHandler;
 use crate::catalog::CallRequest;
 use crate::journal::{Durability, EventBody, RunLog};
 use crate::plan::CheckedPlan;
-use crate::sandbox::{Interrupt, InterruptReason, SLICE_INSTRUCTIONS, Stopped, VmLimits, VmOptions, VmUsage};
+use crate::sandbox::{
+    Interrupt, InterruptReason, LineTrace, SLICE_INSTRUCTIONS, Stopped, VmLimits, VmOptions, VmPool, VmUsage,
+};
 use crate::workers::{Pause, WorkerPool, WorkerStart, is_violation};
 
 /// How long a cancelled call has to come to its end.
 const STOP_GRACE: Duration = Duration::from_millis(500);
+
+/// What a run put out before it was broken off; it is not put out again when the run goes on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RecordedOutput {
+    /// How often it handed out what it printed: once a pause at most.
+    pub prints: u32,
+    /// Waits of `retry` begun; they are not waited for again.
+    pub retries: u32,
+}
 
 /// What to run, and with what.
 pub struct DriveRequest {
@@ -35,8 +46,15 @@ pub struct DriveRequest {
     pub limits: Limits,
     /// Calls that earlier plans of the same run made; ids go on from there. 0 for a first plan.
     pub calls_before: u64,
+    /// What is on record of this plan's output; nothing for a run that begins.
+    pub recorded: RecordedOutput,
     /// Where the VM lives: in a worker of this pool, or without one in this process.
     pub workers: Option<WorkerPool>,
+    /// VMs made ahead, of which a run in this process takes one where it fits.
+    pub vms: Option<VmPool>,
+    /// Where the lines of the plan that run are noted. Only a VM of this process can: with `workers`
+    /// the run ends with `usage` before it begins.
+    pub lines: Option<LineTrace>,
     /// When the run began; its wall time counts from here.
     pub started: Instant,
     /// Cancelled when somebody ends the run.
@@ -45,30 +63,60 @@ pub struct DriveRequest {
     pub cancel_calls: CancellationToken,
 }
 
+impl DriveRequest {
+    /// A plan that begins now in this process, and that nobody has cancelled.
+    #[must_use]
+    pub fn new(plan: CheckedPlan, context: Value, tools: Vec<String>, limits: Limits) -> Self {
+        Self {
+            plan,
+            context,
+            tools,
+            limits,
+            calls_before: 0,
+            recorded: RecordedOutput::default(),
+            workers: None,
+            vms: None,
+            lines: None,
+            started: Instant::now(),
+            cancel: CancellationToken::new(),
+            cancel_calls: CancellationToken::new(),
+        }
+    }
+}
+
 /// Runs a plan to its end. The end is in the outcome; the caller records it.
 pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLog) -> RunOutcome {
     let started = request.started;
-    let interrupt = Interrupt::default();
     let hurry = CancellationToken::new();
-    let seat = Seat::new(request.workers, interrupt.clone(), hurry.clone());
+    if request.workers.is_some() && request.lines.is_some() {
+        return RunOutcome {
+            run_id: log.run_id().clone(),
+            result: Err(lines_unseen()),
+            usage: Usage::default(),
+            printed: String::new(),
+            candidates: Vec::new(),
+        };
+    }
+    let options = VmOptions {
+        limits: VmLimits::from(&request.limits),
+        tools: request.tools,
+        interrupt: Interrupt::default(),
+        slice_instructions: SLICE_INSTRUCTIONS,
+    };
+    let seat = Seat::new(request.workers, request.vms, options, hurry.clone()).tracing(request.lines);
     let mut drive = Drive {
         deadline: started + request.limits.wall,
         wall: request.limits.wall,
-        interrupt,
+        interrupt: seat.interrupt().clone(),
         hurry,
         cancel: request.cancel,
         cancel_calls: request.cancel_calls,
         handler,
         log,
         printed: String::new(),
+        recorded: request.recorded,
         usage: VmUsage::default(),
         phase: RunPhase::Running,
-    };
-    let options = VmOptions {
-        limits: VmLimits::from(&request.limits),
-        tools: request.tools,
-        interrupt: drive.interrupt.clone(),
-        slice_instructions: SLICE_INSTRUCTIONS,
     };
     let start = WorkerStart {
         source: request.plan.source().to_owned(),
@@ -76,7 +124,9 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         context: request.context,
         calls_before: request.calls_before,
     };
-    let result = drive.run(seat, options, start).await;
+    let result = drive.run(seat, start).await;
+    // What nobody waited for is on record before anybody is told how the run ended.
+    let result = log.catch_up().await.and(result);
     let usage = Usage {
         instructions: drive.usage.instructions,
         memory_peak_bytes: drive.usage.memory_peak_bytes,
@@ -84,7 +134,8 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         tool_calls: drive.usage.calls,
         ..Usage::default()
     };
-    RunOutcome { run_id: log.run_id().clone(), result, usage, printed: drive.printed }
+    let candidates = Vec::new();
+    RunOutcome { run_id: log.run_id().clone(), result, usage, printed: drive.printed, candidates }
 }
 
 struct Drive<'a> {
@@ -97,14 +148,15 @@ struct Drive<'a> {
     handler: &'a dyn CallHandler,
     log: &'a RunLog,
     printed: String,
+    recorded: RecordedOutput,
     usage: VmUsage,
     phase: RunPhase,
 }
 
 impl Drive<'_> {
-    async fn run(&mut self, mut seat: Seat, options: VmOptions, start: WorkerStart) -> Result<Value> {
+    async fn run(&mut self, mut seat: Seat, start: WorkerStart) -> Result<Value> {
         let grace = seat.stop_grace();
-        let mut pause = self.watched(grace, seat.start(options, start)).await;
+        let mut pause = self.watched(grace, seat.start(start)).await;
         loop {
             let reached = match pause {
                 Ok(reached) => reached,
@@ -122,9 +174,15 @@ impl Drive<'_> {
                 Pause::Wait { wait, attempt, attempts_max, message, printed } => {
                     self.phase = self.phase.after(PhaseEvent::WaitWanted)?;
                     self.take_print(&printed).await?;
-                    let body = EventBody::StepRetryScheduled { attempt, attempts_max, message };
-                    self.log.emit(body, Durability::Ordered).await?;
-                    match self.wait(wait).await {
+                    let waited = if self.recorded.retries > 0 {
+                        self.recorded.retries -= 1;
+                        self.phase.after(PhaseEvent::WaitOver).map(|phase| self.phase = phase)
+                    } else {
+                        let body = EventBody::StepRetryScheduled { attempt, attempts_max, message };
+                        self.log.emit(body, Durability::Queued).await?;
+                        self.wait(wait).await
+                    };
+                    match waited {
                         Ok(()) => self.watched(grace, seat.go_on()).await,
                         Err(error) => Err(error),
                     }
@@ -188,7 +246,7 @@ impl Drive<'_> {
             && is_violation(error)
         {
             let message = error.message().to_owned();
-            self.log.emit(EventBody::SandboxViolation { message }, Durability::Ordered).await?;
+            self.log.emit(EventBody::SandboxViolation { message }, Durability::Queued).await?;
         }
         // The VM knows why it was stopped, the drive knows the numbers.
         let interrupted = self.interrupt.reason().map(|reason| self.interrupted(reason));
@@ -213,8 +271,17 @@ impl Drive<'_> {
             return Ok(());
         }
         self.printed.push_str(text);
-        self.log.emit(EventBody::Printed { text: text.to_owned() }, Durability::Ordered).await
+        if self.recorded.prints > 0 {
+            self.recorded.prints -= 1;
+            return Ok(());
+        }
+        self.log.emit(EventBody::Printed { text: text.to_owned() }, Durability::Queued).await
     }
+}
+
+fn lines_unseen() -> Error {
+    Error::new(ErrorCode::Usage, "which lines of a plan run is not seen in a worker process")
+        .with_help("run the plan in this process, on the engine `mlua`")
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -10,10 +10,15 @@ mod drive;
 mod isolation;
 mod outcome;
 mod phase;
+mod recorded;
 mod seat;
 mod turns;
 
-pub use drive::{DriveRequest, drive};
+pub use drive::{DriveRequest, RecordedOutput, drive};
 pub use isolation::Isolation;
 pub use outcome::RunOutcome;
 pub use phase::{PhaseEvent, RunPhase};
+pub use recorded::{FromJournal, NothingMore, RecordedCalls, arguments_as_recorded, has_redacted};
+
+#[cfg(test)]
+mod tests;

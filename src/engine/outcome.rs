@@ -16,6 +16,9 @@ pub struct RunOutcome {
     pub usage: Usage,
     /// All it printed.
     pub printed: String,
+    /// How the candidates for its plan were judged, in the order of their ids; empty where there was
+    /// nothing to choose.
+    pub candidates: Vec<Json>,
 }
 
 impl RunOutcome {
@@ -25,6 +28,9 @@ impl RunOutcome {
         match &self.result {
             Ok(_) => RunStatus::Succeeded,
             Err(error) if error.code() == ErrorCode::Cancelled => RunStatus::Cancelled,
+            Err(error) if matches!(error.code(), ErrorCode::CallInDoubt | ErrorCode::ApprovalRequired) => {
+                RunStatus::Paused
+            }
             Err(_) => RunStatus::Failed,
         }
     }
@@ -35,7 +41,7 @@ impl RunOutcome {
         self.result.as_ref().err()
     }
 
-    /// `{"run_id","status","result"|"error","usage","printed"?}`.
+    /// `{"run_id","status","result"|"error","usage","printed"?,"candidates"?}`.
     #[must_use]
     pub fn to_json(&self) -> Json {
         let mut report = Map::new();
@@ -48,6 +54,9 @@ impl RunOutcome {
         report.insert("usage".into(), serde_json::to_value(self.usage).unwrap_or_default());
         if !self.printed.is_empty() {
             report.insert("printed".into(), self.printed.as_str().into());
+        }
+        if !self.candidates.is_empty() {
+            report.insert("candidates".into(), self.candidates.clone().into());
         }
         Json::Object(report)
     }

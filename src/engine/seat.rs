@@ -7,7 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::turns::{Turn, Turns};
 use crate::base::{CallOutcome, Error, ErrorCode, Result};
-use crate::sandbox::{Interrupt, PausedWait, PendingCalls, Step, Stopped, Vm, VmOptions, VmUsage};
+use crate::sandbox::{
+    Interrupt, LineTrace, PausedWait, PendingCalls, Step, Stopped, Vm, VmOptions, VmPool, VmUsage,
+};
 use crate::workers::{Pause, WorkerPool, WorkerRun, WorkerSignals, WorkerStart};
 
 /// How long a VM that was told to stop has to come to its end. A thread cannot be ended from
@@ -61,37 +63,61 @@ async fn overrun(turn: Option<&Turn>) {
 /// Where the VM lives.
 pub(super) struct Seat {
     clock: Clock,
-    interrupt: Interrupt,
+    options: VmOptions,
     usage: VmUsage,
+    lines: Option<LineTrace>,
     kind: Kind,
 }
 
 enum Kind {
-    Thread(Option<Held>),
+    Thread { held: Option<Held>, vms: Option<VmPool> },
     Process { pool: WorkerPool, run: Option<Box<WorkerRun>> },
 }
 
 enum Held {
+    Ready(Vm),
     Calls(PendingCalls),
     Wait(PausedWait),
 }
 
 impl Seat {
-    /// A seat in a worker of the pool, or without one in this process. `hurry` is cancelled after
-    /// the interrupt was triggered.
-    pub(super) fn new(workers: Option<WorkerPool>, interrupt: Interrupt, hurry: CancellationToken) -> Self {
+    /// A seat in a worker of the pool, or without one in this process, for a VM made with `options`;
+    /// one of `vms` where one fits. `hurry` is cancelled after the interrupt was triggered.
+    pub(super) fn new(
+        workers: Option<WorkerPool>,
+        vms: Option<VmPool>,
+        mut options: VmOptions,
+        hurry: CancellationToken,
+    ) -> Self {
         let clock = Clock { turns: Turns::of_this_process(), used: Duration::ZERO, hurry };
         let kind = match workers {
             Some(pool) => Kind::Process { pool, run: None },
-            None => Kind::Thread(None),
+            None => {
+                let ready = vms.as_ref().and_then(|vms| vms.ready_for(&options));
+                if let Some(vm) = &ready {
+                    options.interrupt = vm.interrupt();
+                }
+                Kind::Thread { held: ready.map(Held::Ready), vms }
+            }
         };
-        Self { clock, interrupt, usage: VmUsage::default(), kind }
+        Self { clock, options, usage: VmUsage::default(), lines: None, kind }
+    }
+
+    /// Has the lines that run noted, by a VM of this process.
+    pub(super) fn tracing(mut self, lines: Option<LineTrace>) -> Self {
+        self.lines = lines;
+        self
+    }
+
+    /// The handle to stop the VM.
+    pub(super) fn interrupt(&self) -> &Interrupt {
+        &self.options.interrupt
     }
 
     /// How long the VM has to come to its end once it was told to.
     pub(super) fn stop_grace(&self) -> Duration {
         match self.kind {
-            Kind::Thread(_) => THREAD_STOP_GRACE,
+            Kind::Thread { .. } => THREAD_STOP_GRACE,
             Kind::Process { .. } => PROCESS_STOP_GRACE,
         }
     }
@@ -100,21 +126,33 @@ impl Seat {
     ///
     /// # Errors
     /// `internal` where the thread breaks off, `worker_…` where no worker can be had.
-    pub(super) async fn start(&mut self, options: VmOptions, start: WorkerStart) -> Result<Pause> {
-        if let Kind::Process { pool, run } = &mut self.kind {
-            let run = run.insert(Box::new(pool.take(&options).await?));
-            let signals = run.signals();
-            return Ok(in_worker(&mut self.clock, &self.interrupt, signals, run.start(start)).await);
+    pub(super) async fn start(&mut self, start: WorkerStart) -> Result<Pause> {
+        match &mut self.kind {
+            Kind::Process { pool, run } => {
+                let run = run.insert(Box::new(pool.take(&self.options).await?));
+                let signals = run.signals();
+                Ok(in_worker(&mut self.clock, &self.options.interrupt, signals, run.start(start)).await)
+            }
+            Kind::Thread { held, .. } => {
+                let ready = match held.take() {
+                    Some(Held::Ready(vm)) => Ok(vm),
+                    _ => Err(self.options.clone()),
+                };
+                let lines = self.lines.clone();
+                self.on_thread(move || match ready.or_else(Vm::new) {
+                    Ok(vm) => {
+                        let vm = vm.numbering_calls_after(start.calls_before);
+                        let vm = match lines {
+                            Some(lines) => vm.tracing_lines(lines),
+                            None => vm,
+                        };
+                        vm.start(&start.source, &start.name, &start.context)
+                    }
+                    Err(error) => Step::Done(gone(error, VmUsage::default())),
+                })
+                .await
+            }
         }
-        self.on_thread(move || match Vm::new(options) {
-            Ok(vm) => {
-                vm.numbering_calls_after(start.calls_before).start(&start.source, &start.name, &start.context)
-            }
-            Err(error) => {
-                Step::Done(Stopped { result: Err(error), usage: VmUsage::default(), printed: String::new() })
-            }
-        })
-        .await
     }
 
     /// Goes on with what came of the calls, in their order.
@@ -125,9 +163,9 @@ impl Seat {
         match &mut self.kind {
             Kind::Process { run: Some(run), .. } => {
                 let signals = run.signals();
-                Ok(in_worker(&mut self.clock, &self.interrupt, signals, run.answer(outcomes)).await)
+                Ok(in_worker(&mut self.clock, &self.options.interrupt, signals, run.answer(outcomes)).await)
             }
-            Kind::Thread(held) => match held.take() {
+            Kind::Thread { held, .. } => match held.take() {
                 Some(Held::Calls(pending)) => self.on_thread(move || pending.answer(outcomes)).await,
                 _ => Err(not_there("calls")),
             },
@@ -143,9 +181,9 @@ impl Seat {
         match &mut self.kind {
             Kind::Process { run: Some(run), .. } => {
                 let signals = run.signals();
-                Ok(in_worker(&mut self.clock, &self.interrupt, signals, run.go_on()).await)
+                Ok(in_worker(&mut self.clock, &self.options.interrupt, signals, run.go_on()).await)
             }
-            Kind::Thread(held) => match held.take() {
+            Kind::Thread { held, .. } => match held.take() {
                 Some(Held::Wait(paused)) => self.on_thread(move || paused.go_on()).await,
                 _ => Err(not_there("a wait")),
             },
@@ -157,14 +195,18 @@ impl Seat {
     pub(super) fn abort(&mut self, reason: Error) -> Stopped {
         match &mut self.kind {
             Kind::Process { run: Some(run), .. } => run.abort(reason),
-            Kind::Thread(held) => match held.take() {
+            Kind::Process { run: None, .. } => gone(reason, self.usage),
+            Kind::Thread { held, .. } => match held.take() {
                 Some(Held::Calls(pending)) => pending.abort(reason),
                 Some(Held::Wait(paused)) => paused.abort(reason),
-                None => Stopped { result: Err(reason), usage: self.usage, printed: String::new() },
+                Some(Held::Ready(_)) | None => gone(reason, self.usage),
             },
-            Kind::Process { .. } => {
-                Stopped { result: Err(reason), usage: self.usage, printed: String::new() }
-            }
+        }
+    }
+
+    fn hold(&mut self, pause: Held) {
+        if let Kind::Thread { held, .. } = &mut self.kind {
+            *held = Some(pause);
         }
     }
 
@@ -181,7 +223,7 @@ impl Seat {
                     self.usage = pending.usage();
                     let calls = std::mem::take(&mut pending.calls);
                     let printed = pending.take_printed();
-                    self.kind = Kind::Thread(Some(Held::Calls(pending)));
+                    self.hold(Held::Calls(pending));
                     return Ok(Pause::Calls { calls, printed });
                 }
                 Step::Wait(mut paused) => {
@@ -193,7 +235,7 @@ impl Seat {
                         message: paused.message.clone(),
                         printed: paused.take_printed(),
                     };
-                    self.kind = Kind::Thread(Some(Held::Wait(paused)));
+                    self.hold(Held::Wait(paused));
                     return Ok(pause);
                 }
                 Step::Done(stopped) => return Ok(Pause::Done(stopped)),
@@ -226,6 +268,22 @@ impl Seat {
         };
         self.clock.give_up(&mut turn);
         done.map_err(|error| Error::new(ErrorCode::Internal, "the VM broke off").with_source(error))
+    }
+}
+
+impl Drop for Seat {
+    /// Has VMs made for later runs, beside the runtime's own threads.
+    fn drop(&mut self) {
+        if let Kind::Thread { vms: Some(vms), .. } = &self.kind
+            && vms.wants_refill()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let vms = vms.clone();
+            runtime.spawn_blocking(move || {
+                // A run that needs a VM meets the same error, and tells it.
+                let _ = vms.refill();
+            });
+        }
     }
 }
 
@@ -270,6 +328,11 @@ async fn in_worker(
     };
     clock.give_up(&mut turn);
     pause
+}
+
+/// The end of a run whose VM is not there to tell.
+fn gone(reason: Error, usage: VmUsage) -> Stopped {
+    Stopped { result: Err(reason), usage, printed: String::new() }
 }
 
 fn not_there(what: &str) -> Error {

@@ -148,6 +148,8 @@ impl Drop for Turn {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
     use super::*;
 
     #[tokio::test]
@@ -191,5 +193,37 @@ mod tests {
         assert!(turns.is_over(turn.held()));
         drop(turn);
         waiting.await.unwrap();
+    }
+
+    /// Processors, and plans that loop on them.
+    const PROCESSORS: usize = 2;
+    const LOOPING: usize = 1_000;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_run_that_has_computed_nothing_is_next_however_many_loop() {
+        let (turns, given) = (Turns::new(PROCESSORS), Arc::new(AtomicUsize::new(0)));
+        for _ in 0..LOOPING {
+            let (turns, given) = (turns.clone(), given.clone());
+            tokio::spawn(async move {
+                let mut used = Duration::ZERO;
+                loop {
+                    let turn = turns.take(used).await;
+                    given.fetch_add(1, Relaxed);
+                    turn.over().await;
+                    used += turn.held();
+                }
+            });
+        }
+        while given.load(Relaxed) < LOOPING {
+            tokio::time::sleep(TURN).await;
+        }
+        for _ in 0..10 {
+            let before = given.load(Relaxed);
+            let turn = turns.take(Duration::ZERO).await;
+            let meanwhile = given.load(Relaxed) - before;
+            assert!(meanwhile < PROCESSORS, "{meanwhile} turns went to others first");
+            drop(turn);
+            tokio::time::sleep(TURN * 3).await;
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The calls a plan waits for, and their answers.
 
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::base::{CallId, CallOutcome, Value};
@@ -25,6 +25,12 @@ struct Wanted {
     line: Option<u32>,
 }
 
+struct Answer {
+    ticket: Ticket,
+    origin: CallOrigin,
+    outcome: CallOutcome,
+}
+
 /// Calls asked for since the last pause, and answers not yet picked up.
 #[derive(Default)]
 pub(super) struct Calls {
@@ -32,7 +38,8 @@ pub(super) struct Calls {
     last_ticket: Ticket,
     wanted: Vec<Wanted>,
     out: Vec<(Ticket, CallOrigin)>,
-    answers: HashMap<Ticket, (CallOrigin, CallOutcome)>,
+    /// By ticket, the lowest first: they are mostly taken in the order they were asked for.
+    answers: VecDeque<Answer>,
     held: Arc<Held>,
 }
 
@@ -79,7 +86,7 @@ impl Calls {
             return false;
         }
         for ((ticket, origin), outcome) in self.out.drain(..).zip(outcomes) {
-            self.answers.insert(ticket, (origin, outcome));
+            self.answers.push_back(Answer { ticket, origin, outcome });
         }
         // A paused VM asks for nothing: what was answered is all that was asked.
         self.held.release();
@@ -88,10 +95,16 @@ impl Calls {
 
     /// The answer for a ticket, which stays to be taken.
     pub(super) fn peek(&self, ticket: Ticket) -> Option<&CallOutcome> {
-        self.answers.get(&ticket).map(|(_, outcome)| outcome)
+        self.answers.get(self.place(ticket)?).map(|answer| &answer.outcome)
     }
 
     pub(super) fn take(&mut self, ticket: Ticket) -> Option<(CallOrigin, CallOutcome)> {
-        self.answers.remove(&ticket)
+        let Answer { origin, outcome, .. } = self.answers.remove(self.place(ticket)?)?;
+        Some((origin, outcome))
+    }
+
+    /// Tickets grow, and a pause comes after the answers to the one before, so they lie in order.
+    fn place(&self, ticket: Ticket) -> Option<usize> {
+        self.answers.binary_search_by_key(&ticket, |answer| answer.ticket).ok()
     }
 }

@@ -14,6 +14,7 @@ mod engine_piccolo;
 pub mod fuzzing;
 mod held;
 mod json_size;
+mod lines;
 mod machine;
 mod meter;
 mod native;
@@ -24,8 +25,9 @@ mod stdlib;
 mod step;
 
 pub use engine_kind::EngineKind;
-pub use engine_mlua::{Vm, VmPool};
+pub use engine_mlua::{Vm, VmPool, keep_freed_memory};
 pub use engine_piccolo::PiccoloVm;
+pub use lines::LineTrace;
 pub use machine::Machine;
 pub use meter::STEP_INSTRUCTIONS;
 pub use options::{SLICE_INSTRUCTIONS, VmLimits, VmOptions};

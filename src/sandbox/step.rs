@@ -1,7 +1,7 @@
 //! What a VM hands out when it pauses or stops.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::{Result, Value};
 
@@ -16,26 +16,48 @@ pub enum InterruptReason {
 }
 
 /// A handle to stop a VM from another thread. The VM looks at it at every meter step.
-#[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<AtomicUsize>);
+#[derive(Clone, Default)]
+pub struct Interrupt(Arc<Signal>);
+
+#[derive(Default)]
+struct Signal {
+    flag: Arc<AtomicUsize>,
+    on_trigger: Mutex<Option<Box<dyn Fn() + Send>>>,
+}
+
+impl std::fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Interrupt").field(&self.reason()).finish()
+    }
+}
 
 impl Interrupt {
     /// Asks the VM to stop. The first reason given stays.
     pub fn trigger(&self, reason: InterruptReason) {
-        let _ = self.0.compare_exchange(0, reason as usize, Ordering::Relaxed, Ordering::Relaxed);
+        let flag = &self.0.flag;
+        let _ = flag.compare_exchange(0, reason as usize, Ordering::SeqCst, Ordering::Relaxed);
+        if let Some(tell) = &*self.0.on_trigger.lock().unwrap_or_else(PoisonError::into_inner) {
+            tell();
+        }
+    }
+
+    /// Has [`Interrupt::trigger`] call `tell` too, after the flag is set; it replaces what was to be
+    /// called before. The flag alone ([`Interrupt::flag`]) does not call it.
+    pub(in crate::sandbox) fn on_trigger(&self, tell: Box<dyn Fn() + Send>) {
+        *self.0.on_trigger.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
     }
 
     /// The flag itself, for what can do no more than store a number: a signal handler. The numbers
     /// are those of [`InterruptReason`].
     #[must_use]
     pub fn flag(&self) -> Arc<AtomicUsize> {
-        self.0.clone()
+        self.0.flag.clone()
     }
 
     /// Whether, and why, the VM was asked to stop.
     #[must_use]
     pub fn reason(&self) -> Option<InterruptReason> {
-        match self.0.load(Ordering::Relaxed) {
+        match self.0.flag.load(Ordering::Relaxed) {
             1 => Some(InterruptReason::WallTime),
             2 => Some(InterruptReason::Cancelled),
             _ => None,

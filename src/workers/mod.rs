@@ -12,6 +12,7 @@ mod confine;
 mod descriptors;
 mod frame;
 mod message;
+mod parent;
 mod pool;
 mod process;
 mod serve;

@@ -6,7 +6,9 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::confine::{ConfineSettings, Confinement};
@@ -16,6 +18,10 @@ use super::session::WorkerRun;
 use super::worker_main::WorkerRole;
 use crate::base::{Error, ErrorCode, Result};
 use crate::sandbox::{EngineKind, VmOptions};
+
+/// How long a run may have its worker until the next one is started for it. Starting a process takes
+/// a processor for longer than a short plan does; most runs are over before.
+const REFILL_DELAY: Duration = Duration::from_millis(10);
 
 /// How a pool is set up.
 #[derive(Debug, Clone)]
@@ -67,7 +73,7 @@ impl WorkerPool {
     /// From now on keeps workers ready. Must be called inside a runtime.
     pub fn keep_ready(&self) {
         self.0.lock().keeps_ready = true;
-        self.refill();
+        self.refill(&Handle::current());
     }
 
     /// How many workers are ready.
@@ -120,22 +126,32 @@ impl WorkerPool {
                 .await?
             }
         };
-        self.refill();
+        self.refill_later();
         let place = Place { pool: self.clone(), _permit: permit };
         Ok(WorkerRun::new(worker, place, options))
     }
 
-    fn refill(&self) {
+    /// Starts what is missing once a run has had its worker for a while. The end of a run does so too.
+    fn refill_later(&self) {
+        if self.0.missing(&self.0.lock()) > 0 {
+            let pool = self.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(REFILL_DELAY).await;
+                pool.refill(&Handle::current());
+            });
+        }
+    }
+
+    fn refill(&self, runtime: &Handle) {
         let missing = {
             let mut state = self.0.lock();
-            let wanted = if state.keeps_ready { self.0.settings.idle } else { 0 };
-            let missing = wanted.saturating_sub(state.idle.len() + state.starting);
+            let missing = self.0.missing(&state);
             state.starting += missing;
             missing
         };
         for _ in 0..missing {
             let pool = self.clone();
-            tokio::spawn(async move {
+            runtime.spawn(async move {
                 let inner = &pool.0;
                 let started =
                     Worker::start(&inner.settings.program, inner.role, inner.prepared.clone()).await;
@@ -157,18 +173,25 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A ready worker that is allowed what the run may need. Those that have ended are let go of.
+    /// How many workers are to be started so that enough are ready.
+    fn missing(&self, state: &State) -> usize {
+        let wanted = if state.keeps_ready { self.settings.idle } else { 0 };
+        wanted.saturating_sub(state.idle.len() + state.starting)
+    }
+
+    /// A ready worker that is allowed what the run may need. One that has ended is let go of.
     fn ready_for(&self, needed: &WorkerRole) -> Option<Worker> {
-        let mut state = self.lock();
-        state.idle.retain(|worker| {
-            let is_alive = worker.is_alive();
-            if !is_alive {
-                tracing::error!(worker = worker.id, "a worker that was ready has ended");
+        loop {
+            let worker = {
+                let mut state = self.lock();
+                let place = state.idle.iter().position(|worker| covers(worker.role, *needed))?;
+                state.idle.remove(place)?
+            };
+            if worker.is_alive() {
+                return Some(worker);
             }
-            is_alive
-        });
-        let place = state.idle.iter().position(|worker| covers(worker.role, *needed))?;
-        state.idle.remove(place)
+            tracing::error!(worker = worker.id, "a worker that was ready has ended");
+        }
     }
 }
 
@@ -208,10 +231,24 @@ impl Place {
     /// Takes back a worker whose run has ended in order.
     pub(super) fn give_back(&self, mut worker: Worker) {
         worker.runs_left = worker.runs_left.saturating_sub(1);
-        let mut state = self.pool.0.lock();
-        let has_room = state.idle.len() + state.starting < self.pool.0.settings.idle.max(1);
-        if worker.runs_left > 0 && has_room {
-            state.idle.push_back(worker);
+        if worker.runs_left > 0 {
+            let mut state = self.pool.0.lock();
+            if state.idle.len() + state.starting < self.pool.0.settings.idle.max(1) {
+                state.idle.push_back(worker);
+                return;
+            }
+        }
+        // Ending a process takes time that the run's result need not wait for.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move { drop(worker) });
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Ok(runtime) = Handle::try_current() {
+            self.pool.refill(&runtime);
         }
     }
 }

@@ -11,6 +11,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use super::confine::Confinement;
 use super::frame::{self, FrameFault};
 use super::message::{self, FromWorker, Hello, MessageFault, Options, Prepare};
+use super::parent;
 use super::signal::WorkerSignals;
 use super::worker_main::WorkerRole;
 use crate::base::{Error, ErrorCode, Result};
@@ -100,7 +101,7 @@ impl Worker {
     /// `worker_unavailable` where it cannot be started or does not answer in time, `worker_protocol`
     /// where it answers with something else.
     pub(super) async fn start(program: &WorkerProgram, role: WorkerRole, prepared: Options) -> Result<Self> {
-        let mut child = program.command(&role).spawn().map_err(|error| {
+        let mut child = parent::spawn(program.command(&role)).await.map_err(|error| {
             Error::new(ErrorCode::WorkerUnavailable, format!("a worker cannot be started: {error}"))
         })?;
         let id = child.id().unwrap_or(0);

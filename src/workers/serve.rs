@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use super::confine::Confinement;
 use super::frame;
 use super::message::{
-    Call, Ended, Fault, FromWorker, Hello, MessageFault, Options, Prepare, Start, ToWorker, decode,
+    Call, Ended, Fault, FromWorker, Hello, MessageFault, Options, Outcome, Prepare, Start, ToWorker, decode,
     decode_first, encode, encode_first,
 };
 use crate::base::{CallOutcome, Error, ErrorCode, Result, Value};
@@ -26,12 +26,54 @@ pub(super) fn serve<M: Machine>(
     frame::write(line.output, &encode_first(&Hello { confinement })?)?;
     frame::read(line.input, frame::FRAME_BYTES_MAX, &mut line.body)?;
     let Prepare { options } = decode_first(&line.body)?;
+    // A warm-up that fails tells nothing: the plan it is for may not need what failed.
+    let _ = warm_up::<M>(&options, interrupt);
     for _ in 0..runs_max {
         let ready = M::new(options.vm_options(interrupt.clone()));
         let Some(start) = line.start()? else { return Ok(()) };
         line.run(ready, &options, start, interrupt)?;
     }
-    Ok(())
+    // Ending takes the processor from a host that has just been told the result, so it is left to
+    // the host when.
+    match line.start()? {
+        None => Ok(()),
+        Some(_) => Err(MessageFault::Content("more runs than were announced".to_owned())),
+    }
+}
+
+/// What a first plan would otherwise wait for: values both ways, a call, a loop, a library.
+const WARM_UP: &str = r#"
+function run(context)
+  local list = {}
+  for place, item in ipairs(context) do
+    list[#list + 1] = tostring(place) .. string.format("%d", item)
+  end
+  local answer = TOOL{ n = 1 }
+  return { answer = answer, text = table.concat(list, ", ") }
+end
+"#;
+
+/// Runs a plan nobody asked for, in a VM of its own, so that the system has brought in the code and
+/// memory that every run touches before there is a run to wait for it.
+fn warm_up<M: Machine>(options: &Options, interrupt: &Interrupt) -> Result<(), MessageFault> {
+    let integers = |count| Value::Array((1..=count).map(Value::Integer).collect());
+    let start = ToWorker::Start(Start {
+        options: None,
+        source: WARM_UP.replace("TOOL", options.tools.first().map_or("type", String::as_str)),
+        name: "warm-up".to_owned(),
+        context: integers(3),
+        calls_before: 0,
+        frame_bytes_max: frame::FRAME_BYTES_MAX,
+    });
+    let answers = ToWorker::Answers(vec![Outcome::Good(integers(3))]);
+    let mut said = encode(&start, frame::FRAME_BYTES_MAX)?;
+    said.extend(encode(&answers, frame::FRAME_BYTES_MAX)?);
+    let mut line = Line { input: &mut said.as_slice(), output: &mut Vec::new(), body: Vec::new() };
+    let ready = M::new(options.vm_options(interrupt.clone()));
+    match line.start()? {
+        Some(start) => line.run(ready, options, start, interrupt),
+        None => Ok(()),
+    }
 }
 
 /// The two pipes, and the room for what is read from one of them.

@@ -3,6 +3,7 @@
 use std::io::{self, BufReader, IsTerminal as _, Read, Write};
 
 use super::confine::{ConfineSettings, confined};
+use super::parent::end_with_parent;
 use super::serve::serve;
 use crate::base::{Error, ErrorCode, Result};
 use crate::sandbox::{EngineKind, Interrupt, PiccoloVm, Vm};
@@ -23,6 +24,7 @@ const READ_BYTES: usize = 16 << 10;
 
 /// Confines this process, then serves plans over standard input and output until the host closes
 /// them. To be called first thing in a process of its own, with one thread and an empty environment.
+/// On Linux the process ends with the thread that started it, however that one ends.
 ///
 /// # Errors
 /// `usage` where standard input or output is a terminal or the environment is not empty,
@@ -38,6 +40,9 @@ pub fn worker_main(role: WorkerRole) -> Result<()> {
         return Err(Error::new(ErrorCode::Usage, "a worker is started with an empty environment")
             .with_help("`luaplan run --isolation process` and `luaplan serve` start workers themselves"));
     }
+    end_with_parent().map_err(|error| {
+        Error::new(ErrorCode::WorkerUnavailable, "a worker cannot be tied to its host").with_source(error)
+    })?;
     let interrupt = Interrupt::default();
     #[cfg(unix)]
     listen(&interrupt)?;

@@ -1,5 +1,6 @@
 //! The engine on mlua: Lua 5.4 in C, with our prelude, meter and conversion around it.
 
+mod bytecode;
 mod codec;
 mod compiled;
 mod fault;
@@ -14,4 +15,5 @@ mod support;
 mod vm;
 
 pub use pool::VmPool;
+pub use raw::freed::keep_freed_memory;
 pub use vm::Vm;

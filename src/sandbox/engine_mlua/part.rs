@@ -3,6 +3,7 @@
 use mlua::chunk::ChunkMode;
 use mlua::{Function, Lua};
 
+use super::bytecode::without_local_names;
 use crate::sandbox::part::{LuaPart, PART_CHUNK_NAME};
 
 impl LuaPart {
@@ -14,11 +15,15 @@ impl LuaPart {
     /// If the text is not Lua, which a test rules out, or memory is used up.
     pub(in crate::sandbox::engine_mlua) fn load(&'static self, lua: &Lua) -> mlua::Result<Function> {
         let name = format!("{PART_CHUNK_NAME}{}", self.name);
-        if let Some(bytecode) = self.bytecode.get() {
-            return lua.load(bytecode.as_slice()).set_name(name).set_mode(ChunkMode::Binary).into_function();
-        }
-        let function = lua.load(self.source).set_name(name).set_mode(ChunkMode::Text).into_function()?;
-        self.bytecode.get_or_init(|| function.dump(false));
-        Ok(function)
+        let bytecode = match self.bytecode.get() {
+            Some(bytecode) => bytecode,
+            None => {
+                let text = lua.load(self.source).set_name(name.as_str()).set_mode(ChunkMode::Text);
+                let whole = text.into_function()?.dump(false);
+                self.bytecode.get_or_init(|| without_local_names(&whole).unwrap_or(whole))
+            }
+        };
+        // The first VM of a process too: all VMs are to hold and say the same.
+        lua.load(bytecode.as_slice()).set_name(name).set_mode(ChunkMode::Binary).into_function()
     }
 }

@@ -3,26 +3,35 @@
 //! Making a VM and taking one apart cost several times what a short plan does. A host that keeps a
 //! pool and calls [`VmPool::refill`] between runs takes both off the way of its plans.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::vm::Vm;
 use crate::base::Result;
 use crate::sandbox::{Interrupt, VmOptions};
 
-/// How many ended VMs wait to be taken apart, and how large one may be to wait.
-const SPENT_MAX: usize = 64;
-const SPENT_BYTES_MAX: usize = 4 << 20;
+/// How large a VM that has ended may be to wait until it is taken apart.
+const SPENT_BYTES_MAX: usize = 1 << 20;
 
-/// VMs that ran and are to be taken apart.
-pub(super) type Spent = Arc<Mutex<Vec<Vm>>>;
+/// VMs of one kind, each for one run. It has no thread of its own. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct VmPool(Arc<Inner>);
 
-/// VMs of one kind, each for one run. It has no thread of its own.
 #[derive(Debug)]
-pub struct VmPool {
+struct Inner {
     options: VmOptions,
-    size: usize,
     ready: Mutex<Vec<Vm>>,
-    spent: Spent,
+    spent: Arc<Spent>,
+    keeps_ready: AtomicBool,
+    /// Held by the one thread that makes VMs.
+    refilling: Mutex<()>,
+}
+
+/// VMs that ran and are to be taken apart, no more than the pool makes ahead.
+#[derive(Debug)]
+pub(super) struct Spent {
+    most: usize,
+    vms: Mutex<Vec<Vm>>,
 }
 
 impl VmPool {
@@ -30,7 +39,13 @@ impl VmPool {
     /// ([`Vm::interrupt`]). It is empty until [`VmPool::refill`].
     #[must_use]
     pub fn new(options: VmOptions, size: usize) -> Self {
-        Self { options, size, ready: Mutex::default(), spent: Spent::default() }
+        Self(Arc::new(Inner {
+            options,
+            ready: Mutex::default(),
+            spent: Arc::new(Spent { most: size, vms: Mutex::default() }),
+            keeps_ready: AtomicBool::new(false),
+            refilling: Mutex::default(),
+        }))
     }
 
     /// A VM made before, or a fresh one where there is none.
@@ -38,35 +53,73 @@ impl VmPool {
     /// # Errors
     /// As [`Vm::new`].
     pub fn take(&self) -> Result<Vm> {
-        let ready = lock(&self.ready).pop();
+        let ready = lock(&self.0.ready).pop();
         ready.map_or_else(|| self.make(), Ok)
     }
 
-    /// Takes apart the VMs that ran, and makes new ones until the pool is full.
+    /// A VM made before, where there is one and it was made for such a run. The interrupt of
+    /// `options` is not looked at.
+    #[must_use]
+    pub fn ready_for(&self, options: &VmOptions) -> Option<Vm> {
+        let VmOptions { limits, tools, interrupt: _, slice_instructions } = &self.0.options;
+        let fits = *limits == options.limits
+            && *slice_instructions == options.slice_instructions
+            && *tools == options.tools;
+        if fits { lock(&self.0.ready).pop() } else { None }
+    }
+
+    /// How many VMs are ready.
+    #[must_use]
+    pub fn ready(&self) -> usize {
+        lock(&self.0.ready).len()
+    }
+
+    /// From now on [`VmPool::wants_refill`] may ask for more.
+    pub fn keep_ready(&self) {
+        self.0.keeps_ready.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody should call [`VmPool::refill`]: the pool is kept ready, half of it is gone,
+    /// and nobody is at it.
+    #[must_use]
+    pub fn wants_refill(&self) -> bool {
+        self.0.keeps_ready.load(Ordering::Relaxed)
+            && self.ready() <= self.0.spent.most / 2
+            && self.0.refilling.try_lock().is_ok()
+    }
+
+    /// Takes apart the VMs that ran, and makes new ones until the pool is full. Does nothing while
+    /// another thread does that.
     ///
     /// # Errors
     /// As [`Vm::new`].
     pub fn refill(&self) -> Result<()> {
-        let spent = std::mem::take(&mut *lock(&self.spent));
+        let Ok(_alone) = self.0.refilling.try_lock() else { return Ok(()) };
+        let spent = std::mem::take(&mut *lock(&self.0.spent.vms));
         drop(spent);
-        while lock(&self.ready).len() < self.size {
+        while self.ready() < self.0.spent.most {
             let vm = self.make()?;
-            lock(&self.ready).push(vm);
+            lock(&self.0.ready).push(vm);
         }
         Ok(())
     }
 
     fn make(&self) -> Result<Vm> {
-        let options = VmOptions { interrupt: Interrupt::default(), ..self.options.clone() };
-        Ok(Vm::new(options)?.spent_into(self.spent.clone()))
+        let options = VmOptions { interrupt: Interrupt::default(), ..self.0.options.clone() };
+        Ok(Vm::new(options)?.spent_into(self.0.spent.clone()))
     }
 }
 
-/// Leaves a VM that ran to be taken apart later, or takes it apart where too much waits.
-pub(super) fn leave(vm: Vm, spent: &Spent) {
-    let mut waiting = lock(spent);
-    if waiting.len() < SPENT_MAX && vm.used_bytes() <= SPENT_BYTES_MAX {
-        waiting.push(vm);
+impl Spent {
+    /// Leaves a VM that ran to be taken apart later, or takes it apart where too much waits.
+    pub(super) fn leave(&self, vm: Vm) {
+        if vm.used_bytes() > SPENT_BYTES_MAX {
+            return;
+        }
+        let mut waiting = lock(&self.vms);
+        if waiting.len() < self.most {
+            waiting.push(vm);
+        }
     }
 }
 

@@ -7,10 +7,11 @@ use mlua::{Function, Lua, LuaOptions, StdLib, Table, Thread, Value as LuaValue};
 
 use super::codec::{Codec, FailureParts};
 use super::host::{Host, lock};
-use super::pool::{self, Spent};
+use super::pool::Spent;
+use super::raw::bell::{self, Hung};
 use super::raw::drive::{Ended, Main};
 use super::raw::watch::Watch;
-use super::raw::{call, coroutine, put_in};
+use super::raw::{call, coroutine, put_in, stock};
 use super::support::Support;
 use super::{compiled, library, report};
 use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value};
@@ -21,7 +22,7 @@ use crate::sandbox::part::{
     CONTROL, FAILURES, LIBRARY, MAIN, PATTERNS, TABLES, TOOLS, VALUES, printable_chunk_name,
 };
 use crate::sandbox::{
-    Interrupt, Machine, PausedSlice, PausedWait, PendingCalls, Step, Stopped, VmOptions, VmUsage,
+    Interrupt, LineTrace, Machine, PausedSlice, PausedWait, PendingCalls, Step, Stopped, VmOptions, VmUsage,
 };
 
 /// What follows the signal of a pause, as `lua/prelude/tools.lua` writes it.
@@ -34,6 +35,8 @@ const ARGUMENTS: i32 = 2;
 
 /// An isolated Lua VM for one run.
 pub struct Vm {
+    /// First, so that it goes before the VM it points into.
+    _bell: Hung,
     lua: Lua,
     host: Arc<Host>,
     watch: Box<Watch>,
@@ -41,7 +44,7 @@ pub struct Vm {
     unlooked: Function,
     thread: Option<Thread>,
     /// Where it goes after its run, if not away at once.
-    spent: Option<Spent>,
+    spent: Option<Arc<Spent>>,
 }
 
 impl std::fmt::Debug for Vm {
@@ -77,6 +80,9 @@ impl Vm {
         lua.gc_stop();
         let watch = Watch::new(&lua, host.clone())
             .ok_or_else(|| mlua::Error::runtime("this Lua is not laid out as the meter expects"))?;
+        let bell = bell::hang(&lua, host.meter.interrupt())
+            .ok_or_else(|| mlua::Error::runtime("this Lua does not keep its names where the bell expects"))?;
+        stock::install(&lua)?;
         let functions = host.functions(&lua)?;
         functions.raw_set("resume", coroutine::resume_function(&lua)?)?;
         functions.raw_set("close", coroutine::close_function(&lua)?)?;
@@ -108,7 +114,7 @@ impl Vm {
         library::install(&lua, &Support { meter: host.meter.clone(), codec })?;
         add_tools.call::<()>(tools)?;
         watch.let_collector_sleep(lua.used_memory() as u64);
-        Ok(Self { lua, host: host.clone(), watch, main, unlooked, thread: None, spent: None })
+        Ok(Self { _bell: bell, lua, host: host.clone(), watch, main, unlooked, thread: None, spent: None })
     }
 
     /// Numbers the calls after `steps` earlier ones of the same run, so that no two calls of a run
@@ -119,6 +125,13 @@ impl Vm {
         self
     }
 
+    /// Has every line of the plan that runs noted in `trace`. It makes the run slower, not longer.
+    #[must_use]
+    pub fn tracing_lines(self, trace: LineTrace) -> Self {
+        self.watch.trace_lines(trace);
+        self
+    }
+
     /// The handle to stop this VM from another thread.
     #[must_use]
     pub fn interrupt(&self) -> Interrupt {
@@ -126,7 +139,7 @@ impl Vm {
     }
 
     /// Leaves the VM there after its run, to be taken apart later.
-    pub(super) fn spent_into(mut self, spent: Spent) -> Self {
+    pub(super) fn spent_into(mut self, spent: Arc<Spent>) -> Self {
         self.spent = Some(spent);
         self
     }
@@ -314,7 +327,7 @@ impl Resume for Vm {
     fn stop(mut self, result: Result<Value>) -> Stopped {
         let stopped = Stopped { result, usage: self.usage(), printed: self.take_printed() };
         if let Some(spent) = self.spent.take() {
-            pool::leave(self, &spent);
+            spent.leave(self);
         }
         stopped
     }

@@ -119,8 +119,13 @@ impl PiccoloVm {
     fn build(options: VmOptions) -> Result<Self> {
         let VmOptions { limits, tools, interrupt, slice_instructions } = options;
         let meter = Arc::new(Meter::new(limits, interrupt, slice_instructions));
+        // An interrupt reaches our own parts too, and is then why there is no VM.
+        Self::build_with(&meter, tools).map_err(|error| meter.verdict().err().unwrap_or(error))
+    }
+
+    fn build_with(meter: &Arc<Meter>, tools: Vec<String>) -> Result<Self> {
         let mut lua = Lua::empty();
-        let host = Rc::new(Host::new(meter, lua.gc_metrics().clone()));
+        let host = Rc::new(Host::new(Arc::clone(meter), lua.gc_metrics().clone()));
         let installed = lua.try_enter(|ctx| {
             // Growing the table of globals is where piccolo would fail after a global was removed.
             ctx.globals().into_inner().borrow_mut(&ctx).raw_table.reserve_map(GLOBALS_ROOM);
@@ -174,8 +179,8 @@ impl PiccoloVm {
             |_, _| Ok(()),
         )?;
         let used = engine.lua.total_memory() as u64;
-        if used > limits.memory_bytes {
-            return Err(LimitName::Memory.exceeded(limits.memory_bytes, used));
+        if used > meter.limits().memory_bytes {
+            return Err(LimitName::Memory.exceeded(meter.limits().memory_bytes, used));
         }
         host.meter.sample_memory(used);
         Ok(Self { engine, host, main, unlooked, running: None, is_waiting: false })

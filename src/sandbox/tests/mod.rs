@@ -8,6 +8,7 @@ mod globals;
 mod harness;
 mod hostile;
 mod limits;
+mod lines;
 mod repeat;
 mod shared;
 mod tables;

@@ -4,7 +4,7 @@
 //! the sandbox does differently on purpose is in LIMITATIONS.md and taken off in [`normal`].
 
 mod bare;
-mod chance;
+pub(crate) mod chance;
 mod generate;
 mod normal;
 mod ours;
@@ -31,7 +31,7 @@ fn setting(name: &str) -> Option<u64> {
 }
 
 fn taste(seed: u64) -> Taste {
-    Taste { size: 4 + usize::try_from(seed % 21).unwrap(), tools: !seed.is_multiple_of(3) }
+    Taste { size: 4 + usize::try_from(seed % 21).unwrap(), tools: !seed.is_multiple_of(3), closes: true }
 }
 
 fn difference(source: &str) -> Option<String> {

@@ -95,6 +95,7 @@ fn run(place: Place, source: &str, limits: VmLimits) -> Ran {
             finish(Vm::new(options).unwrap().start(source, "plan.lua", &context))
         }),
         Place::MluaInWorker => worker::run(EngineKind::Mlua, source, limits),
+        Place::PiccoloInWorker => worker::run(EngineKind::Piccolo, source, limits),
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! The comments at the head say what a plan attacks and what is to come of it, one accepted end a
 //! line: `-- expect: limit_instructions|limit_memory`, `-- expect: plan_error TEXT` (the message
-//! contains TEXT) or `-- expect: result: JSON`. `-- limits: memory=2MiB depth=1000` changes limits;
-//! `-- generates: source` says that the plan's result is the source to run. `-- late: 900 ms, WHY`
-//! admits that it stops late where it is not in a worker, which would be ended.
+//! contains TEXT) or `-- expect: result: JSON`. Where piccolo rightly ends otherwise, its ends are
+//! `-- expect on piccolo: ...`, and those alone. `-- limits: memory=2MiB depth=1000` changes limits;
+//! `-- generates: source` says that the plan's result is the source to run.
 
 use std::path::{Path, PathBuf};
 
@@ -19,9 +19,9 @@ pub(crate) struct Case {
     pub(crate) source: String,
     pub(crate) limits: Vec<(String, String)>,
     pub(crate) generates: bool,
-    /// How late it may stop, where that is known to be more than for others.
-    pub(crate) late_ms: Option<u64>,
-    pub(crate) expected: Vec<Expected>,
+    expected: Vec<Expected>,
+    /// The ends on piccolo, where they differ.
+    expected_on_piccolo: Vec<Expected>,
 }
 
 /// One end that is accepted.
@@ -42,6 +42,12 @@ impl Expected {
 }
 
 impl Case {
+    /// The ends that are accepted at a place.
+    pub(crate) fn expected(&self, place: Place) -> &[Expected] {
+        let is_piccolo = place == Place::PiccoloInWorker && !self.expected_on_piccolo.is_empty();
+        if is_piccolo { &self.expected_on_piccolo } else { &self.expected }
+    }
+
     pub(crate) fn job(&self, place: Place, extra: &[(&str, &str)]) -> Job {
         let mut limits = self.limits.clone();
         limits.extend(extra.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
@@ -73,21 +79,24 @@ fn read(file: &PathBuf) -> Case {
     let source = std::fs::read_to_string(file).unwrap();
     let group = file.parent().and_then(Path::file_name).unwrap().to_string_lossy().into_owned();
     let name = format!("{group}/{}", file.file_stem().unwrap().to_string_lossy());
-    let mut case =
-        Case { name, source, limits: Vec::new(), generates: false, late_ms: None, expected: Vec::new() };
+    let mut case = Case {
+        name,
+        source,
+        limits: Vec::new(),
+        generates: false,
+        expected: Vec::new(),
+        expected_on_piccolo: Vec::new(),
+    };
     let mut says_what = false;
     for line in case.source.lines().map_while(|line| line.strip_prefix("-- ")) {
         match line.split_once(": ") {
             Some(("expect", rest)) => case.expected.extend(expected(rest)),
+            Some(("expect on piccolo", rest)) => case.expected_on_piccolo.extend(expected(rest)),
             Some(("limits", rest)) => {
                 let pairs = rest.split_whitespace().map(|pair| pair.split_once('=').unwrap());
                 case.limits.extend(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
             }
             Some(("generates", _)) => case.generates = true,
-            Some(("late", rest)) => {
-                let number = rest.split_once(" ms").unwrap().0;
-                case.late_ms = Some(number.parse().unwrap());
-            }
             _ => says_what = true,
         }
     }

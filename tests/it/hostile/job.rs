@@ -24,11 +24,13 @@ pub(crate) enum Place {
     MluaInProcess,
     /// On the mlua engine, in a worker process.
     MluaInWorker,
+    /// On piccolo, which runs in workers only.
+    PiccoloInWorker,
 }
 
 impl Place {
     pub(crate) fn is_worker(self) -> bool {
-        self == Self::MluaInWorker
+        self != Self::MluaInProcess
     }
 }
 

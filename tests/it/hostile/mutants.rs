@@ -10,7 +10,7 @@ use std::io::Write as _;
 use super::corpus::{Case, cases};
 use super::job::{Job, Place};
 use super::mutate::mutant;
-use super::{LATE_MS_MAX, faults, parent};
+use super::{faults, parent};
 
 /// How many mutants an ordinary run of the tests tries, and from which seed.
 const SAMPLE: u64 = 150;
@@ -18,14 +18,6 @@ const SAMPLE_SEED: u64 = 20_261_122;
 
 /// One mutant in so many is a generated source that was disturbed.
 const DISTURBED_ONE_IN: u64 = 8;
-
-/// How late a mutant may stop that does what plans of the corpus with a `-- late:` do.
-const LATE_KNOWN_MS_MAX: u64 = 1_500;
-
-/// Whether a plan may hold a chain of `__call`, or compare texts of NUL bytes.
-fn is_known_late(source: &str) -> bool {
-    ["call", "\\0"].iter().any(|word| source.contains(word))
-}
 
 fn number(name: &str) -> Option<u64> {
     #[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
@@ -63,8 +55,7 @@ fn no_mutant_hangs_or_harms() {
     let mut wrong = Vec::new();
     for (job, report) in jobs.iter().zip(&reports) {
         *ended.entry(report.end.code()).or_default() += 1;
-        let late_ms_max = if is_known_late(&job.source) { LATE_KNOWN_MS_MAX } else { LATE_MS_MAX };
-        let faults = faults(report, job.limits().memory_bytes / 1024, late_ms_max);
+        let faults = faults(report, job.limits().memory_bytes / 1024);
         if !faults.is_empty() {
             wrong.push(format!("{}: {}\n{}", job.name, faults.join("; "), job.source));
         }

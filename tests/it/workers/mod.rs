@@ -2,6 +2,8 @@
 
 mod confinement;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod orphans;
 mod runs;
 
 use std::path::PathBuf;
@@ -107,16 +109,11 @@ impl Wanted {
 
     async fn run(self) -> RunOutcome {
         let report = check(self.source, "plan.lua", &catalog(), &self.limits);
+        let plan = report.plan.unwrap_or_else(|| panic!("{:?}", report.findings));
         let request = DriveRequest {
-            plan: report.plan.unwrap_or_else(|| panic!("{:?}", report.findings)),
-            context: self.context,
-            tools: tools(),
-            limits: self.limits,
-            calls_before: 0,
             workers: self.workers,
-            started: tokio::time::Instant::now(),
             cancel: self.cancel,
-            cancel_calls: CancellationToken::new(),
+            ..DriveRequest::new(plan, self.context, tools(), self.limits)
         };
         drive(request, &Echo, &log()).await
     }

@@ -79,6 +79,9 @@ unsafe extern "C" fn allocate(
     {
         return std::ptr::null_mut();
     }
+    if block.is_null() && old_bytes == 0 && watch.is_endless_move(new_bytes) {
+        return std::ptr::null_mut();
+    }
     let Some((function, inner)) = watch.inner.get() else { return std::ptr::null_mut() };
     // SAFETY: the request as it came, to the function that made the block, with its own data.
     let made = unsafe { function(inner, block, old_bytes, new_bytes) };

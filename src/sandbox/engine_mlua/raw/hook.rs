@@ -1,4 +1,4 @@
-//! The count hook, set on the Lua state itself.
+//! The count hook, and where lines are noted the line hook, set on the Lua state itself.
 //!
 //! The binding's own hook raises errors by clearing the stack of the frame it interrupted. That
 //! closes the frame's `<close>` variables inside the hook, where no hook runs: a handler without
@@ -7,10 +7,11 @@
 //!
 //! **Never here:** counting and limits; see `meter`.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 use mlua::ffi;
 
+use super::compare;
 use super::watch::{Watch, on_duty};
 use crate::base::LimitName;
 use crate::sandbox::meter::Meter;
@@ -32,15 +33,22 @@ pub(in crate::sandbox::engine_mlua) fn with_meter<R>(
     on_duty(state).map(|watch| f(&watch.meter))
 }
 
-/// Sets the hook on a main state.
+/// Sets the hook on a main state. With `has_lines` it is called for each new line as well, which
+/// changes nothing of what it counts.
 #[expect(unsafe_code, reason = "the binding's own hook cannot raise safely; see the module")]
-pub(super) fn set(state: *mut ffi::lua_State, interval: c_int) {
+pub(super) fn set(state: *mut ffi::lua_State, interval: c_int, has_lines: bool) {
+    let mask = if has_lines { ffi::LUA_MASKCOUNT | ffi::LUA_MASKLINE } else { ffi::LUA_MASKCOUNT };
     // SAFETY: the state is alive; setting a hook neither allocates nor raises.
-    unsafe { ffi::lua_sethook(state, Some(on_count), ffi::LUA_MASKCOUNT, interval) }
+    unsafe { ffi::lua_sethook(state, Some(on_count), mask, interval) }
 }
 
 #[expect(unsafe_code, reason = "called by Lua, which hands over a live state")]
-pub(super) unsafe extern "C-unwind" fn on_count(state: *mut ffi::lua_State, _: *mut ffi::lua_Debug) {
+pub(super) unsafe extern "C-unwind" fn on_count(state: *mut ffi::lua_State, record: *mut ffi::lua_Debug) {
+    // SAFETY: Lua hands over a record with its event set.
+    if unsafe { (*record).event } == ffi::LUA_HOOKLINE {
+        note_line(state, record);
+        return;
+    }
     // Outside a run only parts of ours run on the main state, and they end.
     let verdict = on_duty(state).map_or(Verdict::Continue, |watch| look(watch, state));
     match verdict {
@@ -58,11 +66,30 @@ pub(super) unsafe extern "C-unwind" fn on_count(state: *mut ffi::lua_State, _: *
     }
 }
 
+/// Notes the line that is about to run, where it is the plan's.
+#[expect(unsafe_code, reason = "asks about the frame that runs")]
+fn note_line(state: *mut ffi::lua_State, record: *mut ffi::lua_Debug) {
+    let Some(watch) = on_duty(state) else { return };
+    let Some(lines) = watch.lines.get() else { return };
+    // SAFETY: inside a hook the record stands for the running frame; its text ends within it.
+    let (is_plan, line) = unsafe {
+        ffi::lua_getinfo(state, c"S".as_ptr(), record);
+        let name = CStr::from_ptr((*record).short_src.as_ptr());
+        (name.to_bytes() == watch.host.plan_name().as_bytes(), (*record).currentline)
+    };
+    if let (true, Ok(line)) = (is_plan, u32::try_from(line)) {
+        lines.note(line);
+    }
+}
+
 /// One look at the meter. The interval that ended is charged, a new one begun.
 fn look(watch: &Watch, state: *mut ffi::lua_State) -> Verdict {
     let meter = &watch.meter;
     let coroutine = Watch::coroutine(state);
     let ran = u64::try_from(coroutine.interval()).unwrap_or(0);
+    if watch.looks_closely() {
+        compare::charge(meter, state);
+    }
     let alive = meter.charge(ran).is_ok() && is_shallow(meter, state, coroutine.frames_at_most());
     watch.sample_memory(state, memory_bytes(state));
     coroutine.begin(watch.interval(state));

@@ -10,25 +10,34 @@
 //! - before instructions on the largest texts and tables made, or on a very large stack, add up to
 //!   some ten milliseconds.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use mlua::{Lua, ffi};
 
+use super::compare::TEXT_BYTES_CLOSE;
 use super::hook::on_count;
 use super::layout::{Coroutine, fits};
 use super::{alloc, hook};
+use crate::sandbox::LineTrace;
 use crate::sandbox::engine_mlua::host::Host;
 use crate::sandbox::meter::{Meter, STEP_INSTRUCTIONS};
 
-/// Bytes that instructions may handle between two looks: each may compare, hash or move as many as
-/// the largest text or the stack has.
-const BYTES_BETWEEN_LOOKS: usize = 32 << 20;
+/// Bytes of texts that instructions may handle between two looks: each may compare or hash as many
+/// as the largest has, at seven nanoseconds a byte where they are NULs.
+const TEXT_BYTES_BETWEEN_LOOKS: usize = 8 << 20;
+
+/// Bytes of the stack that they may move.
+const STACK_BYTES_BETWEEN_LOOKS: usize = 32 << 20;
 
 /// The same for blocks of tables, of which an instruction may walk the keys that share a place, some
 /// forty bytes each.
 const BLOCK_BYTES_BETWEEN_LOOKS: usize = 256 << 20;
+
+/// The same for all the VM holds: an instruction may ask table after table through `__index`, and go
+/// past the keys of each that share a place.
+const HELD_BYTES_BETWEEN_LOOKS: u64 = 512 << 20;
 
 /// The interval near the depth limit: a call takes two instructions or more.
 const INTERVAL_WHEN_DEEP: c_int = 64;
@@ -53,6 +62,10 @@ pub(in crate::sandbox::engine_mlua) struct Watch {
     pub(super) largest_text_bytes: Cell<usize>,
     /// Bytes of the largest block of any other kind.
     pub(super) largest_block_bytes: Cell<usize>,
+    /// Where lines that run are noted, if anywhere.
+    pub(super) lines: OnceCell<LineTrace>,
+    /// Bytes the VM held when it was last looked at.
+    held_bytes: Cell<u64>,
     /// Memory from which on the collector is needed; 0 once it runs.
     collect_from_bytes: Cell<u64>,
 }
@@ -75,15 +88,23 @@ impl Watch {
                 main: Cell::new(std::ptr::null_mut()),
                 largest_text_bytes: Cell::new(0),
                 largest_block_bytes: Cell::new(0),
+                lines: OnceCell::new(),
+                held_bytes: Cell::new(0),
                 collect_from_bytes: Cell::new(0),
             })
         })
     }
 
+    /// Has the lines of the plan noted there; asked before the hook is set.
+    pub(in crate::sandbox::engine_mlua) fn trace_lines(&self, trace: LineTrace) {
+        let _ = self.lines.set(trace);
+    }
+
     /// Sets the hook on the VM's main state, from which coroutines made later have it.
     pub(in crate::sandbox::engine_mlua) fn set_hook(&self, lua: &Lua) {
         let state = lua.exec_raw_lua(mlua::state::RawLua::state);
-        hook::set(state, c_int::try_from(STEP_INSTRUCTIONS).unwrap_or(c_int::MAX));
+        let has_lines = self.lines.get().is_some();
+        hook::set(state, c_int::try_from(STEP_INSTRUCTIONS).unwrap_or(c_int::MAX), has_lines);
     }
 
     /// Leaves the collector, which is stopped, asleep while the plan makes little: a restarted one
@@ -95,6 +116,7 @@ impl Watch {
     /// Notes how much memory is held, and wakes the collector where it is needed.
     pub(super) fn sample_memory(&self, state: *mut ffi::lua_State, used_bytes: u64) {
         self.meter.sample_memory(used_bytes);
+        self.held_bytes.set(used_bytes);
         let from = self.collect_from_bytes.get();
         if from > 0 && used_bytes >= from {
             self.collect_from_bytes.set(0);
@@ -133,15 +155,27 @@ impl Watch {
         }
     }
 
+    /// Whether every instruction is looked at, as one may compare texts of megabytes.
+    pub(super) fn looks_closely(&self) -> bool {
+        self.largest_text_bytes.get() >= TEXT_BYTES_CLOSE
+    }
+
     /// How many instructions `state` may run before the next look.
     pub(super) fn interval(&self, state: *mut ffi::lua_State) -> c_int {
         if self.meter.is_dead() {
             return 1;
         }
         let coroutine = Self::coroutine(state);
-        let bytes = self.largest_text_bytes.get().max(coroutine.stack_bytes());
-        let most = (BYTES_BETWEEN_LOOKS / bytes.max(1))
+        if self.looks_closely() {
+            return 1;
+        }
+        let most = (TEXT_BYTES_BETWEEN_LOOKS / self.largest_text_bytes.get().max(1))
+            .min(STACK_BYTES_BETWEEN_LOOKS / coroutine.stack_bytes().max(1))
             .min(BLOCK_BYTES_BETWEEN_LOOKS / self.largest_block_bytes.get().max(1))
+            .min(
+                usize::try_from(HELD_BYTES_BETWEEN_LOOKS / self.held_bytes.get().max(1))
+                    .unwrap_or(usize::MAX),
+            )
             .min(STEP_INSTRUCTIONS as usize);
         let most = c_int::try_from(most).unwrap_or(c_int::MAX).min(self.interval_by_depth(state, coroutine));
         let left = c_int::try_from(self.meter.instructions_left()).unwrap_or(c_int::MAX);

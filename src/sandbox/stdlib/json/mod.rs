@@ -49,14 +49,17 @@ fn encode<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     }
     let value = call.host.to_value(&call.argument_name(0), &call.arg(0))?;
     call.charge_bytes(usize::try_from(value.approximate_bytes()).unwrap_or(usize::MAX))?;
-    let mut json = value.to_json();
-    if sort {
-        json.sort_all_objects();
-    }
     let limit = call.host.meter().limits().memory_bytes;
     let mut text = Bounded { bytes: Vec::new(), limit: usize::try_from(limit).unwrap_or(usize::MAX) };
     // Only the bound can make writing to memory fail.
-    let room = if write(&json, indent, &mut text).is_ok() { Some(text.bytes.len()) } else { None };
+    let written = if sort {
+        let mut json = value.to_json();
+        json.sort_all_objects();
+        write(&json, indent, &mut text).is_ok()
+    } else {
+        value.write_json_text(&mut text, indent).is_ok()
+    };
+    let room = written.then_some(text.bytes.len());
     call.reserve(room)?;
     call.give(text.bytes)
 }

@@ -1,5 +1,6 @@
 -- No function gives bytecode, none takes it.
 -- expect: result: "ended"
+-- expect on piccolo: plan_error
 function run()
   for _, library in pairs(_G) do
     if type(library) == "table" then

@@ -1,5 +1,6 @@
 -- The `__close` of a metatable is put in after setmetatable has looked.
 -- expect: limit_instructions
+-- expect on piccolo: engine_unsupported
 function run()
   local mt = {}
   local t = setmetatable({}, mt)

@@ -1,6 +1,7 @@
 -- close is called again by the handler it runs.
 -- expect: result: "ended"
 -- expect: limit_depth|plan_error
+-- expect on piccolo: engine_unsupported
 function run()
   local co
   co = coroutine.create(function()

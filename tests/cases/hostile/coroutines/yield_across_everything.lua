@@ -1,5 +1,6 @@
 -- Yields from a comparator, a callback, a metamethod, an iterator.
 -- expect: result: "ended"
+-- expect on piccolo: engine_unsupported
 function run()
   local function y() return coroutine.yield(1) end
   for _, f in ipairs({

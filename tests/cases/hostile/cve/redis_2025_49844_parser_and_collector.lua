@@ -4,6 +4,7 @@
 -- expect: limit_memory
 -- expect: plan_syntax
 -- expect: result: 1
+-- expect on piccolo: limit_source
 function run()
   local t = {}
   for i = 1, 1000 do t[i] = "local function f" .. i % 150 .. "() return 'text number " .. i .. "' end" end

@@ -3,6 +3,7 @@
 -- limits: memory=2MiB
 -- expect: limit_memory
 -- expect: plan_syntax
+-- expect on piccolo: limit_source
 function run()
   local t = {}
   for i = 1, 4000 do t[i] = "'literal " .. i .. "'" end

@@ -1,5 +1,6 @@
 -- Handlers that bring their values back to life.
 -- expect: limit_memory|limit_instructions
+-- expect on piccolo: engine_unsupported
 local kept = {}
 function run()
   while true do

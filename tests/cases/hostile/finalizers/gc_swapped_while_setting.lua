@@ -1,6 +1,7 @@
 -- `__gc` is put in while setmetatable is at work, by what it calls.
 -- expect: result: "ended"
 -- expect: plan_error
+-- expect on piccolo: engine_unsupported
 function run()
   local mt = {}
   local close = setmetatable({}, { __call = function() mt.__gc = function() while true do end end end })

@@ -1,5 +1,6 @@
 -- One table of a million numbers, then another.
 -- expect: limit_memory
+-- expect on piccolo: limit_instructions
 function run()
   local all = {}
   while true do

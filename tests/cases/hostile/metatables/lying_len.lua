@@ -1,5 +1,6 @@
 -- `__len` that is negative, fractional, text, huge, a table.
 -- expect: result: "ended"
+-- expect on piccolo: limit_instructions
 function run()
   for _, n in ipairs({ -1, 0.5, "5", "x", math.mininteger, {}, true, 0 / 0 }) do
     local t = setmetatable({}, { __len = function() return n end })

@@ -1,7 +1,7 @@
 -- A table that is its own metatable with every event.
--- late: 1500 ms, as Lua walks a chain of `__call` in one instruction, moving the stack at each link
 -- expect: plan_error
 -- expect: limit_depth|limit_instructions|limit_memory
+-- expect on piccolo: engine_unsupported
 function run()
   local t = {}
   for _, e in ipairs({ "index", "newindex", "call", "len", "concat", "eq", "lt", "tostring", "pairs", "close" }) do t["__" .. e] = t end

@@ -1,3 +1,4 @@
 -- One print of many values.
 -- expect: limit_print|plan_error
+-- expect on piccolo: limit_instructions
 function run() print(table.unpack({}, 1, 200000)) end

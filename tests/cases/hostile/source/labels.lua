@@ -2,6 +2,7 @@
 -- generates: source
 -- expect: result: 1
 -- expect: plan_syntax
+-- expect on piccolo: limit_source
 function run()
   local t = {}
   for i = 1, 2500 do t[i] = "goto l" .. i .. " ::l" .. i .. "::" end

@@ -2,4 +2,5 @@
 -- generates: source
 -- expect: result: -1
 -- expect: plan_syntax
+-- expect on piccolo: limit_source
 function run() return "function run() return 0x" .. string.rep("f", 60000) .. " end" end

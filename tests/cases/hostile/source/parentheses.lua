@@ -1,4 +1,5 @@
 -- Parentheses in parentheses.
 -- generates: source
 -- expect: plan_syntax
+-- expect on piccolo: limit_source
 function run() return "function run() return " .. string.rep("(", 30000) .. "1" .. string.rep(")", 30000) .. " end" end

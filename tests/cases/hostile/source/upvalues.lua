@@ -1,6 +1,7 @@
 -- More upvalues than a function may have.
 -- generates: source
 -- expect: plan_syntax
+-- expect on piccolo: engine_unsupported
 function run()
   local t = { "function run()" }
   for f = 1, 2 do

@@ -1,6 +1,8 @@
 -- A comparator whose answers follow no order at all.
 -- expect: result: "ended"
 -- expect: plan_error invalid order function
+-- expect on piccolo: limit_instructions
+-- expect on piccolo: result: "ended"
 function run()
   local t, n = {}, 7
   for i = 1, 2000 do t[i] = i end

@@ -167,8 +167,8 @@ impl Generator {
             block(
                 format!("local {co} = coroutine.create(function()"),
                 vec![
-                    line(format!(
-                        "local guard <close> = setmetatable({{}}, {{ __close = function(_, e) {inside} end }})"
+                    self.to_close(&format!(
+                        "guard <close> = setmetatable({{}}, {{ __close = function(_, e) {inside} end }})"
                     )),
                     line(format!("coroutine.yield({})", self.value(Kind::Int))),
                     line("emit(\"not reached\")"),
@@ -219,11 +219,16 @@ impl Generator {
         nodes
     }
 
+    /// The declaration of a variable to be closed, or what stands for it.
+    fn to_close(&self, declared: &str) -> Node {
+        line(if self.taste.closes { format!("local {declared}") } else { "emit(\"open\")".to_owned() })
+    }
+
     /// Variables that are closed, on every way out.
     pub(super) fn closing(&mut self) -> Vec<Node> {
         let name = self.name("c");
-        let mut body = vec![line(format!(
-            "local {name} <close> = setmetatable({{}}, {{ __close = function(_, e) emit(\"close\", e) end }})"
+        let mut body = vec![self.to_close(&format!(
+            "{name} <close> = setmetatable({{}}, {{ __close = function(_, e) emit(\"close\", e) end }})"
         ))];
         body.extend(self.body(2));
         match self.chance.below(4) {

@@ -44,6 +44,8 @@ pub(crate) struct Taste {
     pub(crate) size: usize,
     /// Calls of tools.
     pub(crate) tools: bool,
+    /// Variables that are closed, which the second engine has not.
+    pub(crate) closes: bool,
 }
 
 pub(crate) struct Generator {

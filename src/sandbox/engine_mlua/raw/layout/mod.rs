@@ -1,13 +1,19 @@
 //! The few fields of a Lua state that its interface does not show.
 //!
 //! How many instructions a coroutine may still run before its hook is called can be read and set
-//! here, so that what it ran is charged to the instruction whenever it stops. The fields are those
-//! of the Lua the binding brings along; [`fits`] makes sure of it before any of them is used.
+//! here, so that what it ran is charged to the instruction whenever it stops. What it runs now and
+//! the keys of a table can be read. The fields are those of the Lua the binding brings along;
+//! [`fits`] makes sure of it before any of them is used.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
 use mlua::ffi;
+
+mod tables;
+
+use tables::{ClosureFields, UpvalueFields};
+pub(super) use tables::{NODE_BYTES, Slot, TableFields};
 
 /// Bytes of one slot of a Lua stack.
 pub(super) const SLOT_BYTES: usize = 16;
@@ -26,12 +32,12 @@ struct Fields {
     frames: u16,
     top: *mut c_void,
     global: *mut c_void,
-    frame: *mut c_void,
+    frame: *const FrameFields,
     stack_end: *mut c_void,
     stack: *mut c_void,
     lists: [*mut c_void; 4],
     recover: *mut c_void,
-    base_frame: [u64; 8],
+    base_frame: FrameFields,
     hook: *mut c_void,
     error_handler: isize,
     c_calls: u32,
@@ -39,6 +45,40 @@ struct Fields {
     hook_interval: c_int,
     hook_left: c_int,
     hook_mask: c_int,
+}
+
+/// A call under way.
+#[repr(C)]
+struct FrameFields {
+    function: *const Slot,
+    top: *const Slot,
+    neighbours: [*mut c_void; 2],
+    /// What comes after the instruction that runs, in a frame of a Lua function.
+    next_instruction: *const u32,
+    others: [u64; 2],
+    other: c_int,
+    results: i16,
+    status: u16,
+}
+
+/// The bit of a frame's status that says it is not of a Lua function.
+const IS_NATIVE: u16 = 1 << 1;
+
+/// The bits of an instruction that say what it does, and its first operand.
+const OPERATION_MASK: u32 = 0x7f;
+const OPERATION_BITS: u32 = 7;
+const OPERAND_MASK: u32 = 0xff;
+
+/// The operations that assign to a member, by number: of a table in an upvalue, or in a register.
+const SET_OF_UPVALUE: u32 = 15;
+const SETS_OF_REGISTER: std::ops::RangeInclusive<u32> = 16..=18;
+
+/// What a coroutine runs now.
+pub(super) enum Frame<'a> {
+    /// An instruction, and the table it assigns to a member of, if it does.
+    Lua { assigned: Option<TableFields> },
+    /// A native, with what is on its stack.
+    Native { args: &'a [Slot] },
 }
 
 /// A live coroutine, looked at through its fields.
@@ -92,6 +132,42 @@ impl Coroutine {
         u64::from(unsafe { (*self.fields()).frames })
     }
 
+    /// The instruction that runs, or is about to where the hook asks; none in a native.
+    pub(super) fn instruction(self) -> Option<u32> {
+        // SAFETY: as in `ran`; a frame of a Lua function that runs has begun an instruction.
+        unsafe {
+            let frame = &*(*self.fields()).frame;
+            (frame.status & IS_NATIVE == 0).then(|| *frame.next_instruction.sub(1))
+        }
+    }
+
+    /// What it runs now, while an instruction or a native is at work.
+    pub(super) fn frame<'a>(self) -> Frame<'a> {
+        // SAFETY: as in `ran`. The stack does not move while the result is used, as only what asks
+        // for memory looks. Operands of the instruction that runs are alive; other registers may
+        // hold what is gone, so none is looked at.
+        unsafe {
+            let frame = &*(*self.fields()).frame;
+            let first = frame.function.add(1);
+            let Some(instruction) = self.instruction() else {
+                let bytes = ((*self.fields()).top as usize).saturating_sub(first as usize);
+                return Frame::Native { args: std::slice::from_raw_parts(first, bytes / SLOT_BYTES) };
+            };
+            let operand = (instruction >> OPERATION_BITS & OPERAND_MASK) as usize;
+            let operation = instruction & OPERATION_MASK;
+            let assigned = if SETS_OF_REGISTER.contains(&operation) {
+                (*first.add(operand)).table()
+            } else if operation == SET_OF_UPVALUE {
+                let closure = (*frame.function).value as *const ClosureFields;
+                let upvalues = closure.add(1).cast::<*const UpvalueFields>();
+                (*(**upvalues.add(operand)).slot).table()
+            } else {
+                None
+            };
+            Frame::Lua { assigned }
+        }
+    }
+
     /// Whether `block` is the stack.
     pub(super) fn has_stack(self, block: *const c_void) -> bool {
         // SAFETY: as in `ran`; only the addresses are compared.
@@ -123,7 +199,13 @@ pub(super) fn fits(state: *mut ffi::lua_State, hook: ffi::lua_Hook) -> bool {
                 let bytes = ((*fields).stack_end as usize).wrapping_sub((*fields).stack as usize);
                 ffi::lua_sethook(state, None, 0, 0);
                 let is_a_stack = bytes.is_multiple_of(SLOT_BYTES) && SLOTS.contains(&(bytes / SLOT_BYTES));
-                found && is_a_stack && (*fields).frames < 100
+                let frame = &(*fields).base_frame;
+                let is_a_frame = std::ptr::eq((*fields).frame, frame)
+                    && std::ptr::eq(frame.function.cast(), (*fields).stack)
+                    && frame.top as usize <= (*fields).stack_end as usize
+                    && frame.status & IS_NATIVE != 0
+                    && frame.results == 0;
+                found && is_a_stack && is_a_frame && (*fields).frames < 100 && tables::fit(state)
             }
         })
     })

@@ -1,0 +1,207 @@
+//! Answers calls from the journal: what a run that goes on, or is replayed, did before.
+//!
+//! A plan is run again from its top. As it sees nothing but its context and its answers, it asks for
+//! the same calls under the same ids; those that are on record are answered from there, without any
+//! effect, and the rest goes to whoever answers next.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value as Json;
+
+use crate::base::{
+    CallId, CallOutcome, ContentHash, Error, ErrorCode, LimitName, Result, ToolFailure, Value, outcome_bytes,
+};
+use crate::bus::{CallHandler, RunBudget};
+use crate::catalog::{CallRequest, Catalog};
+use crate::journal::{CallState, REDACTED, Redactor, Resolved};
+
+/// A call on record, ready to answer with.
+#[derive(Debug, Clone)]
+struct Recorded {
+    tool: String,
+    /// Of the arguments as recorded: bound and redacted, or as written where the call was refused.
+    arguments_hash: ContentHash,
+    refused: bool,
+    outcome: CallOutcome,
+}
+
+/// The calls of a run that can be answered from its journal.
+#[derive(Debug, Default)]
+pub struct RecordedCalls(HashMap<CallId, Recorded>);
+
+impl RecordedCalls {
+    /// The calls that came to an end, or whose end a person told. Those still in doubt are left out:
+    /// they are made again.
+    ///
+    /// # Errors
+    /// `run_not_resumable` where a secret was taken out of a result, as the plan cannot be shown the
+    /// same again; `journal_corrupt` where a record has no readable outcome.
+    pub fn of<'a>(calls: impl IntoIterator<Item = &'a CallState>) -> Result<Self> {
+        let mut recorded = HashMap::new();
+        for call in calls {
+            if call.is_in_doubt() || call.resolved == Some(Resolved::Retry) && call.end.is_none() {
+                continue;
+            }
+            let outcome = outcome_of(call)?;
+            let (tool, arguments_hash) = (call.tool.clone(), call.recorded_hash());
+            let known = Recorded { tool, arguments_hash, refused: call.refused, outcome };
+            recorded.insert(call.call_id.clone(), known);
+        }
+        Ok(Self(recorded))
+    }
+
+    /// The outcome of the one call there is; `None` where there is none or there are several.
+    #[must_use]
+    pub fn only(self) -> Option<CallOutcome> {
+        let mut calls = self.0.into_values();
+        let first = calls.next()?;
+        calls.next().is_none().then_some(first.outcome)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn outcome_of(call: &CallState) -> Result<CallOutcome> {
+    let id = &call.call_id;
+    let outcome = match (&call.resolved, &call.end) {
+        (Some(Resolved::Done { result }), _) => Ok(Value::from_exact_json(result.clone())?),
+        (Some(Resolved::Failed { message }), _) => {
+            Err(ToolFailure::new(ErrorCode::CallMarkedFailed, message.as_str()))
+        }
+        (_, Some(end)) => match (&end.result, &end.error) {
+            (Some(result), _) if end.ok => {
+                if has_redacted(result) {
+                    return Err(Error::new(
+                        ErrorCode::RunNotResumable,
+                        format!("the result of call {id} held a secret, which is not in the journal"),
+                    ));
+                }
+                Ok(Value::from_exact_json(result.clone())?)
+            }
+            (_, Some(error)) if !end.ok => Err(ToolFailure::from_seen(error.clone())?),
+            _ => {
+                return Err(Error::new(ErrorCode::JournalCorrupt, format!("call {id} has no outcome")));
+            }
+        },
+        _ => return Err(Error::new(ErrorCode::Internal, format!("call {id} is in doubt"))),
+    };
+    Ok(outcome)
+}
+
+/// Whether a secret was taken out of a document.
+#[must_use]
+pub fn has_redacted(json: &Json) -> bool {
+    match json {
+        Json::String(text) => text.contains(REDACTED),
+        Json::Array(items) => items.iter().any(has_redacted),
+        Json::Object(members) => {
+            members.iter().any(|(name, value)| name.contains(REDACTED) || has_redacted(value))
+        }
+        _ => false,
+    }
+}
+
+/// The arguments of a call as the journal keeps them: bound, or as written where the call was refused.
+/// `None` where they do not fit the tool.
+#[must_use]
+pub fn arguments_as_recorded(
+    call: &CallRequest,
+    refused: bool,
+    catalog: &Catalog,
+    redactor: &Redactor,
+) -> Option<Json> {
+    let mut arguments = if refused {
+        Json::Array(call.arguments.0.iter().map(Value::to_json).collect())
+    } else {
+        catalog.get(&call.tool)?.bind(&call.arguments).ok()?.to_json()
+    };
+    redactor.arguments(&mut arguments);
+    Some(arguments)
+}
+
+/// Answers what is on record, and gives the rest to `next`.
+pub struct FromJournal {
+    /// What is on record.
+    pub calls: RecordedCalls,
+    /// The tools, to bind arguments as they were bound then.
+    pub catalog: Arc<Catalog>,
+    /// What took secrets out of the arguments then.
+    pub redactor: Arc<Redactor>,
+    /// What the run may use: recorded calls count as if they were made now.
+    pub budget: Arc<RunBudget>,
+    /// Who makes the calls that are not on record.
+    pub next: Arc<dyn CallHandler>,
+}
+
+impl FromJournal {
+    fn answer_of(&self, call: &CallRequest) -> Result<Option<CallOutcome>> {
+        let Some(recorded) = self.calls.0.get(&call.id) else { return Ok(None) };
+        let diverged = |what: String| {
+            Err(Error::new(ErrorCode::ReplayDiverged, format!("call {} {what}", call.id))
+                .with_detail("call_id", call.id.as_str())
+                .with_detail("line", call.line))
+        };
+        if recorded.tool != call.tool {
+            return diverged(format!("goes to `{}`; on record it went to `{}`", call.tool, recorded.tool));
+        }
+        match arguments_as_recorded(call, recorded.refused, &self.catalog, &self.redactor) {
+            Some(arguments) if ContentHash::of_json(&arguments) == recorded.arguments_hash => {
+                Ok(Some(recorded.outcome.clone()))
+            }
+            Some(_) => diverged(format!("of `{}` has other arguments than those on record", call.tool)),
+            None => diverged(format!("of `{}` is no longer possible with its arguments", call.tool)),
+        }
+    }
+
+    fn count(&self, outcomes: &[Option<CallOutcome>]) -> Result<()> {
+        let answered = outcomes.iter().flatten();
+        self.budget.spend(LimitName::ToolCalls, answered.clone().count() as u64)?;
+        let bytes = answered.map(outcome_bytes).sum();
+        self.budget.spend(LimitName::ResultBytes, bytes)
+    }
+}
+
+#[async_trait]
+impl CallHandler for FromJournal {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+        let mut outcomes = calls.iter().map(|call| self.answer_of(call)).collect::<Result<Vec<_>>>()?;
+        self.count(&outcomes)?;
+        let rest: Vec<CallRequest> = calls
+            .into_iter()
+            .zip(&outcomes)
+            .filter(|(_, outcome)| outcome.is_none())
+            .map(|(call, _)| call)
+            .collect();
+        if !rest.is_empty() {
+            let mut made = self.next.answer(rest).await?.into_iter();
+            for outcome in outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
+                *outcome = made.next();
+            }
+        }
+        Ok(outcomes.into_iter().flatten().collect())
+    }
+}
+
+/// Stands at the end of a replay: nothing is made that is not on record.
+pub struct NothingMore;
+
+#[async_trait]
+impl CallHandler for NothingMore {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+        let names: Vec<String> = calls.iter().map(|call| format!("{} `{}`", call.id, call.tool)).collect();
+        let message = format!("the plan asks for calls that are not on record: {}", names.join(", "));
+        Err(Error::new(ErrorCode::ReplayDiverged, message))
+    }
+}
