@@ -37,16 +37,41 @@ impl ToolSpec {
         self.check_named(named)
     }
 
+    /// As [`ToolSpec::bind`], for arguments by name: an object.
+    ///
+    /// # Errors
+    /// As [`ToolSpec::bind`]; `bad_arguments` for anything but an object.
+    pub fn bind_named(&self, arguments: Value) -> Result<Value, ToolFailure> {
+        match arguments {
+            Value::Object(named) => self.check_named(named),
+            Value::Array(items) if items.is_empty() => self.check_named(IndexMap::new()),
+            other => {
+                Err(refuse(None, format!("`{}` takes arguments by name; {} came", self.name, other.kind())))
+            }
+        }
+    }
+
     /// Whether one table with the names `keys`, given alone, means named arguments: every name is
-    /// a parameter, or the first parameter takes no such table.
+    /// a parameter, or all that are required are among them, or the first parameter takes no such table.
     #[must_use]
     pub fn takes_as_named<'a>(&self, keys: impl IntoIterator<Item = &'a str>) -> bool {
-        let mut keys = keys.into_iter().peekable();
+        let keys: Vec<&str> = keys.into_iter().collect();
         let first = self.parameters().next().map(|(_, schema)| schema);
-        if keys.peek().is_none() {
+        if keys.is_empty() {
             return first.is_none_or(|schema| !accepts(schema, "object") && !accepts(schema, "array"));
         }
-        keys.all(|key| self.parameter(key).is_some()) || first.is_none_or(|schema| !accepts(schema, "object"))
+        let mut required = self.parameters().filter(|(name, _)| self.is_required(name)).peekable();
+        let all_required = required.peek().is_some() && required.all(|(name, _)| keys.contains(&name));
+        all_required
+            || keys.iter().all(|key| self.parameter(key).is_some())
+            || first.is_none_or(|schema| !accepts(schema, "object"))
+    }
+
+    /// Whether the parameter `name` may take a value of `kind`, one of JSON Schema's seven type
+    /// names. Errs on the side of yes.
+    #[must_use]
+    pub fn parameter_accepts(&self, name: &str, kind: &str) -> bool {
+        self.parameter(name).is_none_or(|schema| accepts(schema, kind))
     }
 
     /// What is wrong with `value` as the parameter `name`, if anything is.

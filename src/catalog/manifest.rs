@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::compiled::{CompiledParams, compile};
-use super::{ArgumentRole, ToolSpec};
+use super::{TargetKind, ToolSpec};
+use crate::base::toml_lines::lines_of;
 use crate::base::{Effect, Error, ErrorCode, Rate, Result, nearest, parse_duration};
 
 const RATE_DEFAULT: &str = "60/m";
@@ -18,7 +19,7 @@ const CONCURRENCY_DEFAULT: u32 = 4;
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 
 /// Every top-level key of a manifest.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "name",
     "description",
     "effect",
@@ -33,6 +34,7 @@ const KEYS: [&str; 15] = [
     "result",
     "settings",
     "arguments",
+    "targets",
     "price_micro_usd",
 ];
 
@@ -57,6 +59,8 @@ struct RawManifest {
     settings: toml::Table,
     #[serde(default)]
     arguments: BTreeMap<String, String>,
+    #[serde(default)]
+    targets: BTreeMap<String, String>,
     price_micro_usd: Option<i64>,
 }
 
@@ -71,8 +75,12 @@ fn any() -> Json {
 ///
 /// # Errors
 /// `config_unknown_key` for a key manifests do not have, else `config_invalid`; the message names
-/// the file, the key, what was seen and what is allowed.
+/// the file, its line, the key, what was seen and what is allowed.
 pub fn read_manifest(text: &str, origin: &str) -> Result<ToolSpec> {
+    read(text, origin).map_err(|error| with_place(error, text, origin))
+}
+
+fn read(text: &str, origin: &str) -> Result<ToolSpec> {
     let table: toml::Table = toml::from_str(text).map_err(|error| unreadable(origin, text, &error))?;
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return Err(unknown_key(origin, unknown));
@@ -81,40 +89,102 @@ pub fn read_manifest(text: &str, origin: &str) -> Result<ToolSpec> {
     Checker { origin }.check(raw)
 }
 
+/// A manifest and the file it stands in.
+#[derive(Debug, Clone)]
+pub struct ManifestFile {
+    /// What it declares.
+    pub spec: ToolSpec,
+    /// The file.
+    pub path: PathBuf,
+    text: String,
+}
+
+impl ManifestFile {
+    /// Reads one file.
+    ///
+    /// # Errors
+    /// As [`load_folder`].
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|error| cannot_read(path, error))?;
+        let origin = path.display().to_string();
+        let spec = read_manifest(&text, &origin)?;
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        if stem != spec.name {
+            let fault = Checker { origin: &origin }.fault(
+                "name",
+                format_args!("`{}`", spec.name),
+                format_args!("the file's own name, `{stem}`"),
+            );
+            return Err(with_place(fault, &text, &origin));
+        }
+        Ok(Self { spec, path: path.to_path_buf(), text })
+    }
+
+    /// An error about a key of this manifest (its detail `key`), with file and line.
+    #[must_use]
+    pub fn placed(&self, error: Error) -> Error {
+        with_place(error, &self.text, &self.path.display().to_string())
+    }
+}
+
 /// Reads every `NAME.toml` of a folder, in the order of their names.
 ///
 /// # Errors
 /// `config_unreadable` where the folder or a file cannot be read, else as [`read_manifest`];
 /// `config_invalid` where a file is not named after its tool.
-pub fn load_folder(folder: &Path) -> Result<Vec<ToolSpec>> {
-    let unreadable = |path: &Path, error: std::io::Error| {
-        Error::new(ErrorCode::ConfigUnreadable, format!("{}: cannot be read: {error}", path.display()))
-            .with_source(error)
-    };
+pub fn load_manifests(folder: &Path) -> Result<Vec<ManifestFile>> {
     let mut paths = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(|error| unreadable(folder, error))? {
-        let path = entry.map_err(|error| unreadable(folder, error))?.path();
+    for entry in std::fs::read_dir(folder).map_err(|error| cannot_read(folder, error))? {
+        let path = entry.map_err(|error| cannot_read(folder, error))?.path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             paths.push(path);
         }
     }
     paths.sort();
-    let mut specs = Vec::with_capacity(paths.len());
-    for path in paths {
-        let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, error))?;
-        let origin = path.display().to_string();
-        let spec = read_manifest(&text, &origin)?;
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        if stem != spec.name {
-            return Err(Checker { origin: &origin }.fault(
-                "name",
-                format_args!("`{}`", spec.name),
-                format_args!("the file's own name, `{stem}`"),
-            ));
-        }
-        specs.push(spec);
+    paths.iter().map(|path| ManifestFile::read(path)).collect()
+}
+
+/// As [`load_manifests`], without the files.
+///
+/// # Errors
+/// As [`load_manifests`].
+pub fn load_folder(folder: &Path) -> Result<Vec<ToolSpec>> {
+    Ok(load_manifests(folder)?.into_iter().map(|file| file.spec).collect())
+}
+
+fn cannot_read(path: &Path, error: std::io::Error) -> Error {
+    Error::new(ErrorCode::ConfigUnreadable, format!("{}: cannot be read: {error}", path.display()))
+        .with_source(error)
+}
+
+/// Puts file and line in front; the line is that of the key or of the nearest table around it.
+fn with_place(error: Error, text: &str, origin: &str) -> Error {
+    let message = error.message().to_owned();
+    let rest = message.strip_prefix(origin).map(|rest| rest.strip_prefix(": ").unwrap_or(rest));
+    if rest.is_some_and(|rest| rest.starts_with(", line ")) {
+        return error;
     }
-    Ok(specs)
+    let rest = rest.unwrap_or(&message);
+    let lines = lines_of(text);
+    let key = error.details().get("key").and_then(Json::as_str).unwrap_or_default();
+    let mut around = Some(key);
+    let line = loop {
+        let Some(key) = around else { break None };
+        if let Some(line) = lines.get(key) {
+            break Some(*line);
+        }
+        around = key.rsplit_once('.').map(|(outer, _)| outer);
+    };
+    match line {
+        Some(line) => {
+            let message = format!("{origin}, line {line}: {rest}");
+            error.with_message(message).with_detail("line", line)
+        }
+        None => {
+            let message = format!("{origin}: {rest}");
+            error.with_message(message)
+        }
+    }
 }
 
 fn unknown_key(origin: &str, key: &str) -> Error {
@@ -142,7 +212,8 @@ fn unreadable(origin: &str, text: &str, error: &toml::de::Error) -> Error {
 }
 
 /// Whether `name` can be a tool's: `[a-z][a-z0-9_]*` with at most one dot, no word of Lua's own.
-fn is_tool_name(name: &str) -> bool {
+#[must_use]
+pub fn is_tool_name(name: &str) -> bool {
     let mut parts = name.split('.');
     let well_formed = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_lowercase())
@@ -216,11 +287,14 @@ impl Checker<'_> {
             kind,
             settings: raw.settings,
             arguments: BTreeMap::new(),
+            targets: BTreeMap::new(),
             price_micro_usd,
             compiled: CompiledParams::default(),
         };
-        let arguments = self.arguments(&spec, raw.arguments)?;
-        Ok(ToolSpec { arguments, ..spec })
+        let arguments = self.marks("arguments", &spec, raw.arguments, &["authority", "id", "content"])?;
+        let kinds = TargetKind::ALL.map(TargetKind::as_str);
+        let targets = self.marks("targets", &spec, raw.targets, &kinds)?;
+        Ok(ToolSpec { arguments, targets, ..spec })
     }
 
     /// One of a few words; `T` reads them by serde.
@@ -277,22 +351,24 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn arguments(
+    /// A section that says something about parameters, each in one of a few words.
+    fn marks<T: for<'de> Deserialize<'de>>(
         &self,
+        section: &str,
         spec: &ToolSpec,
         raw: BTreeMap<String, String>,
-    ) -> Result<BTreeMap<String, ArgumentRole>> {
+        allowed: &[&str],
+    ) -> Result<BTreeMap<String, T>> {
         let names: Vec<&str> = spec.parameters().map(|(name, _)| name).collect();
-        let mut roles = BTreeMap::new();
-        for (name, role) in raw {
+        let mut marks = BTreeMap::new();
+        for (name, mark) in raw {
             if !names.contains(&name.as_str()) {
-                return Err(self.fault("arguments", format_args!("about `{name}`"), self.one_of(&names)));
+                return Err(self.fault(section, format_args!("about `{name}`"), self.one_of(&names)));
             }
-            let role: ArgumentRole =
-                self.choice(&format!("arguments.{name}"), &role, &["authority", "id", "content"])?;
-            roles.insert(name, role);
+            let mark: T = self.choice(&format!("{section}.{name}"), &mark, allowed)?;
+            marks.insert(name, mark);
         }
-        Ok(roles)
+        Ok(marks)
     }
 
     fn one_of(&self, names: &[&str]) -> String {

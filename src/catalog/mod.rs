@@ -13,16 +13,18 @@ mod fault;
 mod manifest;
 mod overrides;
 mod schema;
+mod search;
 mod spec;
 mod stub;
 
-pub use builtin::builtin_manifests;
+pub use builtin::{builtin_manifests, is_builtin};
 pub use call::{CallArguments, CallRequest};
 pub use compiled::CompiledParams;
-pub use manifest::{load_folder, read_manifest};
+pub use manifest::{ManifestFile, is_tool_name, load_folder, load_manifests, read_manifest};
 pub use overrides::ToolOverride;
-pub use spec::{ArgumentRole, Catalog, ToolKind, ToolSpec};
-pub use stub::{lua_type, stubs};
+pub use search::{FoundTool, named_in, search};
+pub use spec::{ArgumentRole, Catalog, TargetKind, ToolKind, ToolSpec};
+pub use stub::{is_lua_keyword, lua_type, stubs};
 
 #[cfg(test)]
 mod tests;

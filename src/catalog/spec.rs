@@ -23,6 +23,57 @@ pub enum ArgumentRole {
     Content,
 }
 
+/// What of the outside world an argument names. An argument that names none is only data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TargetKind {
+    /// A web address, or a list of them; what counts is its host.
+    Url,
+    /// A host, with its port if it has one.
+    Host,
+    /// A mail address or several.
+    Recipient,
+    /// A database by its configured name.
+    Database,
+    /// A table or view.
+    Table,
+    /// SQL text, or a part of it; what counts are the tables it names.
+    Sql,
+    /// A path.
+    File,
+    /// A language model.
+    Model,
+}
+
+impl TargetKind {
+    /// Every kind, in the order they are shown in.
+    pub const ALL: [Self; 8] = [
+        Self::Url,
+        Self::Host,
+        Self::Recipient,
+        Self::Database,
+        Self::Table,
+        Self::Sql,
+        Self::File,
+        Self::Model,
+    ];
+
+    /// The name manifests use.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Url => "url",
+            Self::Host => "host",
+            Self::Recipient => "recipient",
+            Self::Database => "database",
+            Self::Table => "table",
+            Self::Sql => "sql",
+            Self::File => "file",
+            Self::Model => "model",
+        }
+    }
+}
+
 /// How a tool is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -70,6 +121,8 @@ pub struct ToolSpec {
     pub settings: toml::Table,
     /// What each argument is for; an argument not named is content.
     pub arguments: BTreeMap<String, ArgumentRole>,
+    /// What of the outside world arguments name.
+    pub targets: BTreeMap<String, TargetKind>,
     /// What one call costs, in millionths of a US dollar, where the manifest says so.
     pub price_micro_usd: Option<u64>,
     /// `params`, compiled at first use. Replace it with the default when `params` is changed.
@@ -121,6 +174,18 @@ impl ToolSpec {
         self.params.get("properties")?.get(name)
     }
 
+    /// Whether `result` fits the result schema.
+    ///
+    /// # Errors
+    /// What does not fit and where, or what is wrong with the schema, in words.
+    pub fn check_result(&self, result: &Json) -> Result<(), String> {
+        let validator = super::compiled::compile(&self.result)?;
+        validator.validate(result).map_err(|error| match error.instance_path().as_str() {
+            "" => error.to_string(),
+            path => format!("at {path}: {error}"),
+        })
+    }
+
     /// Whether names beyond the parameters are welcome: only where the schema says so itself.
     #[must_use]
     pub fn takes_unknown_names(&self) -> bool {
@@ -143,6 +208,18 @@ impl Catalog {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<ToolSpec>> {
         self.0.get(name)
+    }
+
+    /// How many tools there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no tool.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Every tool, in order.

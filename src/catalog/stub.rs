@@ -89,6 +89,9 @@ impl ToolSpec {
         for (name, schema) in properties {
             text.push_str(&field(name, schema, required.contains(&name.as_str())));
         }
+        if let Some(others) = others_of(schema) {
+            let _ = writeln!(text, "---@field [string] {others}");
+        }
         class + suffix
     }
 }
@@ -135,12 +138,14 @@ fn table_type(schema: &Json) -> String {
         && !properties.is_empty()
     {
         let required = required_of(schema);
+        let others = others_of(schema).map(|others| format!("[string]: {others}"));
         let fields: Vec<String> = properties
             .iter()
             .map(|(name, schema)| {
                 let optional = if required.contains(&name.as_str()) { "" } else { "?" };
                 format!("{}{optional}: {}", key(name), lua_type(schema))
             })
+            .chain(others)
             .collect();
         return format!("{{ {} }}", fields.join(", "));
     }
@@ -149,6 +154,15 @@ fn table_type(schema: &Json) -> String {
             format!("table<string, {}>", lua_type(values))
         }
         _ => "table<string, any>".to_owned(),
+    }
+}
+
+/// The type of members beyond those listed, where the schema says itself that there may be some.
+fn others_of(schema: &Json) -> Option<String> {
+    match schema.get("additionalProperties") {
+        None | Some(Json::Bool(false)) => None,
+        Some(Json::Bool(true)) => Some("any".to_owned()),
+        Some(others) => Some(lua_type(others)),
     }
 }
 
@@ -232,7 +246,8 @@ fn is_identifier(name: &str) -> bool {
 }
 
 /// Whether `name` is one of Lua 5.4's reserved words.
-pub(super) fn is_lua_keyword(name: &str) -> bool {
+#[must_use]
+pub fn is_lua_keyword(name: &str) -> bool {
     const KEYWORDS: [&str; 22] = [
         "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
         "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while",

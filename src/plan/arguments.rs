@@ -43,17 +43,17 @@ pub(super) fn check(spec: &ToolSpec, call: &LuaCallExpr, skip: usize, report: &m
     checker.by_position(&arguments, report);
 }
 
-/// The name of the function given as first argument, as in `pcall(name, …)`.
-pub(super) fn first_name(call: &LuaCallExpr) -> Option<String> {
-    match call.get_args_list()?.get_args().next()? {
+/// The name of the function given as an argument, as in `pcall(name, …)`.
+pub(super) fn name_at(call: &LuaCallExpr, place: usize) -> Option<String> {
+    match call.get_args_list()?.get_args().nth(place)? {
         name @ (LuaExpr::NameExpr(_) | LuaExpr::IndexExpr(_)) => Some(name.get_text()),
         _ => None,
     }
 }
 
-/// Where the first argument stands.
-pub(super) fn first_span(call: &LuaCallExpr) -> Option<Span> {
-    call.get_args_list()?.get_args().next().map(|argument| span_of(&argument))
+/// Where an argument stands.
+pub(super) fn span_at(call: &LuaCallExpr, place: usize) -> Option<Span> {
+    call.get_args_list()?.get_args().nth(place).map(|argument| span_of(&argument))
 }
 
 struct Checker<'a> {
@@ -141,21 +141,26 @@ impl Checker<'_> {
     }
 
     fn refuse(&self, span: Span, message: String, report: &mut Report<'_>) {
-        let help = format!("the parameters are {}", self.signature());
+        let help = format!("the parameters are {}", signature(self.spec));
         report.error(ErrorCode::PlanBadArgument, span, message, help);
     }
+}
 
-    fn signature(&self) -> String {
-        let parameters: Vec<String> = self
-            .spec
-            .parameters()
-            .map(|(name, schema)| {
-                let optional = if self.spec.is_required(name) { "" } else { "?" };
-                format!("{name}{optional}: {}", crate::catalog::lua_type(schema))
-            })
-            .collect();
-        format!("{}({})", self.spec.name, parameters.join(", "))
-    }
+/// The tool with its parameters and their types, on one line.
+pub(super) fn signature(spec: &ToolSpec) -> String {
+    let parameters: Vec<String> = spec
+        .parameters()
+        .map(|(name, schema)| {
+            let optional = if spec.is_required(name) { "" } else { "?" };
+            format!("{name}{optional}: {}", crate::catalog::lua_type(schema))
+        })
+        .collect();
+    format!("{}({})", spec.name, parameters.join(", "))
+}
+
+/// Whether the source shows a value whole, so that it is judged without its type.
+pub(super) fn is_shown(expression: &LuaExpr) -> bool {
+    !matches!(shown(expression), Shown::Hidden)
 }
 
 enum Fields {

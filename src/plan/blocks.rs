@@ -3,6 +3,7 @@
 
 use emmylua_parser::LuaTokenKind as Kind;
 
+use super::braces::BraceWatch;
 use super::report::Lines;
 use super::tokens::{Fault, Token};
 
@@ -43,23 +44,37 @@ struct Pairing<'a> {
     /// The first `else if` on one line, which opens a second block.
     else_if: Option<usize>,
     last_else: Option<usize>,
+    braces: BraceWatch,
 }
 
-/// The first fault in the pairing of `tokens`, if there is one.
-pub(super) fn pair(tokens: &[Token], lines: &Lines<'_>, size_bytes: usize) -> Option<PairFault> {
+/// What pairing found.
+pub(super) struct Paired {
+    /// The first fault in the pairing.
+    pub(super) fault: Option<PairFault>,
+    /// A brace where a block begins, which any later fault may come from.
+    pub(super) brace: Option<Fault>,
+}
+
+/// Pairs `tokens`.
+pub(super) fn pair(tokens: &[Token], lines: &Lines<'_>, size_bytes: usize) -> Paired {
     let mut pairing = Pairing {
         lines,
         frames: vec![Frame::new(Kind::None, 0, None)],
         askew: None,
         else_if: None,
         last_else: None,
+        braces: BraceWatch::new(),
     };
-    for token in tokens {
+    for (index, token) in tokens.iter().enumerate() {
+        let (depth, needs) = (pairing.frames.len(), pairing.top().needs);
+        pairing.braces.look(token, tokens.get(index + 1), (depth, needs), lines);
         if let Some(fault) = pairing.step(token) {
-            return Some(PairFault { fault, seen_at: token.span.0 });
+            let fault = Some(PairFault { fault, seen_at: token.span.0 });
+            return Paired { fault, brace: pairing.braces.fault() };
         }
     }
-    pairing.unclosed(size_bytes)
+    let brace = pairing.braces.fault();
+    Paired { fault: pairing.unclosed(size_bytes), brace }
 }
 
 impl Pairing<'_> {
@@ -262,6 +277,14 @@ impl Pairing<'_> {
             Kind::TkRepeat => ("until", "block"),
             _ => ("end", "block"),
         };
+        if let Some(else_if) = self.else_if.filter(|_| closer == "end") {
+            let fault = Fault::new(
+                (else_if, else_if + "else".len()),
+                "this `else if` opens a second block, and the plan ends without the `end` of one",
+                "write `elseif`",
+            );
+            return Some(PairFault { fault, seen_at: size_bytes });
+        }
         let word = spelled(kind);
         let span = (at, at + word.len());
         let fault = Fault::new(

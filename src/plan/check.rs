@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::base::{ErrorCode, LimitName, Limits};
+use crate::base::{ErrorCode, LimitName, Limits, Value};
 use crate::catalog::Catalog;
 
 use super::report::Report;
-use super::{CheckedPlan, Finding, Severity, judge, syntax, walk};
+use super::{CheckedPlan, Finding, Severity, judge, rules, syntax, types, walk};
 
 /// What a check found.
 #[derive(Debug, Clone)]
@@ -30,18 +30,42 @@ impl CheckReport {
     }
 }
 
-/// Checks a plan against the tools it may call and the size it may have. Pure: reads nothing else.
-///
-/// `name` is what messages call the plan: a file name, or `plan`.
+/// What a check goes by.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckInput<'a> {
+    /// The plan's source.
+    pub source: &'a str,
+    /// What messages call the plan: a file name, or `plan`.
+    pub name: &'a str,
+    /// The tools it may call.
+    pub catalog: &'a Catalog,
+    /// The size it may have.
+    pub limits: &'a Limits,
+    /// The context it is to run with, where that is known: only its shape counts. An empty object
+    /// says as little as none.
+    pub context: Option<&'a Value>,
+    /// The task it was made for, where there is one: an address from there is no surprise.
+    pub task: Option<&'a str>,
+}
+
+/// Checks a plan against the tools it may call and the size it may have; nothing is known of its
+/// context. The short form of [`check_with`].
 #[must_use]
 pub fn check(source: &str, name: &str, catalog: &Catalog, limits: &Limits) -> CheckReport {
-    let mut report = Report::new(source);
-    find(source, catalog, limits, &mut report);
-    let plan = (!report.has_errors()).then(|| CheckedPlan::new(name, source));
+    check_with(&CheckInput { source, name, catalog, limits, context: None, task: None })
+}
+
+/// Checks a plan. Pure: the same input gives the same findings, and nothing else is read.
+#[must_use]
+pub fn check_with(input: &CheckInput<'_>) -> CheckReport {
+    let mut report = Report::new(input.source);
+    find(input, &mut report);
+    let plan = (!report.has_errors()).then(|| CheckedPlan::new(input.name, input.source));
     CheckReport { findings: report.into_findings(), plan }
 }
 
-fn find(source: &str, catalog: &Catalog, limits: &Limits, report: &mut Report<'_>) {
+fn find(input: &CheckInput<'_>, report: &mut Report<'_>) {
+    let CheckInput { source, catalog, limits, .. } = *input;
     let size_bytes = source.len() as u64;
     if size_bytes > limits.source_bytes {
         let error = LimitName::Source.exceeded(limits.source_bytes, size_bytes);
@@ -54,7 +78,10 @@ fn find(source: &str, catalog: &Catalog, limits: &Limits, report: &mut Report<'_
         Err(fault) => report.error(ErrorCode::PlanSyntax, fault.span, fault.message, fault.help),
         Ok(chunk) => {
             let walk = walk::walk(&chunk, report);
-            judge::judge(&walk, catalog, report);
+            let calls = judge::judge(&walk, catalog, report);
+            types::judge(&chunk, input, &walk, &calls, report);
+            rules::judge(&chunk, input, &walk, &calls.tools, report);
+            rules::apply_allowances(&chunk, report);
         }
     }
 }

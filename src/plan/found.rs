@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use emmylua_parser::{LuaAstNode, LuaCallExpr};
+use emmylua_parser::{LuaAstNode, LuaCallExpr, LuaChunk, LuaKind, LuaTokenKind};
 
 use super::report::Span;
 
@@ -34,6 +34,10 @@ pub(super) struct Walk {
     pub(super) members: HashSet<String>,
     /// Where a local variable `run` is declared.
     pub(super) local_run: Option<Span>,
+    /// Local variables that are assigned, by name.
+    pub(super) assigned: HashSet<String>,
+    /// Local variables that a function inside the one that declares them uses, by name.
+    pub(super) captured: HashSet<String>,
     /// Whether globals may appear that cannot be seen here: `_G` handed around, or `_ENV` replaced.
     pub(super) dynamic: bool,
 }
@@ -42,4 +46,16 @@ pub(super) struct Walk {
 pub(super) fn span_of(node: &impl LuaAstNode) -> Span {
     let range = node.get_range();
     (usize::from(range.start()), usize::from(range.end()))
+}
+
+/// The comments of a plan.
+pub(super) fn comments(chunk: &LuaChunk) -> impl Iterator<Item = Span> {
+    let tokens = chunk.syntax().descendants_with_tokens().filter_map(|element| element.as_token().cloned());
+    let is_comment = |kind: LuaKind| {
+        matches!(kind, LuaKind::Token(LuaTokenKind::TkShortComment | LuaTokenKind::TkLongComment))
+    };
+    tokens.filter(move |token| is_comment(token.kind())).map(|token| {
+        let range = token.text_range();
+        (usize::from(range.start()), usize::from(range.end()))
+    })
 }

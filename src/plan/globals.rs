@@ -2,6 +2,8 @@
 //!
 //! The sandbox builds its environment from these lists; the check judges names by them.
 
+use super::declarations;
+
 /// Lua's own functions and values.
 pub const CORE: [&str; 20] = [
     "_G",
@@ -74,7 +76,7 @@ pub const LIBRARIES: [(&str, &[&str]); 5] = [
 /// Functions of luaplan's own.
 pub const PLAN_FUNCTIONS: [&str; 2] = ["parallel", "retry"];
 
-/// Libraries of luaplan's own; their members are known to the sandbox alone.
+/// Libraries of luaplan's own; their declarations in `lua/stubs` name their members.
 pub const PLAN_LIBRARIES: [&str; 6] = ["csv", "date", "json", "list", "stats", "text"];
 
 /// Values of luaplan's own.
@@ -131,6 +133,72 @@ pub const FORBIDDEN_MEMBERS: [(&str, &str, &str); 18] = [
     ("debug", "traceback", "nothing replaces it; error messages carry their line"),
 ];
 
+/// Members that other libraries have under these names, with what luaplan calls them.
+pub const USUAL_MEMBERS: [(&str, &str, &str); 31] = [
+    ("text", "strip", "did you mean `text.trim`?"),
+    ("text", "lstrip", "did you mean `text.ltrim`?"),
+    ("text", "rstrip", "did you mean `text.rtrim`?"),
+    ("text", "length", "did you mean `text.len`?"),
+    ("text", "capitalize", "did you mean `text.title`?"),
+    ("text", "concat", "did you mean `text.join`?"),
+    ("text", "find", "use `text.contains`, or `string.find`"),
+    ("text", "format", "did you mean `string.format`?"),
+    ("string", "trim", "did you mean `text.trim`?"),
+    ("string", "strip", "did you mean `text.trim`?"),
+    ("string", "split", "did you mean `text.split`?"),
+    ("string", "join", "use `table.concat`, or `text.join`"),
+    ("string", "replace", "did you mean `text.replace`?"),
+    ("string", "starts_with", "did you mean `text.starts_with`?"),
+    ("string", "startswith", "did you mean `text.starts_with`?"),
+    ("string", "ends_with", "did you mean `text.ends_with`?"),
+    ("string", "endswith", "did you mean `text.ends_with`?"),
+    ("table", "map", "did you mean `list.map`?"),
+    ("table", "filter", "did you mean `list.filter`?"),
+    ("table", "keys", "did you mean `list.keys`?"),
+    ("table", "values", "did you mean `list.values`?"),
+    ("table", "find", "did you mean `list.find`?"),
+    ("table", "contains", "did you mean `list.contains`?"),
+    ("table", "join", "did you mean `table.concat`?"),
+    ("list", "push", "did you mean `table.insert`?"),
+    ("list", "append", "did you mean `table.insert`?"),
+    ("list", "join", "use `table.concat`, or `text.join`"),
+    ("list", "length", "write `#t`"),
+    ("json", "parse", "did you mean `json.decode`?"),
+    ("json", "stringify", "did you mean `json.encode`?"),
+    ("stats", "average", "did you mean `stats.mean`?"),
+];
+
+/// Names of other languages that parse as names of Lua, with what to write.
+pub const FOREIGN_NAMES: [(&str, &str); 17] = [
+    ("None", "write `nil`"),
+    ("undefined", "write `nil`"),
+    ("NULL", "write `nil`; a null in a list is `null`"),
+    ("True", "write `true`"),
+    ("False", "write `false`"),
+    ("try", "write `local ok, err = pcall(function() … end)`"),
+    ("catch", "write `local ok, err = pcall(function() … end)` and test `ok`"),
+    ("switch", "write `if … then … elseif … then … end`"),
+    ("throw", "write `error(…)`"),
+    ("raise", "write `error(…)`"),
+    ("len", "write `#x`"),
+    ("str", "write `tostring(x)`"),
+    ("int", "write `math.tointeger(x)`, or `math.floor(x)`"),
+    ("float", "write `tonumber(x)`"),
+    ("range", "write `for i = 1, n do`, or use `list.range`"),
+    ("console", "write `print(…)`"),
+    ("JSON", "use `json.decode` and `json.encode`"),
+];
+
+/// What to write for a name of another language, or for the name another library gives a member.
+#[must_use]
+pub fn usual(name: &str, member: Option<&str>) -> Option<&'static str> {
+    let known =
+        USUAL_MEMBERS.into_iter().find(|(library, usual, _)| *library == name && Some(*usual) == member);
+    known
+        .map(|(_, _, help)| help)
+        .or_else(|| FOREIGN_NAMES.into_iter().find(|(foreign, _)| *foreign == name).map(|(_, help)| help))
+}
+
 /// Whether the sandbox has a global of that name, tools apart.
 #[must_use]
 pub fn is_allowed(name: &str) -> bool {
@@ -150,6 +218,15 @@ pub fn all() -> impl Iterator<Item = &'static str> {
 #[must_use]
 pub fn library_members(name: &str) -> Option<&'static [&'static str]> {
     LIBRARIES.into_iter().find(|(library, _)| *library == name).map(|(_, members)| members)
+}
+
+/// The members of a library, Lua's own or luaplan's.
+#[must_use]
+pub fn members_of(name: &str) -> Option<Vec<&'static str>> {
+    match library_members(name) {
+        Some(members) => Some(members.to_vec()),
+        None => PLAN_LIBRARIES.contains(&name).then(|| declarations::members(name)),
+    }
 }
 
 /// What to do instead of a global, or of its member, that the sandbox does not have.

@@ -2,23 +2,28 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use emmylua_parser::LuaCallExpr;
+
 use crate::base::{ErrorCode, nearest};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, ToolSpec};
 
 use super::arguments;
-use super::found::{GlobalUse, Walk};
+use super::found::{GlobalUse, GlobalWrite, Walk, span_of};
 use super::globals;
 use super::report::{Report, Span};
+use super::types::{Calls, ToolCall};
 
 /// Reports on every global the plan uses, and on `run`.
-pub(super) fn judge(walk: &Walk, catalog: &Catalog, report: &mut Report<'_>) {
+/// Gives the calls of tools and library functions it found.
+pub(super) fn judge(walk: &Walk, catalog: &Catalog, report: &mut Report<'_>) -> Calls {
     let defined: HashSet<&str> = walk.writes.iter().map(|write| write.name.as_str()).collect();
-    let mut judge = Judge { walk, catalog, defined, report, said: BTreeMap::new() };
+    let mut judge = Judge { walk, catalog, defined, report, said: BTreeMap::new(), calls: Calls::default() };
     for used in &walk.uses {
         judge.use_of(used);
     }
     judge.say();
     judge.run();
+    judge.calls
 }
 
 struct Judge<'a, 'source> {
@@ -28,6 +33,7 @@ struct Judge<'a, 'source> {
     report: &'a mut Report<'source>,
     /// One verdict per name, with how often it was reached.
     said: BTreeMap<(String, bool), Verdict>,
+    calls: Calls,
 }
 
 struct Verdict {
@@ -56,7 +62,7 @@ impl Judge<'_, '_> {
         }
         if let Some(spec) = self.catalog.get(name) {
             if let Some(call) = used.call.as_ref().filter(|_| used.member.is_none()) {
-                arguments::check(spec, call, 0, self.report);
+                self.tool_call(spec, call, 0);
             }
         } else if let Some(help) = globals::instead_of(name, used.member.as_deref())
             .filter(|_| !globals::is_allowed(name) || self.is_absent_member(used))
@@ -71,8 +77,13 @@ impl Judge<'_, '_> {
         }
     }
 
+    fn tool_call(&mut self, spec: &ToolSpec, call: &LuaCallExpr, skip: usize) {
+        self.calls.tools.push(ToolCall { tool: spec.name.clone(), span: span_of(call), skip });
+        arguments::check(spec, call, skip, self.report);
+    }
+
     fn is_absent_member(&self, used: &GlobalUse) -> bool {
-        let members = globals::library_members(&used.name);
+        let members = globals::members_of(&used.name);
         members.is_some_and(|members| used.member.as_deref().is_some_and(|member| !members.contains(&member)))
     }
 
@@ -88,34 +99,43 @@ impl Judge<'_, '_> {
 
     /// A name the sandbox has: its member may still be unknown.
     fn allowed(&mut self, used: &GlobalUse) {
-        if let ("pcall", None, Some(call)) = (used.name.as_str(), &used.member, &used.call) {
-            self.protected_call(call);
-            return;
+        if let (None, Some(call)) = (&used.member, &used.call) {
+            match used.name.as_str() {
+                "pcall" => return self.call_through(call, 0),
+                "retry" => return self.call_through(call, 1),
+                _ => {}
+            }
         }
         if !self.is_absent_member(used) {
+            if let (Some(_), Some(call), false) = (&used.member, &used.call, used.by_colon) {
+                self.calls.library.push(ToolCall { tool: path_of(used), span: span_of(call), skip: 0 });
+            }
             return;
         }
         let (name, member) = (used.name.as_str(), used.member.as_deref().unwrap_or_default());
-        let members = globals::library_members(name).unwrap_or_default();
-        let help = match (nearest(member, members.iter().copied()), name) {
-            (Some(near), _) => format!("did you mean `{name}.{near}`?"),
-            (None, "string") => "the library `text` has trim, split, lines, words and more".to_owned(),
-            (None, "table") => "the library `list` has map, filter, sort_by and more".to_owned(),
-            (None, _) => format!("`{name}` has {}", members.join(", ")),
+        let members = globals::members_of(name).unwrap_or_default();
+        let near = nearest(member, members.iter().copied());
+        let help = match (globals::usual(name, Some(member)), near, name) {
+            (Some(usual), _, _) => usual.to_owned(),
+            (None, Some(near), _) => format!("did you mean `{name}.{near}`?"),
+            (None, None, "string") => "the library `text` has trim, split, lines, words and more".to_owned(),
+            (None, None, "table") => "the library `list` has map, filter, sort_by and more".to_owned(),
+            (None, None, _) => format!("`{name}` has {}", members.join(", ")),
         };
-        let message = format!("Lua's `{name}` has no `{member}`");
+        let whose = if globals::library_members(name).is_some() { "Lua's" } else { "the library" };
+        let message = format!("{whose} `{name}` has no `{member}`");
         self.note(used, ErrorCode::PlanUnknownTool, used.call.is_some(), message, help);
     }
 
-    /// `pcall(tool, …)`: the arguments after the tool are the tool's.
-    fn protected_call(&mut self, call: &emmylua_parser::LuaCallExpr) {
-        let Some(name) = arguments::first_name(call) else { return };
+    /// `pcall(tool, …)` and `retry(n, tool, …)`: the arguments after the tool are the tool's.
+    fn call_through(&mut self, call: &LuaCallExpr, place: usize) {
+        let Some(name) = arguments::name_at(call, place) else { return };
         let is_tool = self.walk.uses.iter().any(|used| {
-            let first = arguments::first_span(call);
-            Some(used.span) == first && path_of(used) == name && !self.defined.contains(used.name.as_str())
+            let tool = arguments::span_at(call, place);
+            Some(used.span) == tool && path_of(used) == name && !self.defined.contains(used.name.as_str())
         });
         if let (true, Some(spec)) = (is_tool, self.catalog.get(&name)) {
-            arguments::check(spec, call, 1, self.report);
+            self.tool_call(spec, call, place + 1);
         }
     }
 
@@ -138,7 +158,7 @@ impl Judge<'_, '_> {
                 self.report.error(ErrorCode::PlanBadArgument, used.span, message, help);
                 return;
             }
-            arguments::check(spec, call, 0, self.report);
+            self.tool_call(spec, call, 0);
             return;
         }
         let tools = self.tools_of(&used.name);
@@ -170,7 +190,10 @@ impl Judge<'_, '_> {
         known.sort_unstable();
         let near =
             nearest(&path, known.iter().copied()).or_else(|| nearest(&used.name, known.iter().copied()));
+        let foreign = globals::usual(&used.name, None)
+            .filter(|_| !near.is_some_and(|near| self.defined.contains(near)));
         let help = match near {
+            _ if foreign.is_some() => foreign.unwrap_or_default().to_owned(),
             Some(near) => format!("did you mean `{near}`?"),
             None if called => match self.catalog.names().collect::<Vec<_>>() {
                 tools if tools.is_empty() => {
@@ -226,19 +249,25 @@ impl Judge<'_, '_> {
                 "only a global counts: remove `local`; returning the function has no effect".to_owned();
             (span, "`run` is local, so nobody can call it".to_owned(), help)
         } else {
-            let near = self.defined.iter().copied().collect::<std::collections::BTreeSet<_>>();
-            let help = match nearest("run", near).or_else(|| self.usual_name()) {
-                Some(other) => format!("rename `{other}` to `run`"),
-                None => define.to_owned(),
-            };
-            ((0, 0), "the plan defines no global function `run`".to_owned(), help)
+            let message = "the plan defines no global function `run`".to_owned();
+            match self.entry_by_another_name() {
+                Some(write) => (write.span, message, format!("rename `{}` to `run`", write.name)),
+                None => ((0, 0), message, define.to_owned()),
+            }
         };
         self.report.error(ErrorCode::PlanNoRun, span, message, help);
     }
 
-    /// A function that looks like the entry under another name.
-    fn usual_name(&self) -> Option<&'static str> {
-        ["main", "Run", "RUN", "plan", "execute"].into_iter().find(|name| self.defined.contains(name))
+    /// The function that is the entry under another name: one nearly called `run`, one that is usual
+    /// for an entry, or the only one there is.
+    fn entry_by_another_name(&self) -> Option<&GlobalWrite> {
+        const USUAL: [&str; 8] = ["main", "plan", "execute", "start", "handler", "process", "task", "solve"];
+        let functions: Vec<&GlobalWrite> =
+            self.walk.writes.iter().filter(|write| write.kind == Some("function")).collect();
+        let named = |name: &str| functions.iter().copied().find(|write| write.name == name);
+        let near = nearest("run", functions.iter().map(|write| write.name.as_str())).and_then(named);
+        let only = functions.first().copied().filter(|_| functions.len() == 1);
+        near.or_else(|| USUAL.into_iter().find_map(named)).or(only)
     }
 }
 

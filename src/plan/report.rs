@@ -82,6 +82,17 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Whether an error was found inside `span`.
+    pub(super) fn has_error_in(&self, span: Span) -> bool {
+        let inside = |finding: &Finding| span.0 <= finding.span.0 && finding.span.1 <= span.1;
+        self.findings.iter().any(|finding| finding.severity == Severity::Error && inside(finding))
+    }
+
+    /// Keeps the findings that `keep` takes.
+    pub(super) fn retain(&mut self, keep: impl FnMut(&Finding) -> bool) {
+        self.findings.retain(keep);
+    }
+
     pub(super) fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Error)
     }

@@ -110,6 +110,12 @@ impl Scope {
         self.locals.iter().any(|local| local.name == name)
     }
 
+    /// Whether `name` is a local variable of a function around the one being walked.
+    pub(super) fn is_outside(&self, name: &str) -> bool {
+        let own = self.functions.last().map_or(0, |function| function.locals_before);
+        self.locals.iter().rposition(|local| local.name == name).is_some_and(|place| place < own)
+    }
+
     /// An assignment to a local variable.
     pub(super) fn assign(&self, name: &str, span: Span, report: &mut Report<'_>) {
         let nearest = self.locals.iter().rev().find(|local| local.name == name);

@@ -4,14 +4,14 @@ use emmylua_parser::{
     LuaChunk, LuaFeaturesSet, LuaLanguageLevel, LuaParser, LuaSyntaxTree, LuaTokenKind, ParserConfig,
 };
 
-use super::blocks::{PairFault, pair};
+use super::blocks::{PairFault, Paired, pair};
 use super::depth::too_deep;
 use super::report::Lines;
 use super::tokens::{Fault, Token, tokenize};
 
 /// What other languages write and Lua does not: as it stands at the fault, what is wrong, and what
 /// to write.
-const FOREIGN_SIGNS: [(&str, &str, &str); 16] = [
+const FOREIGN_SIGNS: [(&str, &str, &str); 17] = [
     ("!=", "`!=` is not Lua", "write `~=` for not equal"),
     ("&&", "`&&` is not Lua", "write `and`"),
     ("||", "`||` is not Lua", "write `or`"),
@@ -28,10 +28,11 @@ const FOREIGN_SIGNS: [(&str, &str, &str); 16] = [
     ("```", "a Markdown fence is not part of the program", "send the Lua source alone"),
     ("`", "a backtick does not begin a string in Lua", "use quotes, or [[ … ]] for text over several lines"),
     ("!", "`!` is not Lua", "write `not`"),
+    ("#", "a comment does not begin with `#` in Lua", "begin comments with `--`; `#t` is the length of `t`"),
 ];
 
 /// Words of other languages that parse as names, until the next word comes.
-const FOREIGN_WORDS: [(&str, &str); 14] = [
+const FOREIGN_WORDS: [(&str, &str); 19] = [
     (
         "continue",
         "Lua has no `continue`: write `goto continue` and put `::continue::` at the end of the loop",
@@ -49,6 +50,11 @@ const FOREIGN_WORDS: [(&str, &str); 14] = [
     ("async", "calls simply return their result; remove the word"),
     ("await", "calls simply return their result; remove the word"),
     ("import", "a plan is one file; there is nothing to import"),
+    ("foreach", "write `for _, x in ipairs(list) do … end`"),
+    ("switch", "write `if … then … elseif … then … end`"),
+    ("throw", "write `error(…)`"),
+    ("raise", "write `error(…)`"),
+    ("class", "use a table with functions in it"),
 ];
 
 /// What the parser says when a closer is missing somewhere below.
@@ -65,7 +71,7 @@ const CONSEQUENCES: [&str; 4] = [
 /// The first fault that a person would name.
 pub(super) fn parse(source: &str, lines: &Lines<'_>) -> Result<LuaChunk, Fault> {
     let tokens = tokenize(source)?;
-    let pairing = pair(&tokens, lines, source.len());
+    let Paired { fault: pairing, brace } = pair(&tokens, lines, source.len());
     if let Some(fault) = too_deep(&tokens) {
         return Err(pairing.map_or(fault, |pairing| pairing.fault));
     }
@@ -77,21 +83,35 @@ pub(super) fn parse(source: &str, lines: &Lines<'_>) -> Result<LuaChunk, Fault> 
         false,
     );
     let tree = LuaParser::parse(source, config);
-    match (parser_fault(source, &tree, &tokens), pairing) {
-        (Some((_, fault)), None) => Err(fault),
-        (Some((at, fault)), Some(PairFault { seen_at, .. })) if at < seen_at => Err(fault),
-        (_, Some(pairing)) => Err(pairing.fault),
-        (None, None) => Ok(tree.get_chunk_node()),
-    }
+    let (at, fault) = match (parser_fault(source, &tree, &tokens), pairing) {
+        (Some(Complaint { at, fault, .. }), None) => (at, fault),
+        // Of a missing closer the pairing knows more.
+        (Some(Complaint { at, fault, is_consequence: false }), Some(PairFault { seen_at, .. }))
+            if at < seen_at =>
+        {
+            (at, fault)
+        }
+        (_, Some(pairing)) => (pairing.seen_at, pairing.fault),
+        (None, None) => return Ok(tree.get_chunk_node()),
+    };
+    // What comes after a brace that opens a block mostly comes from it.
+    Err(brace.filter(|brace| brace.span.0 <= at).unwrap_or(fault))
 }
 
-/// The parser's first complaint that is not a consequence of a missing closer.
-fn parser_fault(source: &str, tree: &LuaSyntaxTree, tokens: &[Token]) -> Option<(usize, Fault)> {
-    let error = tree
-        .get_errors()
-        .iter()
-        .find(|error| !CONSEQUENCES.iter().any(|consequence| error.message.starts_with(consequence)));
+/// What the parser says.
+struct Complaint {
+    at: usize,
+    fault: Fault,
+    /// It may come from a closer that is missing elsewhere.
+    is_consequence: bool,
+}
+
+/// The parser's first complaint that is not a consequence of a missing closer, else its first.
+fn parser_fault(source: &str, tree: &LuaSyntaxTree, tokens: &[Token]) -> Option<Complaint> {
+    let consequence = |message: &str| CONSEQUENCES.iter().any(|begin| message.starts_with(begin));
+    let error = tree.get_errors().iter().find(|error| !consequence(&error.message));
     let error = error.or_else(|| tree.get_errors().first())?;
+    let is_consequence = consequence(&error.message);
     let reported = usize::from(error.range.start());
     let index = tokens.partition_point(|token| token.span.1 <= reported);
     let at_end = index >= tokens.len();
@@ -102,6 +122,7 @@ fn parser_fault(source: &str, tree: &LuaSyntaxTree, tokens: &[Token]) -> Option<
     let near = source.get(span.0..span.1).unwrap_or_default();
     let before = index.checked_sub(1).and_then(|index| tokens.get(index));
     let fault = foreign(source, span.0, before)
+        .or_else(|| comment_by_slashes(source, tokens, index))
         .map(|(start, message, help)| Fault::new((start, span.1), message, help));
     let fault = fault.unwrap_or_else(|| {
         let mut message = plain_words(&error.message, kind, near);
@@ -114,7 +135,7 @@ fn parser_fault(source: &str, tree: &LuaSyntaxTree, tokens: &[Token]) -> Option<
         let help = help_for(&message, near, kind, before.map(|token| token.kind));
         Fault::new(span, message, help)
     });
-    Some((span.0, fault))
+    Some(Complaint { at: span.0, fault, is_consequence })
 }
 
 fn foreign(source: &str, at: usize, before: Option<&Token>) -> Option<(usize, String, String)> {
@@ -133,6 +154,30 @@ fn foreign(source: &str, at: usize, before: Option<&Token>) -> Option<(usize, St
     let word = source.get(token.span.0..token.span.1)?;
     let (_, help) = FOREIGN_WORDS.iter().find(|(foreign, _)| *foreign == word)?;
     Some((token.span.0, format!("`{word}` is not a word of Lua"), (*help).to_owned()))
+}
+
+/// A comment that begins with `//` after a statement: to the parser a division, until two words follow
+/// one another.
+fn comment_by_slashes(source: &str, tokens: &[Token], index: usize) -> Option<(usize, String, String)> {
+    let before = tokens.get(..index)?;
+    let line_start = source.get(..before.last()?.span.0)?.rfind('\n').map_or(0, |at| at + 1);
+    let line: Vec<&Token> = before.iter().filter(|token| token.span.0 >= line_start).collect();
+    let slashes = line.iter().position(|token| token.kind == LuaTokenKind::TkIDiv)?;
+    let is_word = |token: &&Token| {
+        source.get(token.span.0..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+    };
+    let same_line = tokens
+        .get(index)
+        .filter(|token| source.get(line_start..token.span.0).is_some_and(|between| !between.contains('\n')));
+    let words: Vec<bool> =
+        line.iter().skip(slashes + 1).copied().chain(same_line).map(|t| is_word(&t)).collect();
+    let follow_one_another = words.windows(2).any(|pair| pair == [true, true]);
+    follow_one_another.then(|| {
+        let at = line.get(slashes).map_or(0, |token| token.span.0);
+        let (_, message, help) =
+            FOREIGN_SIGNS.iter().find(|(sign, _, _)| *sign == "//").copied().unwrap_or_default();
+        (at, message.to_owned(), help.to_owned())
+    })
 }
 
 /// The parser's message with the source's own text in place of the parser's names for tokens.
@@ -159,8 +204,23 @@ fn help_for(message: &str, near: &str, kind: LuaTokenKind, before: Option<LuaTok
     match (kind, before) {
         (LuaTokenKind::TkAssign, _) => return "compare with `==`; assignments are statements".to_owned(),
         (LuaTokenKind::TkLeftBracket, _) => return "lists are written `{1, 2, 3}`".to_owned(),
-        (LuaTokenKind::TkColon | LuaTokenKind::TkDot, Some(LuaTokenKind::TkString)) => {
+        (LuaTokenKind::TkColon, Some(LuaTokenKind::TkString)) => {
+            return "a member of a table is written `[\"name\"] = value`, and a method of a string \
+                    `(\"…\"):upper()`"
+                .to_owned();
+        }
+        (LuaTokenKind::TkDot, Some(LuaTokenKind::TkString)) => {
             return "put the string into brackets: `(\"…\"):upper()`".to_owned();
+        }
+        _ if message.starts_with("expected method name") || before == Some(LuaTokenKind::TkColon) => {
+            return "a member of a table is written `name = value`; a method is called `object:method()`"
+                .to_owned();
+        }
+        (LuaTokenKind::TkLeftParen, Some(LuaTokenKind::TkFor)) => {
+            return "write `for i = 1, n do … end` or `for _, x in ipairs(list) do … end`".to_owned();
+        }
+        _ if near == "of" && message.contains("for loop") => {
+            return "write `for _, x in ipairs(list) do … end`".to_owned();
         }
         _ => {}
     }

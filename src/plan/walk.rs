@@ -21,6 +21,8 @@ pub(super) fn walk(chunk: &LuaChunk, report: &mut Report<'_>) -> Walk {
         writes: Vec::new(),
         members: HashSet::new(),
         local_run: None,
+        assigned: HashSet::new(),
+        captured: HashSet::new(),
         dynamic: false,
     };
     let mut walker = Walker { scope: Scope::new(), report, found };
@@ -192,9 +194,17 @@ impl Walker<'_, '_> {
     fn write(&mut self, token: &LuaNameToken, kind: Option<&'static str>) {
         let name = token.get_name_text();
         if self.scope.is_local(name) {
+            self.found.assigned.insert(name.to_owned());
+            self.capture(name);
             self.scope.assign(name, token_span(token), self.report);
         } else {
             self.found.writes.push(GlobalWrite { name: name.to_owned(), kind, span: token_span(token) });
+        }
+    }
+
+    fn capture(&mut self, name: &str) {
+        if self.scope.is_outside(name) {
+            self.found.captured.insert(name.to_owned());
         }
     }
 
@@ -314,6 +324,7 @@ impl Walker<'_, '_> {
     fn name(&mut self, token: &LuaNameToken, call: Option<&LuaCallExpr>, by_colon: bool) {
         let name = token.get_name_text();
         if self.scope.is_local(name) {
+            self.capture(name);
             return;
         }
         if matches!(name, "_G" | "_ENV") {

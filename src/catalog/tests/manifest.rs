@@ -128,7 +128,7 @@ fn an_unknown_key_is_refused_with_the_nearest() {
     let text = LEAST.replacen("kind =", "rates = \"1/s\"\nkind =", 1);
     let error = read_manifest(&text, "look.toml").unwrap_err();
     assert_eq!(error.code(), ErrorCode::ConfigUnknownKey);
-    assert_eq!(error.message(), "look.toml: unknown key `rates`");
+    assert_eq!(error.message(), "look.toml, line 5: unknown key `rates`");
     assert!(error.help().contains("did you mean `rate`?"), "{}", error.help());
 }
 

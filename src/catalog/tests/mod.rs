@@ -2,6 +2,7 @@
 
 mod bind;
 mod manifest;
+mod search;
 mod stub;
 
 use super::*;

@@ -1,4 +1,4 @@
---! expect: plan_syntax 2:1 the `else if` on line 5 opens a second block: write `elseif`
+--! expect: plan_syntax 5:3 write `elseif`
 function run(context)
   if context.a then
     print(1)

@@ -5,6 +5,6 @@ function run(context)
   local three = send_email({ "c@example.com", "d@example.com" }, "Hello", "Body", {})
   local named = { to = "e@example.com", subject = "s", body = "b" }
   local four = send_email(named)
-  local five = pcall(send_email, "f@example.com", "Hello", "Body")
+  local _, five = pcall(send_email, "f@example.com", "Hello", "Body")
   return { one, two, three, four, five }
 end

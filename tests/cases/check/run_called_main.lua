@@ -1,4 +1,4 @@
---! expect: plan_no_run 1:1 rename `main` to `run`
+--! expect: plan_no_run 2:10 rename `main` to `run`
 function main(context)
   return context
 end

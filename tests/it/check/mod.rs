@@ -2,8 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod cases;
+pub(crate) mod corpus;
 mod depth;
+mod rules;
 mod stock_lua;
+mod typed;
 
 use std::path::{Path, PathBuf};
 

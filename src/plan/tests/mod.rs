@@ -1,5 +1,7 @@
 //! Plan: the lists of names, and places in the source.
 
+mod shape;
+
 use super::report::Lines;
 use super::*;
 use crate::base::LimitProfile;

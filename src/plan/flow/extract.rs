@@ -1,0 +1,391 @@
+//! From the solved cells to what callers see.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::origin::{ContextPath, Origin, Slice};
+use super::solver::Solver;
+use super::state::{FrameId, Key, Kind, Node, ObjectId, Source};
+use super::value::{BOOL, Cell, Constant, NIL, NUMBER, TEXT, Taint};
+use crate::catalog::Catalog;
+
+/// Parts of a table looked at for its leaves.
+const PARTS_MAX: usize = 2_000;
+
+/// One piece of an argument: the argument itself, or an entry of a table given as it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "value")]
+pub enum Leaf {
+    /// Exactly this text.
+    Text(String),
+    /// A text that begins so.
+    Begins(String),
+    /// Exactly this number or truth value, as Lua writes it.
+    Plain(String),
+    /// Something from there.
+    From(Origin),
+    /// Something the plan computes.
+    Computed,
+}
+
+/// One parameter of a call site.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Argument {
+    /// What has a part in it.
+    pub slice: Slice,
+    /// Everything it may consist of, entries of tables included, in no telling order.
+    pub leaves: Vec<Leaf>,
+    /// The leaves it may be itself, those in tables left out.
+    pub own: Vec<Leaf>,
+    /// The argument as a short text, as a plan would write it.
+    pub shown: String,
+}
+
+/// A place of the source that calls a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallSite {
+    /// Its number in the order of the source, from 1.
+    pub number: u32,
+    /// The tool's name.
+    pub tool: String,
+    /// The line of the call, from 1; `None` where it may be anywhere.
+    pub line: Option<u32>,
+    /// The call's bytes in the source.
+    pub span: (usize, usize),
+    /// The most calls made from here in one run; `None` without a bound.
+    pub calls_max: Option<u64>,
+    /// What reaches each parameter, in no order; those given nothing are not there.
+    pub arguments: BTreeMap<String, Argument>,
+    /// What decides about the call; its data are those of no argument.
+    pub made: Slice,
+}
+
+/// What flows where in a plan.
+#[derive(Debug, Clone)]
+pub struct Flow {
+    sites: Vec<CallSite>,
+    result: Argument,
+    gave_up: bool,
+}
+
+impl Flow {
+    /// Every place that may call a tool, in the order of the source.
+    #[must_use]
+    pub fn call_sites(&self) -> &[CallSite] {
+        &self.sites
+    }
+
+    /// What has a part in the argument `parameter` of a call site, the fact that the call is made
+    /// included. `None` where there is no such site.
+    #[must_use]
+    pub fn slice(&self, site: u32, parameter: &str) -> Option<Slice> {
+        let site = self.sites.iter().find(|known| known.number == site)?;
+        let mut slice = site.made.clone();
+        if let Some(argument) = site.arguments.get(parameter) {
+            slice.data.clone_from(&argument.slice.data);
+        }
+        Some(slice)
+    }
+
+    /// What `run` returns.
+    #[must_use]
+    pub fn result(&self) -> &Argument {
+        &self.result
+    }
+
+    /// Whether the plan does what cannot be followed; then every tool may be called from anywhere,
+    /// with anything.
+    #[must_use]
+    pub fn gave_up(&self) -> bool {
+        self.gave_up
+    }
+
+    /// All that `origins` go back to: the arguments of calls among them, and what decides about
+    /// these calls, and so on.
+    #[must_use]
+    pub fn going_back(&self, origins: impl IntoIterator<Item = Origin>) -> BTreeSet<Origin> {
+        let mut found: BTreeSet<Origin> = BTreeSet::new();
+        let mut open: Vec<Origin> = origins.into_iter().collect();
+        while let Some(origin) = open.pop() {
+            if !found.insert(origin.clone()) {
+                continue;
+            }
+            let Origin::Call(number) = origin else { continue };
+            if let Some(site) = self.sites.iter().find(|site| site.number == number) {
+                open.extend(site.made.control.iter().cloned());
+                open.extend(site.arguments.values().flat_map(|argument| argument.slice.data.iter().cloned()));
+            }
+        }
+        found
+    }
+
+    /// Every tool, from anywhere, with anything.
+    pub(super) fn of_anything(catalog: &Catalog) -> Self {
+        let all: BTreeSet<Origin> = [Origin::Anything].into();
+        let slice = Slice { data: all.clone(), control: all.clone(), stops: all };
+        let argument = Argument {
+            slice: slice.clone(),
+            leaves: vec![Leaf::From(Origin::Anything)],
+            own: vec![Leaf::From(Origin::Anything)],
+            shown: "anything".into(),
+        };
+        let sites = (1..)
+            .zip(catalog.iter())
+            .map(|(number, spec)| CallSite {
+                number,
+                tool: spec.name.clone(),
+                line: None,
+                span: (0, 0),
+                calls_max: None,
+                arguments: spec.parameters().map(|(name, _)| (name.to_owned(), argument.clone())).collect(),
+                made: Slice { data: BTreeSet::new(), ..slice.clone() },
+            })
+            .collect();
+        Self { sites, result: argument, gave_up: true }
+    }
+}
+
+pub(super) fn extract(solver: &mut Solver<'_>, chunk: FrameId, result: Node, context: Node) -> Flow {
+    let bounds = solver.bounds(&[chunk]);
+    let mut order: Vec<usize> = (0..solver.sites.len()).collect();
+    let span = |solver: &Solver<'_>, site: usize| {
+        let place = solver.sites[site].place;
+        solver.program.calls.get(place as usize).map(|place| place.span)
+    };
+    order.sort_by_key(|site| {
+        let at = span(solver, *site).map_or((usize::MAX, 0), |(start, end)| (start, usize::MAX - end));
+        (at, solver.sites[*site].tool.clone())
+    });
+    let numbers: Vec<u32> = {
+        let mut numbers = vec![0; order.len()];
+        for (number, site) in (1..).zip(&order) {
+            numbers[*site] = number;
+        }
+        numbers
+    };
+    let mut extractor = Extractor { numbers };
+    let mut sites = Vec::with_capacity(order.len());
+    for site in order {
+        let cells = &solver.sites[site];
+        let (tool, control, stops) = (cells.tool.to_string(), cells.control, cells.stops);
+        let line = solver.program.calls.get(cells.place as usize).map(|place| place.line);
+        let parameters = cells.parameters.clone();
+        let (control, stops) = (solver.peek(control).taint, solver.peek(stops).taint);
+        let made = Slice {
+            data: BTreeSet::new(),
+            control: extractor.origins(solver, &control),
+            stops: extractor.origins(solver, &stops),
+        };
+        let arguments = parameters
+            .iter()
+            .map(|(name, node)| (name.to_string(), extractor.argument(solver, &[*node], &made)))
+            .collect();
+        sites.push(CallSite {
+            number: extractor.numbers[site],
+            tool,
+            line,
+            span: span(solver, site).unwrap_or_default(),
+            calls_max: bounds.get(site).copied().flatten(),
+            arguments,
+            made,
+        });
+    }
+    let stops = solver.peek(solver.result_stops).taint;
+    let mut made = Slice { stops: extractor.origins(solver, &stops), ..Slice::default() };
+    // An error nobody looked at fails the run at its end.
+    made.stops.extend(sites.iter().map(|site| Origin::Call(site.number)));
+    let returned = solver.peek(result);
+    let mut nodes = vec![result];
+    if returned.unknown & NIL != 0 || *returned == Cell::default() {
+        nodes.push(context);
+    }
+    let result = extractor.argument(solver, &nodes, &made);
+    Flow { sites, result, gave_up: false }
+}
+
+struct Extractor {
+    numbers: Vec<u32>,
+}
+
+impl Extractor {
+    fn origins(&mut self, solver: &Solver<'_>, taint: &Taint) -> BTreeSet<Origin> {
+        taint
+            .sources()
+            .filter_map(|source| solver.sources.get(source))
+            .map(|source| self.origin(source))
+            .collect()
+    }
+
+    fn origin(&self, source: &Source) -> Origin {
+        match source {
+            Source::Anything => Origin::Anything,
+            Source::Context(path) => Origin::Context(path_of(path)),
+            Source::Call(site) => Origin::Call(self.numbers.get(*site as usize).copied().unwrap_or(0)),
+        }
+    }
+
+    fn argument(&mut self, solver: &mut Solver<'_>, nodes: &[Node], made: &Slice) -> Argument {
+        let mut cell = Cell::default();
+        for node in nodes {
+            cell.add(&solver.peek(*node).clone());
+        }
+        let (taint, objects) = solver.deep(&cell);
+        let slice = Slice { data: self.origins(solver, &taint), ..made.clone() };
+        let mut leaves = Vec::new();
+        self.leaves(solver, &cell, &mut leaves);
+        let own = leaves.clone();
+        for object in objects.iter().take(PARTS_MAX) {
+            for node in solver.cells_of(*object) {
+                let inside = solver.peek(node).clone();
+                self.leaves(solver, &inside, &mut leaves);
+            }
+        }
+        if objects.len() > PARTS_MAX {
+            leaves.push(Leaf::Computed);
+        }
+        let shown = self.shown(solver, &cell, 0);
+        Argument { slice, leaves, own, shown }
+    }
+
+    /// The plain values of a cell.
+    fn leaves(&self, solver: &Solver<'_>, cell: &Cell, leaves: &mut Vec<Leaf>) {
+        let mut push = |leaf: Leaf| {
+            if !leaves.contains(&leaf) {
+                leaves.push(leaf);
+            }
+        };
+        for constant in cell.known() {
+            push(match constant {
+                Constant::Text(text) => Leaf::Text(text.to_string()),
+                Constant::Begins(text) => Leaf::Begins(text.to_string()),
+                other => Leaf::Plain(plain(other)),
+            });
+        }
+        if cell.unknown & (TEXT | NUMBER | BOOL) != 0 {
+            push(Leaf::Computed);
+        }
+        for object in &cell.objects {
+            match &solver.get(*object).kind {
+                Kind::Context(path) => push(Leaf::From(Origin::Context(path_of(path)))),
+                Kind::Result(site) => {
+                    push(Leaf::From(Origin::Call(self.numbers.get(*site as usize).copied().unwrap_or(0))));
+                }
+                Kind::Derived(_) | Kind::Globals => push(Leaf::Computed),
+                // A function cannot be handed to a tool; what is in a table is looked at by itself.
+                _ => {}
+            }
+        }
+    }
+
+    fn shown(&self, solver: &Solver<'_>, cell: &Cell, depth: u32) -> String {
+        const SHOWN_MAX: usize = 4;
+        const DEPTH_MAX: u32 = 2;
+        let mut parts: Vec<String> = Vec::new();
+        for constant in cell.known() {
+            parts.push(match constant {
+                Constant::Text(text) => quoted(text),
+                Constant::Begins(text) => format!("{} .. …", quoted(text)),
+                other => plain(other),
+            });
+        }
+        let shows = |object: &&ObjectId| {
+            !matches!(
+                solver.get(**object).kind,
+                Kind::Closure(..) | Kind::Builtin(_) | Kind::Tool(_) | Kind::Coroutine(_) | Kind::Library(_)
+            )
+        };
+        for object in cell.objects.iter().filter(shows) {
+            parts.push(match &solver.get(*object).kind {
+                Kind::Context(path) => path_of(path).to_string(),
+                Kind::Result(site) => {
+                    let number = self.numbers.get(*site as usize).copied().unwrap_or(0);
+                    format!("result of call {number}")
+                }
+                Kind::Table(..) if depth < DEPTH_MAX => self.shown_table(solver, *object, depth),
+                Kind::Table(..) => "{…}".to_owned(),
+                _ => "computed".to_owned(),
+            });
+        }
+        if cell.unknown & (TEXT | NUMBER | BOOL) != 0 {
+            let origins = self.computed_from(solver, &cell.taint);
+            parts.push(if origins.is_empty() {
+                "computed".into()
+            } else {
+                format!("computed from {origins}")
+            });
+        }
+        if parts.is_empty() {
+            return "nil".to_owned();
+        }
+        parts.dedup();
+        let more = if parts.len() > SHOWN_MAX { " or …" } else { "" };
+        parts.truncate(SHOWN_MAX);
+        format!("{}{more}", parts.join(" or "))
+    }
+
+    fn computed_from(&self, solver: &Solver<'_>, taint: &Taint) -> String {
+        const SHOWN_MAX: usize = 5;
+        let all: Vec<String> = taint
+            .sources()
+            .filter_map(|source| solver.sources.get(source))
+            .map(|source| match self.origin(source) {
+                Origin::Context(path) => path.to_string(),
+                Origin::Call(number) => format!("call {number}"),
+                Origin::Anything => "anything".to_owned(),
+            })
+            .collect();
+        let more = if all.len() > SHOWN_MAX { ", …" } else { "" };
+        format!("{}{more}", all.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join(", "))
+    }
+
+    fn shown_table(&self, solver: &Solver<'_>, object: ObjectId, depth: u32) -> String {
+        const FIELDS_MAX: usize = 6;
+        let data = solver.get(object);
+        let mut parts: Vec<String> = Vec::new();
+        for (key, node) in &data.fields {
+            let cell = solver.peek(*node);
+            if *cell == Cell::default() {
+                continue;
+            }
+            let value = self.shown(solver, cell, depth + 1);
+            parts.push(match key {
+                Key::Int(_) => value,
+                Key::Text(name) => format!("{name} = {value}"),
+            });
+        }
+        for node in [data.items, data.unknown] {
+            let cell = solver.peek(node);
+            if *cell != Cell::default() {
+                parts.push(format!("{}, …", self.shown(solver, cell, depth + 1)));
+            }
+        }
+        if parts.len() > FIELDS_MAX {
+            parts.truncate(FIELDS_MAX);
+            parts.push("…".to_owned());
+        }
+        format!("{{{}}}", parts.join(", "))
+    }
+}
+
+fn path_of(path: &[std::rc::Rc<str>]) -> ContextPath {
+    ContextPath(path.iter().map(ToString::to_string).collect())
+}
+
+fn plain(constant: &Constant) -> String {
+    match constant {
+        Constant::Bool(value) => value.to_string(),
+        Constant::Int(value) => value.to_string(),
+        Constant::Float(value) => format!("{value:?}"),
+        Constant::Text(text) | Constant::Begins(text) => text.to_string(),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    const CHARACTERS_MAX: usize = 60;
+    let mut cut: String = text.chars().take(CHARACTERS_MAX).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    format!("{cut:?}")
+}

@@ -1,0 +1,145 @@
+//! What flows where in a checked plan, without running it.
+//!
+//! [`analyse`] says for each argument of each tool call which places of the context and which call
+//! results may have a part in it, and which decide whether the call is made. It is sound: what it
+//! leaves out has no part. It says more than is true where it cannot tell, up to "everything from
+//! everything" for plans that look up globals by names made at run time.
+//!
+//! How: names are resolved (`lower`), each function body becomes rules between cells (`build`),
+//! once for each place it is called from as long as that stays small, and the rules run until no
+//! cell grows any more (`solver`). Assignments only ever add, so the order in which a plan does
+//! things matters for control alone.
+//!
+//! **Not followed:** what a tool does to the world that another tool sees, and which limit ends a run.
+
+mod bounds;
+mod build;
+mod calls;
+mod expressions;
+mod extract;
+mod frames;
+mod heap;
+mod library;
+mod list_functions;
+mod lists;
+mod lower;
+mod made;
+mod origin;
+mod program;
+mod protected;
+mod rules;
+mod sites;
+mod solver;
+mod state;
+mod tables;
+mod value;
+
+use std::rc::Rc;
+
+use emmylua_parser::{LuaAstNode, LuaChunk};
+
+pub use extract::{Argument, CallSite, Flow, Leaf};
+pub use origin::{ContextPath, Origin, Slice};
+
+use super::{CheckedPlan, globals, tree};
+use crate::catalog::Catalog;
+use rules::Rule;
+use solver::Solver;
+use state::{At, FrameId, Key, Kind, Node};
+use value::{ANY, Cell, Constant};
+
+/// Finds what flows where in `plan`, for the tools of `catalog`.
+///
+/// Bounded in time and memory for every source: a plan that would take too much is answered with
+/// [`Flow::gave_up`].
+#[must_use]
+pub fn analyse(plan: &CheckedPlan, catalog: &Catalog) -> Flow {
+    let Ok(syntax) = tree::syntax_tree(plan.source()) else { return Flow::of_anything(catalog) };
+    let Some(chunk) = LuaChunk::cast(syntax) else { return Flow::of_anything(catalog) };
+    let program = lower::lower(&chunk, plan.source());
+    let mut solver = Solver::new(&program, catalog);
+    let globals = solver.globals();
+    let (chunk, result, context) = solver.start(globals);
+    solver.solve();
+    if solver.lost {
+        return Flow::of_anything(catalog);
+    }
+    solver.bind_all();
+    extract::extract(&mut solver, chunk, result, context)
+}
+
+impl Solver<'_> {
+    /// What a plan finds in its globals.
+    fn globals(&mut self) -> Node {
+        let globals = self.object(Kind::Globals);
+        let put = |solver: &mut Self, name: &str, kind: Option<Kind>| {
+            let field = solver.field(globals, &Key::Text(name.into()));
+            let cell = match kind {
+                Some(kind) => Cell::object(solver.object(kind)),
+                None => Cell::unknown(ANY),
+            };
+            solver.add(field, &cell);
+        };
+        for name in globals::CORE.into_iter().chain(globals::PLAN_FUNCTIONS) {
+            let kind = match name {
+                "_G" => Some(Kind::Globals),
+                "_VERSION" => None,
+                name => Some(Kind::Builtin(name.into())),
+            };
+            put(self, name, kind);
+        }
+        let libraries = globals::LIBRARIES.into_iter().map(|(name, _)| name).chain(globals::PLAN_LIBRARIES);
+        for name in libraries {
+            put(self, name, Some(Kind::Library(name.into())));
+        }
+        for name in globals::PLAN_VALUES {
+            put(self, name, None);
+        }
+        let names: Vec<Rc<str>> = self.catalog.names().map(Rc::from).collect();
+        for name in names {
+            match name.split_once('.') {
+                None => put(self, &name, Some(Kind::Tool(name.clone()))),
+                Some((server, member)) => {
+                    let group = self.object(Kind::Library(format!("{server} (tools)").into()));
+                    let field = self.field(group, &Key::Text(member.into()));
+                    let tool = self.object(Kind::Tool(name.clone()));
+                    self.add(field, &Cell::object(tool));
+                    put(self, server, Some(Kind::Library(format!("{server} (tools)").into())));
+                }
+            }
+        }
+        self.node_of(&Cell::object(globals))
+    }
+
+    /// Begins with the chunk, then calls `run` with the context. Gives the chunk's frame, and the
+    /// nodes of the result and of the context.
+    fn start(&mut self, globals: Node) -> (FrameId, Node, Node) {
+        let chunk = self.frame(0, None, None, 0);
+        self.build(chunk);
+        let context = self.object(Kind::Context(Vec::new().into()));
+        let context = self.node_of(&Cell::object(context));
+        let (run, result, control, stop, after) =
+            (self.node(), self.node(), self.node(), self.node(), self.node());
+        let stop_out = self.frames[chunk as usize].stop_out;
+        self.rule(Rule::Taint { from: stop_out, to: stop });
+        self.rule(Rule::Taint { from: stop, to: after });
+        let at = At { frame: chunk, control, stop: after, loops: 0 };
+        let key = self.node_of(&Cell::constant(Constant::Text("run".into())));
+        self.rule(Rule::Index { base: globals, key, to: run, at });
+        self.rule(Rule::Call {
+            place: u32::MAX,
+            callee: run,
+            arguments: vec![context],
+            rest: None,
+            results: vec![result],
+            more: None,
+            before: stop,
+            at,
+        });
+        self.result_stops = after;
+        (chunk, result, context)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! Where a value comes from.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Serialize;
+
+/// A place in the context; empty for the whole. The part `*` is any entry.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContextPath(pub Vec<String>);
+
+impl ContextPath {
+    /// Whether one of the two lies inside the other, or may.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).all(|(one, other)| one == other || one == "*" || other == "*")
+    }
+}
+
+impl fmt::Display for ContextPath {
+    /// As a plan would write it: `context.orders[*].total`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("context")?;
+        for part in &self.0 {
+            let is_name = part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+                && part.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
+            match part.as_str() {
+                "*" => f.write_str("[*]")?,
+                name if is_name => write!(f, ".{name}")?,
+                other => write!(f, "[{other:?}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for ContextPath {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A source of data in a plan.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "of")]
+pub enum Origin {
+    /// A place in the context.
+    Context(ContextPath),
+    /// The result, or error, of the call site with this number.
+    Call(u32),
+    /// Any of them: it cannot be told.
+    Anything,
+}
+
+/// What has a part in something.
+///
+/// A source outside all three sets has no part: however it varies, the value is the same, and is
+/// there as often. One in `stops` alone can only end the run before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Slice {
+    /// What the value is made of.
+    pub data: BTreeSet<Origin>,
+    /// What decides, by branches, loops and caught errors, whether and how often it comes to it.
+    pub control: BTreeSet<Origin>,
+    /// What may end the run with an error, or keep it in a loop, before it comes to it.
+    pub stops: BTreeSet<Origin>,
+}
+
+impl Slice {
+    /// Whether the value is made of the plan's own constants alone.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.data.is_empty()
+    }
+}

@@ -1,0 +1,124 @@
+//! What the analysis is made of: objects, frames, places, and how often things are repeated.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use super::program::{FunctionId, VarId};
+
+pub(super) type Node = u32;
+pub(super) type ObjectId = u32;
+pub(super) type FrameId = u32;
+pub(super) type RuleId = u32;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// A table the plan makes, by number, or one made for the rule of a call.
+    Table(RuleId, u32),
+    /// What a library function makes.
+    Derived(RuleId),
+    Closure(FunctionId, FrameId),
+    Coroutine(RuleId),
+    Tool(Rc<str>),
+    Builtin(Rc<str>),
+    Library(Rc<str>),
+    Globals,
+    /// A place in the context.
+    Context(Rc<[Rc<str>]>),
+    /// The results of the calls of a site.
+    Result(u32),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    Int(i64),
+    Text(Rc<str>),
+}
+
+#[derive(Debug)]
+pub(super) struct Object {
+    pub(super) kind: Kind,
+    pub(super) fields: BTreeMap<Key, Node>,
+    /// Written under numbers that are not known.
+    pub(super) items: Node,
+    /// Written under keys that are not known.
+    pub(super) unknown: Node,
+    /// The keys that entries under unknown keys may have.
+    pub(super) keys: Node,
+    pub(super) metatable: Node,
+    /// Never holds anything; its readers are told of new fields.
+    pub(super) shape: Node,
+    /// Whether its number of items is that of the constructor.
+    pub(super) fixed: bool,
+}
+
+/// One function as called from one place, or from all.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) function: FunctionId,
+    pub(super) outer: Option<FrameId>,
+    pub(super) caller: Option<FrameId>,
+    pub(super) depth: u32,
+    pub(super) variables: HashMap<VarId, Node>,
+    pub(super) varargs: Node,
+    pub(super) control: Node,
+    /// What may have ended the run before it was called, and by its end.
+    pub(super) stop_in: Node,
+    pub(super) stop_out: Node,
+    /// What may have ended the run before the protected call it is in.
+    pub(super) stop_before: Node,
+    /// Unknown where an error in it does not end the run.
+    pub(super) guarded: Node,
+    /// Unknown where it runs beside other branches of `parallel`.
+    pub(super) beside: Node,
+    pub(super) results: [Node; 4],
+    pub(super) more_results: Node,
+}
+
+/// Where a rule stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At {
+    pub(super) frame: FrameId,
+    /// What decides whether it is reached.
+    pub(super) control: Node,
+    /// What may end the run here or before.
+    pub(super) stop: Node,
+    /// The innermost loop, an index into [`Solver::loops`].
+    pub(super) loops: u32,
+}
+
+/// How often something is repeated.
+#[derive(Debug, Clone)]
+pub(super) enum Factor {
+    /// Not counted here.
+    Never,
+    Once,
+    Unbounded,
+    Numeric([Node; 3]),
+    /// Once for each item of a table.
+    Items(Node),
+    /// A generic `for` over an iterator and its state.
+    Iterated(Node, Node),
+    /// `retry`.
+    Attempts(Node),
+}
+
+#[derive(Debug)]
+pub(super) enum Source {
+    Anything,
+    Context(Rc<[Rc<str>]>),
+    Call(u32),
+}
+
+pub(super) struct Link {
+    pub(super) from: FrameId,
+    pub(super) loops: u32,
+    pub(super) factor: Factor,
+    pub(super) to: FrameId,
+}
+
+pub(super) struct Use {
+    pub(super) from: FrameId,
+    pub(super) loops: u32,
+    pub(super) factor: Factor,
+    pub(super) site: u32,
+}

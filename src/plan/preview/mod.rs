@@ -1,0 +1,175 @@
+//! What a plan would do, said before it does it.
+//!
+//! [`preview`] adds up what [`super::flow`] finds: calls and how many at most, the places they reach,
+//! and what they may cost. It never says less than can happen; where it cannot know, it says that.
+//!
+//! **Not said:** what views, triggers and functions of a database reach, and where a web server
+//! sends a request on to.
+
+mod reach;
+mod sql;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::CheckedPlan;
+use super::flow::{CallSite, Flow, Slice, analyse};
+use crate::base::{Effect, Value};
+use crate::catalog::{Catalog, TargetKind};
+
+pub use reach::{Reach, Target};
+
+/// What a preview rests on besides the plan.
+#[derive(Debug, Clone, Copy)]
+pub struct PreviewOptions<'a> {
+    /// The most calls of a run, all tools together.
+    pub tool_calls_max: u64,
+    /// The context, where it is known: values from it are then shown as they are.
+    pub context: Option<&'a Value>,
+    /// What tools reach whatever their arguments are, by tool: the configured model, for example.
+    pub always: &'a BTreeMap<String, Vec<(TargetKind, String)>>,
+}
+
+/// One parameter of a call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PreviewArgument {
+    /// The value as far as it is known, as a plan would write it.
+    pub shown: String,
+    /// What has a part in it.
+    pub slice: Slice,
+}
+
+/// One place of the plan that calls a tool.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PreviewCall {
+    /// Its number in the order of the source, from 1.
+    pub number: u32,
+    /// The tool.
+    pub tool: String,
+    /// The line; `None` where it may be anywhere.
+    pub line: Option<u32>,
+    /// What a call does to the world.
+    pub effect: Effect,
+    /// The most calls from here; `None` without a bound of its own.
+    pub calls_max: Option<u64>,
+    /// The parameters given, in the order of the manifest.
+    pub arguments: Vec<(String, PreviewArgument)>,
+    /// What decides whether the call is made.
+    pub made: Slice,
+    /// What it reaches.
+    pub targets: Vec<Target>,
+}
+
+/// What a plan would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Preview {
+    /// The calls, in the order of the source.
+    pub calls: Vec<PreviewCall>,
+    /// Every effect, mildest first.
+    pub effects: BTreeSet<Effect>,
+    /// Everything reached, each once.
+    pub targets: Vec<Target>,
+    /// The most calls of a run: the plan's own bound, or the limit where that is lower.
+    pub calls_max: u64,
+    /// Whether the plan has no bound of its own and only the limit holds.
+    pub is_unbounded: bool,
+    /// The most the calls can cost by their manifests' prices, in millionths of a US dollar.
+    pub cost_max_micro_usd: u64,
+    /// Tools that cost something and whose manifests name no price.
+    pub unpriced: BTreeSet<String>,
+    /// What `run` returns, as far as it is known.
+    pub result: PreviewArgument,
+    /// Whether the plan does what cannot be followed, so that anything may happen.
+    pub gave_up: bool,
+}
+
+/// Says what `plan` would do with the tools of `catalog`.
+#[must_use]
+pub fn preview(plan: &CheckedPlan, catalog: &Catalog, options: PreviewOptions<'_>) -> Preview {
+    preview_of(&analyse(plan, catalog), catalog, options)
+}
+
+/// As [`preview`], for a plan that was analysed already.
+#[must_use]
+pub fn preview_of(flow: &Flow, catalog: &Catalog, options: PreviewOptions<'_>) -> Preview {
+    let calls: Vec<PreviewCall> =
+        flow.call_sites().iter().filter_map(|site| call(site, catalog, options)).collect();
+    let mut targets: Vec<Target> = calls.iter().flat_map(|call| call.targets.iter().cloned()).collect();
+    targets.sort();
+    targets.dedup();
+    let bound = |call: &PreviewCall| call.calls_max;
+    let sum = calls.iter().map(bound).try_fold(0_u64, |sum, calls| sum.checked_add(calls?));
+    let calls_max = sum.unwrap_or(u64::MAX).min(options.tool_calls_max);
+    let price = |call: &PreviewCall| catalog.get(&call.tool).and_then(|spec| spec.price_micro_usd);
+    // No more calls than the limit, each at the highest price that may be asked.
+    let by_call = calls.iter().fold(0_u64, |sum, call| {
+        let most = call.calls_max.unwrap_or(u64::MAX).min(options.tool_calls_max);
+        sum.saturating_add(price(call).unwrap_or(0).saturating_mul(most))
+    });
+    let dearest = calls.iter().filter_map(price).max().unwrap_or(0);
+    let unpriced = calls
+        .iter()
+        .filter(|call| call.effect == Effect::Spend && price(call).is_none())
+        .map(|call| call.tool.clone())
+        .collect();
+    Preview {
+        effects: calls.iter().map(|call| call.effect).collect(),
+        targets,
+        calls_max,
+        is_unbounded: sum.is_none(),
+        cost_max_micro_usd: by_call.min(dearest.saturating_mul(calls_max)),
+        unpriced,
+        result: PreviewArgument { shown: flow.result().shown.clone(), slice: flow.result().slice.clone() },
+        gave_up: flow.gave_up(),
+        calls,
+    }
+}
+
+fn call(site: &CallSite, catalog: &Catalog, options: PreviewOptions<'_>) -> Option<PreviewCall> {
+    let spec = catalog.get(&site.tool)?;
+    let known = spec.parameters().map(|(name, _)| name);
+    let others = site.arguments.keys().map(String::as_str).filter(|name| spec.parameter(name).is_none());
+    let arguments = known
+        .chain(others)
+        .filter_map(|name| Some((name, site.arguments.get(name)?)))
+        .map(|(name, argument)| {
+            let argument = PreviewArgument { shown: argument.shown.clone(), slice: argument.slice.clone() };
+            (name.to_owned(), argument)
+        })
+        .collect();
+    let fixed = options.always.get(&site.tool).map_or(&[][..], Vec::as_slice);
+    Some(PreviewCall {
+        number: site.number,
+        tool: site.tool.clone(),
+        line: site.line,
+        effect: spec.effect,
+        calls_max: site.calls_max,
+        arguments,
+        made: site.made.clone(),
+        targets: reach::targets(site, spec, options.context, fixed),
+    })
+}
+
+impl Preview {
+    /// Whether the preview said that `what` may be reached by this tool: a host, a table and so on.
+    #[must_use]
+    pub fn announces(&self, tool: &str, kind: TargetKind, what: &str) -> bool {
+        self.calls
+            .iter()
+            .filter(|call| call.tool == tool)
+            .flat_map(|call| &call.targets)
+            .any(|target| target.covers(kind, what))
+    }
+
+    /// The most calls of a tool from a line; calls from places that are not known count for each.
+    /// `None` without a bound.
+    #[must_use]
+    pub fn calls_max_at(&self, tool: &str, line: Option<u32>) -> Option<u64> {
+        self.calls
+            .iter()
+            .filter(|call| call.tool == tool && (line.is_none() || call.line.is_none() || call.line == line))
+            .try_fold(0_u64, |sum, call| sum.checked_add(call.calls_max?))
+    }
+}

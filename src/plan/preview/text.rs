@@ -1,0 +1,117 @@
+//! A preview as a page for a reviewer at a terminal.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::{Preview, PreviewCall, Target};
+use crate::catalog::TargetKind;
+use crate::plan::flow::Origin;
+
+/// The names of what is reached, for one or more of a kind.
+const HEADINGS: [(TargetKind, &str); 6] = [
+    (TargetKind::Host, "hosts"),
+    (TargetKind::Recipient, "recipients"),
+    (TargetKind::Database, "databases"),
+    (TargetKind::Table, "tables"),
+    (TargetKind::File, "files"),
+    (TargetKind::Model, "models"),
+];
+
+impl Preview {
+    /// The preview as text: what is called and where each argument comes from, what is reached, how
+    /// many calls at most, and what it may cost.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let mut page = String::new();
+        if self.gave_up {
+            page.push_str(
+                "this plan looks up what it calls in ways that cannot be followed: any tool may be called, with anything\n\n",
+            );
+        }
+        if self.calls.is_empty() {
+            page.push_str("calls no tool\n");
+        } else {
+            page.push_str("calls\n");
+        }
+        for call in &self.calls {
+            write_call(call, &mut page);
+        }
+        page.push_str("\nreturns\n");
+        let _ = writeln!(page, "  {}", self.result.shown);
+        page.push_str("\nreaches\n");
+        let mut lines = 0;
+        for (kind, heading) in HEADINGS {
+            let names: Vec<String> = self.of(kind).map(|target| target.reach.to_string()).collect();
+            if !names.is_empty() {
+                lines += 1;
+                let _ = writeln!(page, "  {heading:<11} {}", names.join(", "));
+            }
+        }
+        if lines == 0 {
+            page.push_str("  nothing outside\n");
+        }
+        page.push_str("\nat most\n");
+        let effects: Vec<&str> = self.effects.iter().map(|effect| effect.as_str()).collect();
+        let effects = if effects.is_empty() { "none".to_owned() } else { effects.join(", ") };
+        let _ = writeln!(page, "  {:<11} {effects}", "effects");
+        let bound = if self.is_unbounded {
+            " (the limit `tool_calls`; the plan has no bound of its own)"
+        } else {
+            ""
+        };
+        let _ = writeln!(page, "  {:<11} {}{bound}", "calls", self.calls_max);
+        let _ = writeln!(page, "  {:<11} {}", "cost", self.cost());
+        page
+    }
+
+    fn of(&self, kind: TargetKind) -> impl Iterator<Item = &Target> {
+        self.targets.iter().filter(move |target| target.kind == kind)
+    }
+
+    fn cost(&self) -> String {
+        let dollars =
+            format!("{}.{:06} USD", self.cost_max_micro_usd / 1_000_000, self.cost_max_micro_usd % 1_000_000);
+        if self.unpriced.is_empty() {
+            return dollars;
+        }
+        let names: Vec<&str> = self.unpriced.iter().map(String::as_str).collect();
+        format!("{dollars}, and what {} costs, which has no price in its manifest", names.join(", "))
+    }
+}
+
+fn write_call(call: &PreviewCall, page: &mut String) {
+    let often = match call.calls_max {
+        Some(0) => "never".to_owned(),
+        Some(1) => "at most once".to_owned(),
+        Some(times) => format!("at most {times} times"),
+        None => "without bound".to_owned(),
+    };
+    let line = call.line.map_or_else(String::new, |line| format!(", line {line}"));
+    let _ = writeln!(page, "  {}. {}{line} ({}, {often})", call.number, call.tool, call.effect.as_str());
+    for (name, argument) in &call.arguments {
+        let _ = writeln!(page, "       {name:<12} {}", argument.shown);
+    }
+    let decides: Vec<String> = innermost(&call.made.control).map(said).collect();
+    if !decides.is_empty() {
+        let _ = writeln!(page, "       decided by   {}", decides.join(", "));
+    }
+}
+
+/// A reader is not told of `context.rows` where `context.rows.*.mail` is named.
+fn innermost(origins: &BTreeSet<Origin>) -> impl Iterator<Item = &Origin> {
+    let is_around = |outer: &Origin, inner: &Origin| match (outer, inner) {
+        (Origin::Context(outer), Origin::Context(inner)) => {
+            outer.0.len() < inner.0.len() && inner.0.starts_with(&outer.0)
+        }
+        _ => false,
+    };
+    origins.iter().filter(move |outer| !origins.iter().any(|inner| is_around(outer, inner)))
+}
+
+fn said(origin: &Origin) -> String {
+    match origin {
+        Origin::Context(path) => path.to_string(),
+        Origin::Call(number) => format!("call {number}"),
+        Origin::Anything => "anything".to_owned(),
+    }
+}

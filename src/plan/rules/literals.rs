@@ -1,0 +1,23 @@
+//! The texts written into a plan.
+
+use emmylua_parser::{LuaAstNode, LuaChunk, LuaLiteralExpr, LuaLiteralToken};
+
+use super::super::found::span_of;
+use super::super::report::Span;
+
+/// Every text the plan holds, with its place and node.
+pub(super) fn texts(chunk: &LuaChunk) -> impl Iterator<Item = (String, Span, LuaLiteralExpr)> {
+    chunk.descendants::<LuaLiteralExpr>().filter_map(|literal| match literal.get_literal()? {
+        LuaLiteralToken::String(text) => Some((text.get_value(), span_of(&literal), literal)),
+        _ => None,
+    })
+}
+
+/// The pieces of a text between blanks and what stands around addresses in prose.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| {
+        c.is_whitespace() || matches!(c, '<' | '>' | '(' | ')' | '"' | '\'' | ',' | ';' | '|')
+    })
+    .map(|word| word.trim_end_matches(['.', ':', '!', '?']))
+    .filter(|word| !word.is_empty())
+}

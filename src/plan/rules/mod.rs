@@ -1,0 +1,118 @@
+//! Rules of luaplan's own on the syntax tree: one file a rule, and comments that allow them.
+//!
+//! A rule sees the tree and the calls of tools; it knows no types.
+
+mod address_written;
+mod allow;
+mod call_in_loop;
+mod dynamic_tool;
+mod literals;
+mod loops;
+mod repeats;
+mod result_unused;
+mod run_shadowed;
+mod secret_written;
+mod unreachable;
+mod write_in_unbounded_loop;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use emmylua_parser::{LuaAstNode, LuaCallExpr, LuaChunk};
+
+use crate::base::ErrorCode;
+use crate::catalog::ToolSpec;
+
+use super::Severity;
+use super::check::CheckInput;
+use super::found::{Walk, span_of};
+use super::report::{Report, Span};
+use super::types::ToolCall;
+
+/// What rules go by.
+struct Plan<'a> {
+    chunk: &'a LuaChunk,
+    walk: &'a Walk,
+    input: &'a CheckInput<'a>,
+    calls: Vec<Call>,
+}
+
+/// A call of a tool in the tree.
+struct Call {
+    expression: LuaCallExpr,
+    spec: Arc<ToolSpec>,
+    /// Whether the tool itself is called, and not handed to `pcall` or `retry`.
+    is_direct: bool,
+}
+
+/// What a rule has to say.
+struct Raised {
+    severity: Severity,
+    span: Span,
+    message: String,
+    help: String,
+}
+
+impl Raised {
+    fn warning(span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, span, message: message.into(), help: help.into() }
+    }
+
+    fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, ..Self::warning(span, message, help) }
+    }
+}
+
+/// Looks through a plan for one thing.
+type Rule = fn(&Plan<'_>) -> Vec<Raised>;
+
+/// Every rule: its code and how it looks.
+const RULES: [(ErrorCode, Rule); 8] = [
+    (ErrorCode::PlanResultUnused, result_unused::find),
+    (ErrorCode::PlanWriteInUnboundedLoop, write_in_unbounded_loop::find),
+    (ErrorCode::PlanCallInLoop, call_in_loop::find),
+    (ErrorCode::PlanUnreachable, unreachable::find),
+    (ErrorCode::PlanRunShadowed, run_shadowed::find),
+    (ErrorCode::PlanSecretWritten, secret_written::find),
+    (ErrorCode::PlanAddressWritten, address_written::find),
+    (ErrorCode::PlanDynamicTool, dynamic_tool::find),
+];
+
+/// The codes of the rules, which a comment in the plan can allow.
+pub fn rule_codes() -> impl Iterator<Item = ErrorCode> {
+    RULES.into_iter().map(|(code, _)| code)
+}
+
+/// Reports what the rules find in `chunk`.
+pub(super) fn judge(
+    chunk: &LuaChunk,
+    input: &CheckInput<'_>,
+    walk: &Walk,
+    calls: &[ToolCall],
+    report: &mut Report<'_>,
+) {
+    let by_span: HashMap<Span, &ToolCall> = calls.iter().map(|call| (call.span, call)).collect();
+    let found = chunk.descendants::<LuaCallExpr>().filter_map(|expression| {
+        let call = by_span.get(&span_of(&expression))?;
+        let spec = input.catalog.get(&call.tool)?.clone();
+        Some(Call { expression, spec, is_direct: call.skip == 0 })
+    });
+    let plan = Plan { chunk, walk, input, calls: found.collect() };
+    for (code, find) in RULES {
+        for raised in find(&plan) {
+            // A call that will not be made as it stands is mended first.
+            if raised.severity == Severity::Warning && report.has_error_in(raised.span) {
+                continue;
+            }
+            match raised.severity {
+                Severity::Error => report.error(code, raised.span, raised.message, raised.help),
+                Severity::Warning => report.warning(code, raised.span, raised.message, raised.help),
+            }
+        }
+    }
+}
+
+/// Takes out what comments allow, once everything is found.
+pub(super) fn apply_allowances(chunk: &LuaChunk, report: &mut Report<'_>) {
+    allow::apply(chunk, report);
+}

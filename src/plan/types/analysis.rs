@@ -1,0 +1,122 @@
+//! The analysis library with the sandbox's, the library's and the tools' declarations loaded.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use emmylua_code_analysis::{EmmyLuaAnalysis, Emmyrc, EmmyrcLuaVersion, FileId, LuaSignatureId};
+use emmylua_parser::{LuaAstNode, LuaFuncStat};
+
+use crate::catalog::{Catalog, stubs};
+
+use super::super::declarations;
+use super::question::{Question, Verdict};
+use super::{arguments, fields, library, nils};
+
+/// Catalogs whose declarations a thread keeps loaded.
+const KEPT_MAX: usize = 4;
+/// An analysis keeps something of every plan it saw; after so many bytes of plans it is made anew.
+const SEEN_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// What is reckoned for a check besides its plan.
+const CHECK_BYTES: usize = 256;
+
+/// The analyses of one thread, the last used last.
+#[derive(Default)]
+pub(super) struct Analyses(Vec<Analysis>);
+
+impl Analyses {
+    pub(super) fn answer(&mut self, question: &Question) -> Vec<Verdict> {
+        let known = self.0.iter().position(|analysis| analysis.fits(&question.catalog));
+        let mut analysis = match known {
+            Some(place) => self.0.remove(place),
+            None => Analysis::new(&question.catalog),
+        };
+        let verdicts = analysis.answer(question);
+        if analysis.seen_bytes < SEEN_BYTES_MAX {
+            if self.0.len() == KEPT_MAX {
+                self.0.remove(0);
+            }
+            self.0.push(analysis);
+        }
+        verdicts
+    }
+}
+
+/// The analysis for one catalog. It is made for each catalog alone, so no plan sees tools of another.
+pub(super) struct Analysis {
+    inner: EmmyLuaAnalysis,
+    catalog: Catalog,
+    declarations: String,
+    /// The tool each declared function stands for.
+    tools: HashMap<LuaSignatureId, String>,
+    context: Option<String>,
+    seen_bytes: usize,
+}
+
+impl Analysis {
+    fn new(catalog: &Catalog) -> Self {
+        let mut settings = Emmyrc::default();
+        settings.runtime.version = EmmyrcLuaVersion::Lua54;
+        let mut inner = EmmyLuaAnalysis::new();
+        inner.update_config(Arc::new(settings));
+        inner.add_main_workspace(PathBuf::from("/plan"));
+        let declarations = stubs(catalog);
+        for (name, text) in declarations::ALL {
+            inner.update_file_by_path(&path(name), Some(text.to_owned()));
+        }
+        let file = inner.update_file_by_path(&path("tools"), Some(format!("---@meta\n{declarations}")));
+        let tools = file.map(|file| declared_tools(&inner, file)).unwrap_or_default();
+        Self { inner, catalog: catalog.clone(), declarations, tools, context: None, seen_bytes: 0 }
+    }
+
+    fn fits(&self, catalog: &Catalog) -> bool {
+        let same = self.catalog.iter().count() == catalog.iter().count()
+            && self.catalog.iter().zip(catalog.iter()).all(|(own, other)| Arc::ptr_eq(own, other));
+        same || self.declarations == stubs(catalog)
+    }
+
+    fn answer(&mut self, question: &Question) -> Vec<Verdict> {
+        if self.context != question.context {
+            let text = question.context.as_ref().map(|text| format!("---@meta\n{text}"));
+            self.seen_bytes += text.as_ref().map_or(0, String::len);
+            self.inner.update_file_by_path(&path("context"), text);
+            self.context.clone_from(&question.context);
+        }
+        let text = question.masked.text.clone();
+        self.seen_bytes += text.len() + CHECK_BYTES;
+        let Some(file) = self.inner.update_file_by_path(&path("plan"), Some(text)) else { return Vec::new() };
+        let Some(model) = self.inner.compilation.get_semantic_model(file) else { return Vec::new() };
+        let typed = Typed { model, tools: &self.tools, question };
+        let mut verdicts = arguments::judge(&typed);
+        verdicts.extend(library::judge(&typed));
+        verdicts.extend(fields::judge(&typed));
+        verdicts.extend(nils::judge(&typed));
+        verdicts
+    }
+}
+
+/// A plan whose types are known.
+pub(super) struct Typed<'a> {
+    pub(super) model: emmylua_code_analysis::SemanticModel<'a>,
+    pub(super) tools: &'a HashMap<LuaSignatureId, String>,
+    pub(super) question: &'a Question,
+}
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(format!("/plan/{name}.lua"))
+}
+
+fn declared_tools(analysis: &EmmyLuaAnalysis, file: FileId) -> HashMap<LuaSignatureId, String> {
+    let Some(tree) = analysis.compilation.get_db().get_vfs().get_syntax_tree(&file) else {
+        return HashMap::new();
+    };
+    let functions = tree.get_chunk_node();
+    let functions = functions.descendants::<LuaFuncStat>();
+    functions
+        .filter_map(|function| {
+            let name = function.get_func_name()?.get_text();
+            Some((LuaSignatureId::from_closure(file, &function.get_closure()?), name))
+        })
+        .collect()
+}

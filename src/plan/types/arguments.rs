@@ -1,0 +1,229 @@
+//! Arguments of tool calls whose values the source does not show: what their types say.
+
+use std::collections::HashMap;
+
+use emmylua_code_analysis::{LuaMemberKey, LuaSemanticDeclId, LuaType};
+use emmylua_parser::{LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexKey, LuaTableField};
+
+use crate::base::{ErrorCode, nearest};
+use crate::catalog::ToolSpec;
+
+use super::super::report::{Report, Span};
+use super::super::{Severity, arguments as literal};
+use super::ToolCall;
+use super::analysis::Typed;
+use super::kinds::{Kind, name_of};
+use super::question::Verdict;
+
+pub(super) fn judge(typed: &Typed<'_>) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    let by_span: HashMap<Span, &ToolCall> =
+        typed.question.calls.iter().map(|call| (call.span, call)).collect();
+    for call in typed.model.get_root().descendants::<LuaCallExpr>() {
+        let span = typed.span(&call);
+        let known = by_span.get(&span);
+        match known {
+            Some(known) => {
+                if let Some(spec) = typed.question.catalog.get(&known.tool) {
+                    Checker { typed, spec, call: &call, verdicts: &mut verdicts }.arguments(known.skip);
+                }
+            }
+            None => {
+                if let Some(spec) = renamed(typed, &call) {
+                    verdicts.extend(literals(typed, spec, &call));
+                    Checker { typed, spec, call: &call, verdicts: &mut verdicts }.arguments(0);
+                }
+            }
+        }
+    }
+    verdicts
+}
+
+/// The tool behind a call by another name: a local variable, or a member of a table.
+fn renamed<'a>(typed: &'a Typed<'_>, call: &LuaCallExpr) -> Option<&'a ToolSpec> {
+    if call.is_colon_call() {
+        return None;
+    }
+    let callee = call.get_prefix_expr()?;
+    // A global name stands for what the judge of names found it to be.
+    if matches!(&callee, LuaExpr::NameExpr(name) if typed.question.defined.contains(&name.get_name_text()?)) {
+        return None;
+    }
+    if !matches!(callee, LuaExpr::NameExpr(_) | LuaExpr::IndexExpr(_)) {
+        return None;
+    }
+    match typed.model.infer_expr(callee).ok()? {
+        LuaType::Signature(id) => {
+            let name = typed.tools.get(&id)?;
+            typed.question.catalog.get(name).map(AsRef::as_ref)
+        }
+        _ => None,
+    }
+}
+
+/// What the source shows of the arguments of a call that the judge of names could not see.
+fn literals(typed: &Typed<'_>, spec: &ToolSpec, call: &LuaCallExpr) -> Vec<Verdict> {
+    let mut report = Report::new(&typed.question.masked.text);
+    literal::check(spec, call, 0, &mut report);
+    report
+        .into_findings()
+        .into_iter()
+        .map(|finding| Verdict {
+            code: ErrorCode::PlanBadArgument,
+            severity: finding.severity,
+            span: typed.question.masked.original(finding.span),
+            message: finding.message,
+            help: finding.help,
+        })
+        .collect()
+}
+
+struct Checker<'a, 't> {
+    typed: &'a Typed<'t>,
+    spec: &'a ToolSpec,
+    call: &'a LuaCallExpr,
+    verdicts: &'a mut Vec<Verdict>,
+}
+
+impl Checker<'_, '_> {
+    fn arguments(&mut self, skip: usize) {
+        let Some(list) = self.call.get_args_list() else { return };
+        let arguments: Vec<LuaExpr> = list.get_args().skip(skip).collect();
+        match arguments.as_slice() {
+            [LuaExpr::TableExpr(table)] => {
+                // With a hidden key nobody can say whether these are names.
+                if table.get_fields().any(|field| matches!(field.get_field_key(), Some(LuaIndexKey::Expr(_))))
+                {
+                    return;
+                }
+                let fields: Vec<(String, LuaExpr)> = table
+                    .get_fields()
+                    .filter(LuaTableField::is_assign_field)
+                    .filter_map(|field| match field.get_field_key()? {
+                        LuaIndexKey::Name(name) => {
+                            Some((name.get_name_text().to_owned(), field.get_value_expr()?))
+                        }
+                        LuaIndexKey::String(text) => Some((text.get_value(), field.get_value_expr()?)),
+                        _ => None,
+                    })
+                    .collect();
+                if !fields.is_empty()
+                    && self.spec.takes_as_named(fields.iter().map(|(name, _)| name.as_str()))
+                {
+                    for (name, value) in &fields {
+                        self.value(name, value);
+                    }
+                    return;
+                }
+            }
+            [only] if self.table_of_names(only) => return,
+            _ => {}
+        }
+        self.by_position(&arguments);
+    }
+
+    fn by_position(&mut self, arguments: &[LuaExpr]) {
+        let spec = self.spec;
+        let open_ended = arguments.last().is_some_and(|last| matches!(last, LuaExpr::CallExpr(_)));
+        let certain = arguments.len() - usize::from(open_ended && arguments.len() > 1);
+        for ((name, _), value) in spec.parameters().zip(&arguments[..certain]) {
+            self.value(name, value);
+        }
+    }
+
+    /// One argument that is a table of names from elsewhere; whether it is one.
+    fn table_of_names(&mut self, only: &LuaExpr) -> bool {
+        let Some(kinds) = self.typed.kinds_of(only) else { return true };
+        let [Kind::Made(made)] = kinds.as_slice() else {
+            // A table of which too little is known may hold the names.
+            return kinds.iter().any(|kind| matches!(kind, Kind::Made(_) | Kind::Table | Kind::Fields(_)));
+        };
+        let Some(members) = self.typed.model.get_member_infos(made) else { return true };
+        let names: Vec<String> = members.iter().filter_map(|member| name_of(&member.key)).collect();
+        if names.len() < members.len() || !self.spec.takes_as_named(names.iter().map(String::as_str)) {
+            return true;
+        }
+        let call_start = self.call.get_position();
+        let parameters: Vec<&str> = self.spec.parameters().map(|(name, _)| name).collect();
+        for member in &members {
+            let Some(name) = name_of(&member.key) else { continue };
+            let is_before = match &member.property_owner_id {
+                Some(LuaSemanticDeclId::Member(id)) => id.get_position() < call_start,
+                _ => false,
+            };
+            if self.spec.parameter(&name).is_none() && is_before && !self.spec.takes_unknown_names() {
+                self.refuse(only, self.spec.unknown_name_message(&name));
+            }
+        }
+        for required in parameters.iter().filter(|name| self.spec.is_required(name)) {
+            let misspelt = names.iter().any(|name| {
+                self.spec.parameter(name).is_none()
+                    && nearest(name, parameters.iter().copied()) == Some(required)
+            });
+            if !names.iter().any(|name| name == required) && !misspelt {
+                self.refuse(only, self.spec.missing_message(required));
+            }
+        }
+        true
+    }
+
+    fn value(&mut self, name: &str, value: &LuaExpr) {
+        if self.spec.parameter(name).is_none() || literal::is_shown(value) {
+            return;
+        }
+        let Some(kinds) = self.typed.kinds_of(value) else { return };
+        // A failed call's result is looked for where it is used, and an absent value is not given.
+        let mut meant = kinds.iter().filter(|kind| !matches!(kind, Kind::Nil | Kind::Failure)).peekable();
+        if meant.peek().is_none() || meant.any(|kind| self.fits(name, kind)) {
+            return;
+        }
+        let known = match kinds.as_slice() {
+            [Kind::Known(known)] => self.spec.fault_of(name, known),
+            _ => None,
+        };
+        let message = known.unwrap_or_else(|| {
+            let expected = self.spec.parameter(name).map(crate::catalog::lua_type).unwrap_or_default();
+            let mut words: Vec<&str> = kinds.iter().map(Kind::word).collect();
+            words.dedup();
+            format!(
+                "`{}`: parameter `{name}` must be {expected}; {} comes",
+                self.spec.name,
+                words.join(" or ")
+            )
+        });
+        self.refuse(value, message);
+    }
+
+    fn fits(&self, name: &str, kind: &Kind) -> bool {
+        if let Kind::Known(value) = kind {
+            return self.spec.fault_of(name, value).is_none();
+        }
+        let made_is_list = match kind {
+            Kind::Made(made) => self.is_list(made),
+            _ => None,
+        };
+        kind.json_kinds(made_is_list).iter().any(|json| self.spec.parameter_accepts(name, json))
+    }
+
+    /// Whether a table made in the plan is a list; nothing where it may be either.
+    fn is_list(&self, made: &LuaType) -> Option<bool> {
+        let members = self.typed.model.get_member_infos(made)?;
+        let named = members.iter().any(|member| matches!(member.key, LuaMemberKey::Name(_)));
+        let placed = members.iter().any(|member| matches!(member.key, LuaMemberKey::Integer(_)));
+        match (named, placed) {
+            (true, false) => Some(false),
+            (false, true) => Some(true),
+            _ => None,
+        }
+    }
+
+    fn refuse(&mut self, value: &LuaExpr, message: String) {
+        self.verdicts.push(Verdict {
+            code: ErrorCode::PlanBadArgument,
+            severity: Severity::Error,
+            span: self.typed.span(value),
+            message,
+            help: format!("the parameters are {}", literal::signature(self.spec)),
+        });
+    }
+}

@@ -1,0 +1,227 @@
+//! Fields that a result or the context does not have.
+
+use std::collections::{BTreeSet, HashSet};
+
+use emmylua_code_analysis::LuaType;
+use emmylua_parser::{
+    LuaAssignStat, LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexExpr, LuaIndexKey, LuaVarExpr,
+};
+use serde_json::Value as Json;
+
+use crate::base::{ErrorCode, nearest};
+
+use super::super::Severity;
+use super::analysis::Typed;
+use super::guards::{Use, is_target, use_of};
+use super::kinds::{Fields, Kind, is_context};
+use super::question::Verdict;
+
+/// What a failed call may tell besides `error`, `code` and `retryable`.
+const FAILURE: [&str; 22] = [
+    "error",
+    "code",
+    "retryable",
+    "status",
+    "url",
+    "retry_after_ms",
+    "timeout_ms",
+    "limit",
+    "limit_ms",
+    "max_wait_ms",
+    "attempts",
+    "cause",
+    "observed",
+    "parameter",
+    "body",
+    "response",
+    "recipient",
+    "refused",
+    "smtp_code",
+    "help",
+    "database",
+    "failed_code",
+];
+
+pub(super) fn judge(typed: &Typed<'_>) -> Vec<Verdict> {
+    let root = typed.model.get_root();
+    let Some(written) = Written::of(typed) else { return Vec::new() };
+    let looked: HashSet<String> = root
+        .descendants::<LuaIndexExpr>()
+        .filter(|index| matches!(use_of(root, &LuaExpr::IndexExpr(index.clone())), Use::Looked))
+        .map(|index| index.syntax().text().to_string())
+        .collect();
+    let mut verdicts = Vec::new();
+    for index in root.descendants::<LuaIndexExpr>() {
+        let name = match index.get_index_key() {
+            Some(LuaIndexKey::Name(name)) => name.get_name_text().to_owned(),
+            Some(LuaIndexKey::String(text)) => text.get_value(),
+            _ => continue,
+        };
+        if is_target(&index) || written.names.contains(&name) {
+            continue;
+        }
+        if let Some(verdict) = unknown(typed, &written, &looked, &index, &name) {
+            verdicts.push(verdict);
+        }
+    }
+    verdicts
+}
+
+fn unknown(
+    typed: &Typed<'_>,
+    written: &Written,
+    looked: &HashSet<String>,
+    index: &LuaIndexExpr,
+    name: &str,
+) -> Option<Verdict> {
+    let prefix = index.get_prefix_expr()?;
+    let kinds = typed.kinds_of(&prefix)?;
+    let mut tables: Vec<&Fields> = Vec::new();
+    let mut may_fail = false;
+    for kind in &kinds {
+        match kind {
+            Kind::Fields(fields) if fields.open || fields.names.contains(name) => return None,
+            Kind::Fields(fields) => {
+                if fields.class.as_ref().is_some_and(|class| written.open.contains(class)) {
+                    return None;
+                }
+                tables.push(fields);
+            }
+            Kind::Failure => may_fail = true,
+            Kind::Nil => {}
+            _ => return None,
+        }
+    }
+    if may_fail && FAILURE.contains(&name) || tables.is_empty() && !may_fail {
+        return None;
+    }
+    let of_context = tables.iter().any(|fields| fields.class.as_deref().is_some_and(is_context));
+    let of_tool = may_fail || tables.iter().any(|fields| belongs_to_a_tool(typed, fields));
+    let known: BTreeSet<&str> =
+        tables.iter().flat_map(|fields| fields.names.iter().map(String::as_str)).collect();
+    let known_or_failure =
+        known.iter().copied().chain(may_fail.then_some(["error", "code", "retryable"]).into_iter().flatten());
+    let near = nearest(name, known_or_failure);
+    let used = use_of(typed.model.get_root(), &LuaExpr::IndexExpr(index.clone()));
+    let severity = match (used, near) {
+        (Use::Looked, None) => return None,
+        // Asked for elsewhere, so the plan knows that it may be absent.
+        (_, None) if of_context && looked.contains(&index.syntax().text().to_string()) => return None,
+        (Use::Looked, Some(_)) => Severity::Warning,
+        // A later run's context may have what this one lacks; a result never will.
+        (Use::HandedOn, None) if of_context => Severity::Warning,
+        (Use::HandedOn | Use::Raises, _) => Severity::Error,
+    };
+    // The result of a failed call raises where it is asked for anything else.
+    let severity = if tables.is_empty() { Severity::Error } else { severity };
+    let severity = if of_context || of_tool { severity } else { Severity::Warning };
+    let whose = if tables.is_empty() {
+        format!("`{}` is the result of a failed call, which", prefix.get_text())
+    } else if of_context && prefix.get_text().chars().count() > 60 {
+        "this part of the context".to_owned()
+    } else {
+        let text: String = prefix.get_text().chars().take(60).collect();
+        format!("`{}`", text.lines().next().unwrap_or_default())
+    };
+    let help = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if tables.is_empty() => "a failed call has `error`, `code` and `retryable`".to_owned(),
+        None if of_context => format!("the context given has {} there", listed(&known)),
+        None => format!("it has {}", listed(&known)),
+    };
+    Some(Verdict {
+        code: ErrorCode::PlanUnknownField,
+        severity,
+        span: typed.span(index),
+        message: format!("{whose} has no field `{name}`"),
+        help,
+    })
+}
+
+fn listed(names: &BTreeSet<&str>) -> String {
+    const SHOWN_MAX: usize = 12;
+    let shown: Vec<String> = names.iter().take(SHOWN_MAX).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > SHOWN_MAX { " and more" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// Whether fields are those of a tool's result or of a table inside one.
+fn belongs_to_a_tool(typed: &Typed<'_>, fields: &Fields) -> bool {
+    fields.class.as_ref().is_some_and(|class| !is_context(class))
+        || typed.question.catalog.iter().any(|spec| has_object(&spec.result, &fields.names))
+}
+
+fn has_object(schema: &Json, names: &BTreeSet<String>) -> bool {
+    let own = schema.get("properties").and_then(Json::as_object);
+    own.is_some_and(|own| own.len() == names.len() && own.keys().all(|name| names.contains(name)))
+        || match schema {
+            Json::Object(members) => members.values().any(|inner| has_object(inner, names)),
+            Json::Array(items) => items.iter().any(|inner| has_object(inner, names)),
+            _ => false,
+        }
+}
+
+/// What the plan itself adds to tables.
+struct Written {
+    /// Names of fields it assigns, whatever the table.
+    names: HashSet<String>,
+    /// Classes it adds fields to by names that are not plain to see.
+    open: HashSet<String>,
+}
+
+impl Written {
+    /// Nothing where fields are added to tables nobody knows.
+    fn of(typed: &Typed<'_>) -> Option<Self> {
+        let root = typed.model.get_root();
+        let mut written = Self { names: HashSet::new(), open: HashSet::new() };
+        for assignment in root.descendants::<LuaAssignStat>() {
+            let (targets, _) = assignment.get_var_and_expr_list();
+            for target in targets {
+                let LuaVarExpr::IndexExpr(index) = target else { continue };
+                match index.get_index_key()? {
+                    LuaIndexKey::Name(name) => {
+                        written.names.insert(name.get_name_text().to_owned());
+                    }
+                    LuaIndexKey::String(text) => {
+                        written.names.insert(text.get_value());
+                    }
+                    _ => written.opened(typed, &index.get_prefix_expr()?)?,
+                }
+            }
+        }
+        for function in root.descendants::<emmylua_parser::LuaFuncStat>() {
+            if let Some(LuaVarExpr::IndexExpr(index)) = function.get_func_name()
+                && let Some(LuaIndexKey::Name(name)) = index.get_index_key()
+            {
+                written.names.insert(name.get_name_text().to_owned());
+            }
+        }
+        for call in root.descendants::<LuaCallExpr>() {
+            let callee = call.get_prefix_expr().map(|callee| callee.get_text());
+            if matches!(callee.as_deref(), Some("rawset" | "setmetatable"))
+                && let Some(table) = call.get_args_list().and_then(|list| list.get_args().next())
+            {
+                written.opened(typed, &table)?;
+            }
+        }
+        Some(written)
+    }
+
+    fn opened(&mut self, typed: &Typed<'_>, table: &LuaExpr) -> Option<()> {
+        match typed.model.infer_expr(table.clone()) {
+            Ok(LuaType::Ref(id) | LuaType::Def(id)) => {
+                self.open.insert(id.get_name().to_owned());
+                Some(())
+            }
+            Ok(
+                LuaType::TableConst(_)
+                | LuaType::Array(_)
+                | LuaType::Tuple(_)
+                | LuaType::Table
+                | LuaType::TableGeneric(_)
+                | LuaType::Object(_),
+            ) => Some(()),
+            _ => None,
+        }
+    }
+}

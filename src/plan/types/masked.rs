@@ -1,0 +1,85 @@
+//! The plan as the analysis sees it: without comments, and with the context's type declared.
+
+use emmylua_parser::{LuaChunk, LuaClosureExpr, LuaExpr, LuaStat, LuaVarExpr};
+
+use super::super::found::{comments, span_of};
+use super::super::report::Span;
+use super::CONTEXT;
+
+/// Source of the same length as the plan's, but for one line put in.
+pub(super) struct Masked {
+    pub(super) text: String,
+    /// Where the line was put in, and how long it is.
+    inserted: Option<(usize, usize)>,
+}
+
+impl Masked {
+    /// The plan without its comments; `run`'s parameter is declared where `with_context` says so.
+    pub(super) fn new(chunk: &LuaChunk, source: &str, with_context: bool) -> Self {
+        let mut bytes = source.as_bytes().to_vec();
+        for (start, end) in comments(chunk) {
+            for byte in bytes.get_mut(start..end).unwrap_or_default() {
+                if *byte != b'\n' {
+                    *byte = b' ';
+                }
+            }
+        }
+        for byte in &mut bytes {
+            if matches!(*byte, b'\x0b' | b'\x0c') {
+                *byte = b' ';
+            }
+        }
+        // Comments go byte by byte but whole, so what is left is as valid as before.
+        let mut text = String::from_utf8(bytes).unwrap_or_default();
+        let entry = with_context.then(|| entry(chunk)).flatten();
+        let inserted = entry.map(|(at, parameter)| {
+            let line = format!("\n---@param {parameter} {CONTEXT}\n");
+            text.insert_str(at, &line);
+            (at, line.len())
+        });
+        Self { text, inserted }
+    }
+
+    /// A place in the plan as it was written.
+    pub(super) fn original(&self, (start, end): Span) -> Span {
+        let back = |offset: usize| match self.inserted {
+            Some((at, length)) if offset >= at + length => offset - length,
+            Some((at, _)) if offset > at => at,
+            _ => offset,
+        };
+        (back(start), back(end))
+    }
+}
+
+/// Where the last statement of the top level that defines `run` begins, and its first parameter.
+fn entry(chunk: &LuaChunk) -> Option<(usize, String)> {
+    let defining = |statement: LuaStat| {
+        let (closure, at) = match &statement {
+            LuaStat::FuncStat(function) => match function.get_func_name()? {
+                LuaVarExpr::NameExpr(name) if name.get_name_text()? == "run" => {
+                    (function.get_closure()?, span_of(&statement).0)
+                }
+                _ => return None,
+            },
+            LuaStat::AssignStat(assignment) => {
+                let (targets, values) = assignment.get_var_and_expr_list();
+                match (targets.as_slice(), values.as_slice()) {
+                    ([LuaVarExpr::NameExpr(name)], [LuaExpr::ClosureExpr(closure)])
+                        if name.get_name_text()? == "run" =>
+                    {
+                        (closure.clone(), span_of(&statement).0)
+                    }
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        Some((at, first_parameter(&closure)?))
+    };
+    chunk.get_block()?.get_stats().filter_map(defining).last()
+}
+
+fn first_parameter(closure: &LuaClosureExpr) -> Option<String> {
+    let first = closure.get_params_list()?.get_params().next()?;
+    Some(first.get_name_token()?.get_name_text().to_owned())
+}
