@@ -41,6 +41,13 @@ impl Error {
         }))
     }
 
+    /// Says the same in other words, for example with the file it is about in front.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.0.message = message.into();
+        self
+    }
+
     /// Adds what to do next, where something better than [`ErrorCode::remedy`] is known.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {

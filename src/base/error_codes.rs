@@ -76,6 +76,19 @@ error_codes! {
     EngineUnsupported = "engine_unsupported", "The plan uses a part of Lua that the chosen engine does not have.", "Write the named part otherwise, or run the plan on the engine `mlua`.";
     EngineFailed = "engine_failed", "The engine that ran the plan failed inside.", "Run the plan on the engine `mlua`, and report the plan.";
     PlanBadArgument = "plan_bad_argument", "A tool call in the plan has a missing, unknown or wrongly typed argument.", "Compare the call with the tool's parameters, `luaplan tools show NAME`.";
+    PlanUnknownField = "plan_unknown_field", "The plan reads a field that the result of a tool or the context does not have.", "Use a field it has; the message names the nearest.";
+    PlanNilIndex = "plan_nil_index", "The plan indexes or calls a value that is, or may be, nil.", "Test the value first.";
+    PlanResultUnused = "plan_result_unused", "Nobody looks at the result of a tool call, so a failure shows only at the end of the run.", "Test the result's `error`.";
+    PlanWriteInUnboundedLoop = "plan_write_in_unbounded_loop", "A call that writes, sends or spends stands in a loop that nothing bounds.", "Count the turns, or go over a list with `for`.";
+    PlanCallInLoop = "plan_call_in_loop", "Calls are made one after another where one call, or calls side by side, would do.", "Give the tool a list, or use `parallel`.";
+    PlanUnreachable = "plan_unreachable", "A part of the plan is never run.", "Remove it, or correct what stands before it.";
+    PlanRunShadowed = "plan_run_shadowed", "`run` is defined more than once, or hidden by a local variable.", "Define `run` once.";
+    PlanSecretWritten = "plan_secret_written", "A key, token or password is written into the plan.", "Keep it in the tools' configuration.";
+    PlanAddressWritten = "plan_address_written", "An address is written into the plan that is neither in the task nor in the context.", "Make sure that it is meant.";
+    PlanDynamicTool = "plan_dynamic_tool", "Which tool is called is worked out while the plan runs.", "Call the tool by its name.";
+    PlanAllowWithoutReason = "plan_allow_without_reason", "A comment allows a finding without saying why, so it has no effect.", "Write the reason behind it.";
+    PlanAllowUnused = "plan_allow_unused", "A comment allows what is not found, or what cannot be allowed.", "Remove the comment.";
+    PlanTypesUnknown = "plan_types_unknown", "The types in the plan could not be worked out, so only names and literals were checked.", "Split the plan into smaller functions.";
 
     PlanError = "plan_error", "The plan raised an error while running.", "Read the message and line; `luaplan show RUN` lists the calls made before it.";
     ToolErrorUsed = "tool_error_used", "The plan used the result of a failed call as if it had succeeded.", "Test `result.error` before using a result.";
@@ -83,10 +96,16 @@ error_codes! {
     CallNotPossibleHere = "call_not_possible_here", "A tool was called where the VM cannot pause: in the callback of a string function.", "Make the call before and use its result there.";
     SandboxViolation = "sandbox_violation", "The plan tried to reach past the sandbox.", "Remove the attempt; nothing outside the tools can be reached.";
     Cancelled = "cancelled", "The run was cancelled.", "Start it again if it is still wanted.";
+    RunActive = "run_active", "The run is under way.", "Wait for its end, or cancel it where it runs.";
+    RunNotResumable = "run_not_resumable", "The run cannot go on from its journal.", "Read the message; start the run again, after looking at what it did: `luaplan show RUN`.";
+    CallInDoubt = "call_in_doubt", "A call was begun and nobody knows whether it took effect; it is not made again without being asked.", "Look at the world, then `luaplan resume RUN` with `--retry CALL`, `--done CALL=JSON` or `--failed CALL=REASON`.";
+    CallMarkedFailed = "call_marked_failed", "A person said that the call did not take effect.", "Go on without it, or make the call in a new run.";
+    ReplayDiverged = "replay_diverged", "The plan did something else than what is on record.", "The plan, luaplan or a tool's manifest has changed since; start a new run.";
+    CallNotOnRecord = "call_not_on_record", "The replayed plan asked for a call that the recorded run did not make.", "A replay makes no calls; run the plan to have it made.";
     WorkerCrashed = "worker_crashed", "The process that ran the plan ended before the plan did.", "Look at its signal or exit status; luaplan itself goes on. If the plan is a harmless one, report it.";
     WorkerProtocol = "worker_protocol", "The process that ran the plan sent something that is not in the protocol, and was ended.", "Report it with the plan and the log lines that carry the same run id.";
     WorkerUnavailable = "worker_unavailable", "No process could be started to run the plan in.", "Run `luaplan doctor`; the message says what the system refused.";
-    Interrupted = "interrupted", "The process was asked to stop while the run was going.", "Start the run again.";
+    Interrupted = "interrupted", "The process was asked to stop while the run was going.", "Go on with `luaplan resume RUN`, or start the run again.";
 
     LimitInstructions = "limit_instructions", "The plan used up its instructions.", "Make the plan do less, or raise the limit `instructions`.";
     LimitMemory = "limit_memory", "The plan used up its memory.", "Keep less at once, or raise the limit `memory`.";
@@ -103,7 +122,10 @@ error_codes! {
     ToolUnknown = "tool_unknown", "There is no tool of that name, or it is not enabled.", "See `luaplan tools`.";
     ToolNotConfigured = "tool_not_configured", "The tool needs configuration that is missing; no call was made.", "Set the keys named in the message; `luaplan doctor` shows what is missing.";
     BadArguments = "bad_arguments", "The arguments do not fit the tool's parameters; no call was made.", "Compare with `luaplan tools show NAME`.";
-    PermissionDenied = "permission_denied", "Policy or configuration does not allow this call; it was not made.", "Ask for the grant named in the message.";
+    PermissionDenied = "permission_denied", "Policy or configuration does not allow this call; it was not made.", "The message names the rule or setting; `luaplan policy explain RUN` says which rules matched.";
+    ApprovalRequired = "approval_required", "A call waits for a person's approval; the run is paused.", "Decide with `luaplan approve RUN CALL`; `luaplan approve` lists what waits.";
+    ApprovalDenied = "approval_denied", "A person denied the call; it was not made.", "Read the reason; do without the call, or ask for another one.";
+    ApprovalStale = "approval_stale", "The request was decided already, or the call it is about is no longer wanted.", "List what waits now: `luaplan approve`.";
     RateLimited = "rate_limited", "The tool's rate limit is used up and waiting would take too long.", "Wait for `retry_after_ms`, or call less often.";
     ToolTimeout = "tool_timeout", "The tool did not answer in time.", "Try again, ask for less, or raise the tool's `timeout`.";
     ToolFailed = "tool_failed", "The tool failed for a reason of its own.", "Read the message.";
@@ -120,6 +142,10 @@ error_codes! {
     FetchFailed = "fetch_failed", "The server could not be reached or broke off.", "Try again later.";
     HttpStatus = "http_status", "The server answered with a status that is not 2xx.", "Look at `status`.";
     TooManyRedirects = "too_many_redirects", "The server redirected more often than is followed.", "Use the final URL.";
+
+    ResponseInvalid = "response_invalid", "What came back is not what the tool's manifest says.", "Compare the answer with the manifest; `luaplan tools test` makes one call.";
+    CommandFailed = "command_failed", "The command ended with a status that means failure, or could not be started.", "Look at `exit_code` and `stderr`.";
+    ConfinementMissing = "confinement_missing", "Commands run under bubblewrap, which is not there or cannot work here; nothing was run.", "Install bubblewrap (`bwrap`) and allow user namespaces, or grant `unconfined = true` under `[tools.NAME]`.";
 
     EmailInvalid = "email_invalid", "An address, subject or attachment cannot be sent as given.", "Correct the part named; line breaks are not allowed in headers.";
     RecipientDenied = "recipient_denied", "A recipient is not on the allow list; nothing was sent.", "Add it to `[tools.send_email] allow_recipients` if it is meant.";
@@ -143,6 +169,11 @@ error_codes! {
     LlmCollapsed = "llm_collapsed", "The model repeated nearly the same wrong answer three times.", "Word the task differently or use another model.";
     LlmDepth = "llm_depth", "A model call was made from within too many model calls.", "Do not call models from plans that models started.";
 
+    McpUnavailable = "mcp_unavailable", "An MCP server could not be started or reached, or broke off.", "Look at its log on standard error (`log.filter = \"debug\"`) and its `[mcp.NAME]`; it is started again by itself.";
+    McpChanged = "mcp_changed", "A tool of an MCP server is not what was accepted.", "Look at what it is now and accept it: `luaplan mcp accept NAME`.";
+    McpFailed = "mcp_failed", "An MCP server answered a call with an error.", "Read its message; the call was made.";
+    McpResultInvalid = "mcp_result_invalid", "An MCP server answered with what its own schema does not allow, or what cannot be carried.", "Report it to who makes the server.";
+
     JournalUnavailable = "journal_unavailable", "The journal cannot be opened or written.", "Check the data folder's permissions and free space; nothing was done without a record.";
     JournalDiskFull = "journal_disk_full", "The disk that holds the journal is full.", "Free some space, and look at the run's last call: its intent is on record, its outcome may not be.";
     JournalCorrupt = "journal_corrupt", "The journal does not match its own hashes.", "Keep the file as evidence; `luaplan audit verify` says where it differs.";
@@ -152,6 +183,7 @@ error_codes! {
 
     ListenRefused = "listen_refused", "The server may not listen on that address without API keys.", "Configure `server.api_keys_file`, or listen on 127.0.0.1.";
     ListenFailed = "listen_failed", "The address to listen on cannot be taken.", "Choose another port or end what uses it.";
+    RunNotReplayable = "run_not_replayable", "The record of a run does not hold all that a replay needs.", "Choose a run that ended by itself, with real tools.";
     MockMissing = "mock_missing", "A plan under test called a tool for which the test has no mock.", "Add a mock for that call.";
     TestFailed = "test_failed", "At least one plan test failed.", "Read the failures listed.";
     FileExists = "file_exists", "A file that was to be written is already there; nothing is overwritten.", "Remove it first, or choose another place.";

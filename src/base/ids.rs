@@ -63,6 +63,12 @@ impl CallId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The step it was made at, shared by the branches of one batch; 0 where the id has none.
+    #[must_use]
+    pub fn sequence(&self) -> u64 {
+        self.0.split('.').next().and_then(|step| step.parse().ok()).unwrap_or(0)
+    }
 }
 
 /// A BLAKE3 hash of some content, as 64 hexadecimal digits.
@@ -75,6 +81,12 @@ impl ContentHash {
     #[must_use]
     pub fn of(content: &[u8]) -> Self {
         Self(blake3::hash(content).to_hex().to_string())
+    }
+
+    /// The hash of a document as it is written, keys in their order and without white space.
+    #[must_use]
+    pub fn of_json(json: &serde_json::Value) -> Self {
+        Self::of(json.to_string().as_bytes())
     }
 
     /// All 64 digits.

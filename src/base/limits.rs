@@ -274,10 +274,29 @@ impl Limits {
         if number == 0 {
             return Err(invalid(text, "a number above zero"));
         }
+        self.put(name, number);
+        Ok(())
+    }
+
+    /// Reads what [`Limits::to_json`] wrote. A limit that is missing is that of the standard profile.
+    ///
+    /// # Errors
+    /// `config_invalid` for a name that is no limit, or a value that is no number above zero.
+    pub fn from_json(json: &Json) -> Result<Self> {
+        let mut limits = LimitProfile::Standard.limits();
+        for (name, value) in json.as_object().into_iter().flatten() {
+            let number = value.as_u64().filter(|number| *number > 0);
+            let number = number.ok_or_else(|| invalid(&value.to_string(), "a number above zero"))?;
+            limits.put(name.parse()?, number);
+        }
+        Ok(limits)
+    }
+
+    fn put(&mut self, name: LimitName, number: u64) {
         let field = match name {
             LimitName::Wall => {
                 self.wall = Duration::from_millis(number);
-                return Ok(());
+                return;
             }
             LimitName::Instructions => &mut self.instructions,
             LimitName::Memory => &mut self.memory_bytes,
@@ -291,7 +310,6 @@ impl Limits {
             LimitName::LlmCost => &mut self.llm_cost_micro_usd,
         };
         *field = number;
-        Ok(())
     }
 
     /// Every limit by name, in its own unit.

@@ -13,6 +13,7 @@ mod ids;
 mod limits;
 mod nearest;
 mod rate;
+pub mod toml_lines;
 mod tool_failure;
 mod usage;
 mod value;
@@ -28,7 +29,7 @@ pub use ids::{CallId, ContentHash, RunId, SpanId, TraceId};
 pub use limits::{LimitName, LimitProfile, Limits, parse_bytes, parse_duration};
 pub use nearest::nearest;
 pub use rate::Rate;
-pub use tool_failure::{CallOutcome, ToolFailure};
+pub use tool_failure::{CallOutcome, ToolFailure, outcome_bytes};
 pub use usage::Usage;
 pub use value::Value;
 

@@ -2,8 +2,9 @@
 
 /// The name in `known` nearest to `unknown`, if any is near enough to be a slip of the pen.
 ///
-/// Near means at most a third of the letters differ (a swap of two neighbours counts once), or
-/// one name is the other plus a part set off by `_` or `.`.
+/// Near means at most a third of the letters differ (a swap of two neighbours counts once), one name
+/// is the other plus a part set off by `_` or `.`, one begins with the other, or `unknown` leaves
+/// out letters between the first and the last.
 pub fn nearest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Names longer than this are not names anyone mistypes, and the comparison is quadratic.
     const LENGTH_MAX: usize = 64;
@@ -30,7 +31,22 @@ fn score(wanted: &str, name: &str) -> Option<usize> {
         part.len() >= 3 && whole.split(['_', '.']).any(|piece| piece == part)
             || part.contains('_') && whole.contains(part)
     };
-    (is_part(name, wanted) || is_part(wanted, name)).then_some(longest)
+    let begins = |whole: &str, part: &str| part.len() >= BEGINNING_LETTERS_MIN && whole.starts_with(part);
+    let is_longer = is_part(name, wanted) || is_part(wanted, name);
+    (is_longer || begins(name, wanted) || begins(wanted, name) || is_abbreviation(&a, &b)).then_some(longest)
+}
+
+/// Shorter beginnings are shared by chance.
+const BEGINNING_LETTERS_MIN: usize = 4;
+
+/// Whether `short` is `long` with letters left out inside, at most half of them: `fmt` of `format`.
+fn is_abbreviation(short: &[char], long: &[char]) -> bool {
+    let mut left = long.iter();
+    short.len() >= 3
+        && short.len() * 2 >= long.len()
+        && short.first() == long.first()
+        && short.last() == long.last()
+        && short.iter().all(|letter| left.any(|other| other == letter))
 }
 
 /// Edit distance where a swap of neighbours is one edit.

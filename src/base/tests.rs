@@ -31,6 +31,21 @@ proptest! {
     }
 
     #[test]
+    fn text_written_directly_is_that_of_the_document(document in any_json()) {
+        let value = Value::from_json(document.clone()).unwrap();
+        prop_assert_eq!(value.to_json_text(), document.to_string());
+        for indent in [0, 2, 3] {
+            let mut text = Vec::new();
+            value.write_json_text(&mut text, indent).unwrap();
+            let written: serde_json::Value = serde_json::from_slice(&text).unwrap();
+            prop_assert_eq!(&written, &document);
+            if indent == 2 {
+                prop_assert_eq!(String::from_utf8(text).unwrap(), serde_json::to_string_pretty(&document).unwrap());
+            }
+        }
+    }
+
+    #[test]
     fn values_survive_the_exact_form(document in any_json(), message in ".*") {
         let failure = ToolFailure::new(ErrorCode::ToolFailed, message).retryable();
         let value = Value::from_iter([

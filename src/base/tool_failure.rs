@@ -1,11 +1,24 @@
 //! How a tool call fails: a value the plan can look at, not an exception.
 
 use indexmap::IndexMap;
+use serde_json::Value as Json;
 
-use super::{Error, ErrorCode, Value};
+use super::{Error, ErrorCode, Result, Value};
 
 /// What came of one tool call.
 pub type CallOutcome = std::result::Result<Value, ToolFailure>;
+
+/// About how many bytes an outcome takes, as results are counted against limits.
+#[must_use]
+pub fn outcome_bytes(outcome: &CallOutcome) -> u64 {
+    match outcome {
+        Ok(value) => value.approximate_bytes(),
+        Err(failure) => {
+            let details: u64 = failure.details.values().map(Value::approximate_bytes).sum();
+            failure.message.len() as u64 + details
+        }
+    }
+}
 
 /// A failed call, as the plan sees it: `{error, code, retryable, …details}`.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +57,25 @@ impl ToolFailure {
     pub fn with_detail(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.details.insert(name.into(), value.into());
         self
+    }
+}
+
+impl ToolFailure {
+    /// Reads `{error, code, retryable, …details}`, as plans see a failure and the journal keeps it.
+    ///
+    /// # Errors
+    /// `value_integer_out_of_range` for integers beyond 64 signed bits; `journal_corrupt` for
+    /// anything that is not such an object.
+    pub fn from_seen(json: Json) -> Result<Self> {
+        let not_one = || Error::new(ErrorCode::JournalCorrupt, "a recorded failure is not a failure");
+        let Value::Object(mut members) = Value::from_json(json)? else { return Err(not_one()) };
+        let mut take = |name: &str| members.shift_remove(name);
+        let (Some(Value::String(message)), Some(Value::String(code)), Some(Value::Bool(retryable))) =
+            (take("error"), take("code"), take("retryable"))
+        else {
+            return Err(not_one());
+        };
+        Ok(Self { code, message, retryable, details: members })
     }
 }
 

@@ -44,6 +44,20 @@ impl Value {
         // Writing to memory fails only where a value refuses to be written, and none here does.
         serde_json::to_string(&Plain(self)).unwrap_or_default()
     }
+
+    /// Writes the plain form as text to `to`: without spaces, or where `indent` is not 0 a member or
+    /// an item a line, each level so many spaces further in.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn write_json_text(&self, to: &mut impl std::io::Write, indent: usize) -> std::io::Result<()> {
+        if indent == 0 {
+            return Ok(serde_json::to_writer(to, &Plain(self))?);
+        }
+        let spaces = " ".repeat(indent);
+        let formatter = serde_json::ser::PrettyFormatter::with_indent(spaces.as_bytes());
+        Ok(Plain(self).serialize(&mut serde_json::Serializer::with_formatter(to, formatter))?)
+    }
 }
 
 /// A value in its plain form, for serde.

@@ -71,6 +71,9 @@ fn message(body: &EventBody) -> &str {
         | EventBody::Printed { text }
         | EventBody::RunFailed { message: text, .. }
         | EventBody::RunCancelled { reason: text, .. }
+        | EventBody::RunPaused { reason: text, .. }
+        | EventBody::ApprovalRequested { reason: text, .. }
+        | EventBody::ApprovalResolved { reason: Some(text), .. }
         | EventBody::SignalReceived { signal: text }
         | EventBody::ContextSaved { name: text, .. } => text,
         EventBody::ToolCallRefused { error, .. } | EventBody::ToolCallFinished { error: Some(error), .. } => {

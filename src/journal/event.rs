@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::RuleReference;
 use crate::base::{CallId, ContentHash, Effect, RunId, SpanId, TraceId, Usage};
 
 /// One thing that happened, with where and when.
@@ -17,6 +18,9 @@ pub struct Event {
     pub span_id: SpanId,
     /// When it happened.
     pub at: Timestamp,
+    /// The candidate it is about, where several plans were asked for: `c1`, `c2`, … Written only there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<String>,
     /// What happened.
     #[serde(flatten)]
     pub body: EventBody,
@@ -45,12 +49,89 @@ pub enum EventBody {
         /// `process` or `in-process`. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         isolation: Option<String>,
+        /// The named context the run saves what it leaves to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context_name: Option<String>,
+        /// The process that runs it, as its lock file is named. Absent in older records.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<String>,
+        /// Whose run it is: `local`, or the name of an API key. Absent in older records.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tenant: Option<String>,
+        /// `structured` or `autonomous`. Absent in older records.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<String>,
+    },
+    /// A plan was chosen and begins. Its calls are numbered after `calls_before`, those of earlier
+    /// plans of the same run.
+    PlanAccepted { plan_hash: ContentHash, calls_before: u64 },
+    /// The run goes on after its process ended or after it paused. `calls_recorded` of its calls
+    /// are answered from the journal.
+    RunResumed { owner: Option<String>, version: String, calls_recorded: u64 },
+    /// The run waits for a person and holds no VM. `calls_in_doubt` may or may not have taken effect;
+    /// `approvals` are the ids of the requests nobody has decided.
+    RunPaused {
+        reason: String,
+        calls_in_doubt: Vec<CallId>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        approvals: Vec<String>,
+    },
+    /// A person said what came of a call in doubt. `resolution` is `retry`, `done` (with `result`, in
+    /// exact form) or `failed` (with `message`).
+    CallResolved { call_id: CallId, resolution: String, result: Option<Json>, message: Option<String> },
+    /// A call waits for a person's leave; it was not made. `tier` is `prompt` or `manual`; `rules` are those
+    /// that asked, the deciding one first; `origins` says where each argument came from.
+    ApprovalRequested {
+        approval_id: String,
+        call_id: CallId,
+        tool: String,
+        effect: Effect,
+        line: Option<u32>,
+        arguments: Json,
+        arguments_hash: ContentHash,
+        plan_hash: ContentHash,
+        tier: String,
+        rules: Vec<RuleReference>,
+        reason: String,
+        origins: Json,
+    },
+    /// A person decided. `decision` is `once`, `for` (with `grant_id`), `edit` (with `arguments`, in exact
+    /// form) or `deny` (with `reason`). It holds for this plan, call and `arguments_hash` alone.
+    ApprovalResolved {
+        approval_id: String,
+        call_id: CallId,
+        tool: String,
+        plan_hash: ContentHash,
+        arguments_hash: ContentHash,
+        decision: String,
+        by: String,
+        arguments: Option<Json>,
+        reason: Option<String>,
+        grant_id: Option<String>,
+    },
+    /// Calls of a tool that only `rules` ask about are allowed until `expires_at`, in runs of `tenant`.
+    GrantIssued {
+        grant_id: String,
+        approval_id: String,
+        tool: String,
+        rules: Vec<RuleReference>,
+        tenant: String,
+        expires_at: Timestamp,
+        by: String,
     },
     /// The prompt was fitted into its token budget; `trimmed` names the parts that were cut.
-    PromptBudgetComputed { budget_tokens: u64, used_tokens: u64, parts: Json, trimmed: Vec<String> },
+    PromptBudgetComputed {
+        budget_tokens: u64,
+        used_tokens: u64,
+        parts: Json,
+        trimmed: Vec<String>,
+        /// The tools the prompt does not show, the least relevant first. Written only where there are.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tools_left_out: Vec<String>,
+    },
     /// The prompt is ready.
     PromptComposed { prompt_hash: ContentHash, bytes: u64 },
-    /// A request went to a model. `purpose` is `plan`, `repair` or `call_llm`.
+    /// A request went to a model. `purpose` is `plan`, `repair`, `review` or `call_llm`.
     LlmRequestSent { provider: String, model: String, purpose: String, attempt: u32 },
     /// Part of a model's answer. Streamed, never kept.
     LlmText { text: String },
@@ -77,6 +158,28 @@ pub enum EventBody {
     PlanChecked { plan_hash: ContentHash, ok: bool, findings: Json },
     /// Findings go back to the model.
     RepairRound { round: u32, rounds_max: u32, code: String, message: String },
+    /// A run failed and its task is planned anew, with this as evidence. `message` is what the model is told.
+    ReplanRound {
+        attempt: u32,
+        attempts_max: u32,
+        code: String,
+        message: String,
+        line: Option<u32>,
+        calls: u64,
+    },
+    /// A candidate was judged against the others. `rank` 1 is the best; `mock_run` is `passed` or a code.
+    CandidateJudged {
+        plan_hash: Option<ContentHash>,
+        tests: Option<Json>,
+        errors: Option<u64>,
+        warnings: Option<u64>,
+        mock_run: Option<String>,
+        reviewer: Option<String>,
+        code: Option<String>,
+        rank: u32,
+        chosen: bool,
+        reason: String,
+    },
     /// Intent: the call is allowed and is about to be made.
     ToolCallStarted {
         call_id: CallId,
@@ -86,6 +189,15 @@ pub enum EventBody {
         arguments_hash: ContentHash,
         line: Option<u32>,
         idempotency_key: String,
+        /// The rule of the policy file that decided; `default` where none matched. Written only with a file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<String>,
+        /// `approval:ID` or `grant:ID`, where a person's leave was needed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        allowed_by: Option<String>,
+        /// Hash of the arguments the plan wrote, where a person edited them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        planned_arguments_hash: Option<ContentHash>,
     },
     /// Outcome: `result` in exact form where `ok`, else `error` as the plan sees it.
     ToolCallFinished {
@@ -128,6 +240,13 @@ impl EventBody {
     pub fn name(&self) -> &'static str {
         match self {
             Self::RunStarted { .. } => "run_started",
+            Self::PlanAccepted { .. } => "plan_accepted",
+            Self::RunResumed { .. } => "run_resumed",
+            Self::RunPaused { .. } => "run_paused",
+            Self::CallResolved { .. } => "call_resolved",
+            Self::ApprovalRequested { .. } => "approval_requested",
+            Self::ApprovalResolved { .. } => "approval_resolved",
+            Self::GrantIssued { .. } => "grant_issued",
             Self::PromptBudgetComputed { .. } => "prompt_budget_computed",
             Self::PromptComposed { .. } => "prompt_composed",
             Self::LlmRequestSent { .. } => "llm_request_sent",
@@ -139,6 +258,8 @@ impl EventBody {
             Self::PlanProposed { .. } => "plan_proposed",
             Self::PlanChecked { .. } => "plan_checked",
             Self::RepairRound { .. } => "repair_round",
+            Self::ReplanRound { .. } => "replan_round",
+            Self::CandidateJudged { .. } => "candidate_judged",
             Self::ToolCallStarted { .. } => "tool_call_started",
             Self::ToolCallFinished { .. } => "tool_call_finished",
             Self::ToolCallRefused { .. } => "tool_call_refused",
@@ -161,10 +282,16 @@ impl EventBody {
         !matches!(self, Self::LlmText { .. })
     }
 
-    /// Whether this is the last event of its run.
+    /// Whether nothing more happens in the run by itself: it ended, or waits for a person.
     #[must_use]
     pub const fn ends_run(&self) -> bool {
-        matches!(self, Self::RunFinished { .. } | Self::RunFailed { .. } | Self::RunCancelled { .. })
+        matches!(
+            self,
+            Self::RunFinished { .. }
+                | Self::RunFailed { .. }
+                | Self::RunCancelled { .. }
+                | Self::RunPaused { .. }
+        )
     }
 
     /// Whether it went well, for events that can go either way.
@@ -189,7 +316,10 @@ impl EventBody {
         match self {
             Self::ToolCallStarted { call_id, .. }
             | Self::ToolCallFinished { call_id, .. }
-            | Self::ToolCallRefused { call_id, .. } => Some(call_id),
+            | Self::ToolCallRefused { call_id, .. }
+            | Self::CallResolved { call_id, .. }
+            | Self::ApprovalRequested { call_id, .. }
+            | Self::ApprovalResolved { call_id, .. } => Some(call_id),
             _ => None,
         }
     }
@@ -198,12 +328,13 @@ impl EventBody {
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         match self {
-            Self::ToolCallFinished { code, .. } => code.as_deref(),
+            Self::ToolCallFinished { code, .. } | Self::CandidateJudged { code, .. } => code.as_deref(),
             Self::ToolCallRefused { code, .. }
             | Self::LlmRetryScheduled { code, .. }
             | Self::LlmRequestFailed { code, .. }
             | Self::ModelFallback { code, .. }
             | Self::RepairRound { code, .. }
+            | Self::ReplanRound { code, .. }
             | Self::LimitHit { code, .. }
             | Self::RunFailed { code, .. } => Some(code),
             _ => None,
@@ -216,7 +347,10 @@ impl EventBody {
         match self {
             Self::ToolCallStarted { tool, .. }
             | Self::ToolCallFinished { tool, .. }
-            | Self::ToolCallRefused { tool, .. } => Some(tool),
+            | Self::ToolCallRefused { tool, .. }
+            | Self::ApprovalRequested { tool, .. }
+            | Self::ApprovalResolved { tool, .. }
+            | Self::GrantIssued { tool, .. } => Some(tool),
             _ => None,
         }
     }

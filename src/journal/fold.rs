@@ -1,102 +1,30 @@
 //! State is a fold over records: what a run has come to, from its records alone.
 
-use std::fmt;
-use std::str::FromStr;
-
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{EventBody, Record};
-use crate::base::{CallId, ContentHash, Effect, Error, ErrorCode, RunId, Usage};
+use super::approval_state::{self, ApprovalState};
+use super::call_state::{self, CallState};
+use super::{EventBody, Record, RunStatus};
+use crate::base::{ContentHash, RunId, Usage};
 
-/// How far a run has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RunStatus {
-    /// No end is recorded: it is going on, or its process died.
-    Running,
-    /// It ended well.
-    Succeeded,
-    /// It ended badly.
-    Failed,
-    /// It was cancelled.
-    Cancelled,
-}
-
-impl RunStatus {
-    /// The name in reports and filters.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
-impl fmt::Display for RunStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for RunStatus {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        [Self::Running, Self::Succeeded, Self::Failed, Self::Cancelled]
-            .into_iter()
-            .find(|status| status.as_str() == text)
-            .ok_or_else(|| {
-                Error::new(ErrorCode::BadRequest, format!("`{text}` is not a run status"))
-                    .with_help("a status is running, succeeded, failed or cancelled")
-            })
-    }
-}
-
-/// How a call ended.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CallEnd {
-    /// When.
-    pub at: Timestamp,
-    /// Whether it went well.
-    pub ok: bool,
-    /// The failure's code.
-    pub code: Option<String>,
-    /// The result, in exact form, where it went well.
-    pub result: Option<Json>,
-    /// The failure as the plan sees it.
-    pub error: Option<Json>,
-    /// Size of the result.
-    pub result_bytes: u64,
-    /// How long the tool took.
-    pub duration_ms: u64,
-}
-
-/// One call of a run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CallState {
-    /// The call's position in the program.
-    pub call_id: CallId,
-    /// The tool.
-    pub tool: String,
-    /// What the tool does to the world; absent where the call was refused.
-    pub effect: Option<Effect>,
-    /// The arguments as recorded.
-    pub arguments: Json,
-    /// The same for every repetition of this call; absent where the call was refused.
-    pub idempotency_key: Option<String>,
-    /// Line of the plan.
-    pub line: Option<u32>,
-    /// When it was allowed or refused.
-    pub started_at: Timestamp,
-    /// Whether it was refused, so that the tool was never asked.
-    pub refused: bool,
-    /// How it ended. A call that was allowed and has no end is in doubt.
-    pub end: Option<CallEnd>,
+/// The plan a run works by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AcceptedPlan {
+    /// Hash of its source.
+    pub plan_hash: ContentHash,
+    /// Its source; absent where the record that held it is missing.
+    #[serde(skip)]
+    pub source: Option<String>,
+    /// Calls that earlier plans of the run made.
+    pub calls_before: u64,
+    /// Where in the run's output its own begins.
+    pub printed_from: usize,
+    /// How often it has handed out what it printed.
+    pub prints: u32,
+    /// Waits of `retry` it has begun.
+    pub retries: u32,
 }
 
 /// A run, folded from its records.
@@ -124,8 +52,30 @@ pub struct RunState {
     pub context: Json,
     /// Its limits.
     pub limits: Json,
+    /// The engine it runs on. Absent in older records.
+    pub engine: Option<String>,
+    /// The named context it saves to.
+    pub context_name: Option<String>,
+    /// The process that runs it or ran it last.
+    pub owner: Option<String>,
+    /// Whose run it is; absent in older records.
+    pub tenant: Option<String>,
+    /// `structured` or `autonomous`; absent in older records.
+    pub mode: Option<String>,
+    /// The plan it works by, once one was accepted.
+    pub accepted: Option<AcceptedPlan>,
+    /// Why it waits, where it is paused.
+    pub paused: Option<String>,
+    /// How often it went on after a stop.
+    pub resumptions: u32,
+    /// Tokens its models used so far.
+    pub llm_tokens: u64,
+    /// What its models cost so far.
+    pub llm_cost_micro_usd: u64,
     /// The calls, in the order they were allowed or refused.
     pub calls: Vec<CallState>,
+    /// The requests for a person's leave, in their order; those that lost their purpose are left out.
+    pub approvals: Vec<ApprovalState>,
     /// What it returned, in plain form.
     pub result: Option<Json>,
     /// Why it failed, as every edge sends it.
@@ -136,6 +86,8 @@ pub struct RunState {
     pub printed: String,
     /// What it used; known once it has ended.
     pub usage: Option<Usage>,
+    #[serde(skip)]
+    sources: Vec<(ContentHash, String)>,
 }
 
 /// A run in short, as lists show it.
@@ -190,7 +142,19 @@ impl RunState {
             source: None,
             context: Json::Null,
             limits: Json::Null,
+            engine: None,
+            context_name: None,
+            owner: None,
+            tenant: None,
+            mode: None,
+            accepted: None,
+            paused: None,
+            resumptions: 0,
+            llm_tokens: 0,
+            llm_cost_micro_usd: 0,
+            sources: Vec::new(),
             calls: Vec::new(),
+            approvals: Vec::new(),
             result: None,
             error: None,
             code: None,
@@ -207,9 +171,28 @@ impl RunState {
             return;
         }
         let at = record.event.at;
+        approval_state::apply(&mut self.approvals, record);
         match &record.event.body {
-            EventBody::RunStarted { task, plan_hash, plan_name, context, limits, mocked, .. } => {
+            EventBody::RunStarted {
+                task,
+                plan_hash,
+                plan_name,
+                context,
+                limits,
+                mocked,
+                engine,
+                context_name,
+                owner,
+                tenant,
+                mode,
+                ..
+            } => {
+                self.tenant.clone_from(tenant);
+                self.mode.clone_from(mode);
                 self.mocked = *mocked;
+                self.engine.clone_from(engine);
+                self.context_name.clone_from(context_name);
+                self.owner.clone_from(owner);
                 self.task.clone_from(task);
                 self.plan_hash.clone_from(plan_hash);
                 self.plan_name.clone_from(plan_name);
@@ -219,8 +202,52 @@ impl RunState {
             EventBody::PlanProposed { source, plan_hash, .. } => {
                 self.source = Some(source.clone());
                 self.plan_hash = Some(plan_hash.clone());
+                self.sources.push((plan_hash.clone(), source.clone()));
             }
-            EventBody::Printed { text } => self.printed.push_str(text),
+            EventBody::PlanAccepted { plan_hash, calls_before } => {
+                let source = self.sources.iter().rev().find(|(hash, _)| hash == plan_hash);
+                self.plan_hash = Some(plan_hash.clone());
+                self.accepted = Some(AcceptedPlan {
+                    plan_hash: plan_hash.clone(),
+                    source: source.map(|(_, source)| source.clone()),
+                    calls_before: *calls_before,
+                    printed_from: self.printed.len(),
+                    prints: 0,
+                    retries: 0,
+                });
+                if let Some((_, source)) = source {
+                    self.source = Some(source.clone());
+                }
+            }
+            EventBody::Printed { text } => {
+                self.printed.push_str(text);
+                if let Some(plan) = &mut self.accepted {
+                    plan.prints = plan.prints.saturating_add(1);
+                }
+            }
+            EventBody::StepRetryScheduled { .. } => {
+                if let Some(plan) = &mut self.accepted {
+                    plan.retries = plan.retries.saturating_add(1);
+                }
+            }
+            EventBody::LlmResponseReceived { input_tokens, output_tokens, cost_micro_usd, .. } => {
+                self.llm_tokens = self.llm_tokens.saturating_add(input_tokens.saturating_add(*output_tokens));
+                self.llm_cost_micro_usd = self.llm_cost_micro_usd.saturating_add(*cost_micro_usd);
+            }
+            EventBody::RunResumed { owner, .. } => {
+                self.owner.clone_from(owner);
+                self.resumptions = self.resumptions.saturating_add(1);
+                self.status = RunStatus::Running;
+                self.paused = None;
+                self.ended_at = None;
+                self.error = None;
+                self.code = None;
+                self.usage = None;
+            }
+            EventBody::RunPaused { reason, .. } => {
+                self.status = RunStatus::Paused;
+                self.paused = Some(reason.clone());
+            }
             EventBody::RunFinished { result, usage, .. } => {
                 self.result = Some(result.clone());
                 self.finish(RunStatus::Succeeded, at, *usage);
@@ -231,73 +258,7 @@ impl RunState {
                 self.finish(RunStatus::Failed, at, *usage);
             }
             EventBody::RunCancelled { usage, .. } => self.finish(RunStatus::Cancelled, at, *usage),
-            body => self.apply_call(body, at),
-        }
-    }
-
-    fn apply_call(&mut self, body: &EventBody, at: Timestamp) {
-        match body {
-            EventBody::ToolCallStarted {
-                call_id, tool, effect, arguments, line, idempotency_key, ..
-            } => {
-                self.calls.push(CallState {
-                    call_id: call_id.clone(),
-                    tool: tool.clone(),
-                    effect: Some(*effect),
-                    arguments: arguments.clone(),
-                    idempotency_key: Some(idempotency_key.clone()),
-                    line: *line,
-                    started_at: at,
-                    refused: false,
-                    end: None,
-                });
-            }
-            EventBody::ToolCallRefused { call_id, tool, code, error, arguments } => {
-                self.calls.push(CallState {
-                    call_id: call_id.clone(),
-                    tool: tool.clone(),
-                    effect: None,
-                    arguments: arguments.clone(),
-                    idempotency_key: None,
-                    line: None,
-                    started_at: at,
-                    refused: true,
-                    end: Some(CallEnd {
-                        at,
-                        ok: false,
-                        code: Some(code.clone()),
-                        result: None,
-                        error: Some(error.clone()),
-                        result_bytes: 0,
-                        duration_ms: 0,
-                    }),
-                });
-            }
-            EventBody::ToolCallFinished {
-                call_id,
-                ok,
-                code,
-                result,
-                error,
-                result_bytes,
-                duration_ms,
-                ..
-            } => {
-                let open =
-                    self.calls.iter_mut().rev().find(|call| call.call_id == *call_id && call.end.is_none());
-                if let Some(call) = open {
-                    call.end = Some(CallEnd {
-                        at,
-                        ok: *ok,
-                        code: code.clone(),
-                        result: result.clone(),
-                        error: error.clone(),
-                        result_bytes: *result_bytes,
-                        duration_ms: *duration_ms,
-                    });
-                }
-            }
-            _ => {}
+            body => call_state::apply(&mut self.calls, body, at),
         }
     }
 
@@ -307,9 +268,15 @@ impl RunState {
         self.usage = Some(usage);
     }
 
-    /// The calls that were allowed and have no recorded end: whether they took effect is not known.
+    /// The calls that were begun and whose end is not known: they may have taken effect.
     pub fn calls_in_doubt(&self) -> impl Iterator<Item = &CallState> {
-        self.calls.iter().filter(|call| call.end.is_none())
+        self.calls.iter().filter(|call| call.is_in_doubt())
+    }
+
+    /// The requests nobody has decided; none once the run has ended.
+    pub fn pending_approvals(&self) -> impl Iterator<Item = &ApprovalState> {
+        let waits = matches!(self.status, RunStatus::Running | RunStatus::Paused);
+        self.approvals.iter().filter(move |approval| waits && approval.decision.is_none())
     }
 
     /// The run in short.

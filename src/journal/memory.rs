@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use indexmap::IndexMap;
 
 use super::{
-    Durability, Event, JournalRead, JournalWrite, RECORD_VERSION, Record, RecordFilter, RunFilter, RunState,
-    RunSummary,
+    Durability, Event, JournalRead, JournalWrite, Precluded, RECORD_VERSION, Record, RecordFilter, RunFilter,
+    RunState, RunSummary, Settled,
 };
 use crate::base::{Result, RunId};
 
@@ -21,19 +21,30 @@ impl MemoryJournal {
     }
 }
 
+fn push(records: &mut Vec<Record>, event: Event) -> Record {
+    let record = Record {
+        sequence: records.len() as u64 + 1,
+        version: RECORD_VERSION,
+        previous_hash: String::new(),
+        hash: String::new(),
+        event,
+    };
+    records.push(record.clone());
+    record
+}
+
 #[async_trait]
 impl JournalWrite for MemoryJournal {
     async fn append(&self, event: Event, _durability: Durability) -> Result<Record> {
+        Ok(push(&mut self.lock(), event))
+    }
+
+    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
         let mut records = self.lock();
-        let record = Record {
-            sequence: records.len() as u64 + 1,
-            version: RECORD_VERSION,
-            previous_hash: String::new(),
-            hash: String::new(),
-            event,
-        };
-        records.push(record.clone());
-        Ok(record)
+        if let Some(first) = records.iter().find(|record| unless.is_by(record)) {
+            return Ok(Settled::TooLate(Box::new(first.clone())));
+        }
+        Ok(Settled::Written(events.into_iter().map(|event| push(&mut records, event)).collect()))
     }
 }
 

@@ -7,6 +7,8 @@
 //!
 //! **Never here:** deciding anything. The journal keeps what others did.
 
+mod approval_state;
+mod call_state;
 mod chain;
 mod contexts;
 mod csv_export;
@@ -16,22 +18,27 @@ mod memory;
 mod neutral;
 mod redact;
 mod run_log;
+mod scribe;
 mod sqlite;
+mod status;
 mod store;
 
+pub use approval_state::{ApprovalDecision, ApprovalState, RuleReference};
+pub use call_state::{CallEnd, CallState, Resolved};
 pub use chain::{GENESIS_HASH, RECORD_VERSION, record_hash};
 pub use contexts::{
     ContextStore, ContextVersion, MemoryContexts, NewContext, SavedContext, check_context_name,
 };
 pub use csv_export::{CSV_COLUMNS, write_csv};
 pub use event::{Event, EventBody};
-pub use fold::{CallEnd, CallState, RunState, RunStatus, RunSummary};
+pub use fold::{AcceptedPlan, RunState, RunSummary};
 pub use memory::MemoryJournal;
 pub use neutral::neutralize;
 pub use redact::{REDACTED, Redactor};
 pub use run_log::{EventListener, RunLog};
 pub use sqlite::{Problem, ProblemKind, SqliteContexts, SqliteJournal, VerifyReport};
-pub use store::{Durability, JournalRead, JournalWrite, Record, RecordFilter, RunFilter};
+pub use status::RunStatus;
+pub use store::{Durability, JournalRead, JournalWrite, Precluded, Record, RecordFilter, RunFilter, Settled};
 
 #[cfg(test)]
 mod tests;

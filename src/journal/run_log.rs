@@ -1,8 +1,9 @@
 //! The pen one run writes with.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::{Durability, Event, EventBody, JournalWrite, Record, Redactor};
+use super::scribe::Scribe;
+use super::{Durability, Event, EventBody, JournalWrite, Precluded, Record, Redactor, Settled};
 use crate::base::{Clock, Randomness, Result, RunId, SpanId, TraceId};
 
 /// Told of every event of a run as it happens: kept ones with their record, passing ones without.
@@ -19,6 +20,9 @@ pub struct RunLog {
     randomness: Arc<dyn Randomness>,
     redactor: Arc<Redactor>,
     listeners: Vec<EventListener>,
+    candidate: Option<String>,
+    /// Started by the first event that nobody waits for; from then on all go through it.
+    scribe: Arc<OnceLock<Scribe>>,
 }
 
 impl RunLog {
@@ -33,7 +37,24 @@ impl RunLog {
     ) -> Self {
         let trace_id = TraceId::generate(&*randomness);
         let root_span = SpanId::generate(&*randomness);
-        Self { run_id, trace_id, root_span, journal, clock, randomness, redactor, listeners }
+        Self {
+            run_id,
+            trace_id,
+            root_span,
+            journal,
+            clock,
+            randomness,
+            redactor,
+            listeners,
+            candidate: None,
+            scribe: Arc::default(),
+        }
+    }
+
+    /// The same pen for what is about one candidate plan: its events carry `candidate`.
+    #[must_use]
+    pub fn for_candidate(&self, candidate: impl Into<String>) -> Self {
+        Self { candidate: Some(candidate.into()), ..self.clone() }
     }
 
     /// The run this log belongs to.
@@ -63,7 +84,7 @@ impl RunLog {
     /// Records an event of the run itself.
     ///
     /// # Errors
-    /// As [`JournalWrite::append`].
+    /// As [`JournalWrite::append`], for this event or an earlier one that nobody waited for.
     pub async fn emit(&self, body: EventBody, durability: Durability) -> Result<()> {
         self.emit_in(self.root_span.clone(), body, durability).await
     }
@@ -71,22 +92,65 @@ impl RunLog {
     /// Records an event inside a span.
     ///
     /// # Errors
-    /// As [`JournalWrite::append`].
+    /// As [`RunLog::emit`].
     pub async fn emit_in(&self, span_id: SpanId, body: EventBody, durability: Durability) -> Result<()> {
         let event = self.event(span_id, body);
         if !event.body.is_kept() {
-            self.tell(&event, None);
+            self.pass(event);
             return Ok(());
+        }
+        if durability == Durability::Queued {
+            return self.scribe().write(event, durability).await;
+        }
+        if let Some(scribe) = self.scribe.get() {
+            return scribe.write(event, durability).await;
         }
         let record = self.journal.append(event, durability).await?;
         self.tell(&record.event, Some(&record));
         Ok(())
     }
 
+    /// Waits until every event so far is kept.
+    ///
+    /// # Errors
+    /// As [`RunLog::emit`].
+    pub async fn catch_up(&self) -> Result<()> {
+        match self.scribe.get() {
+            Some(scribe) => scribe.catch_up().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Records `bodies` as events of the run itself, all or none, unless it is too late.
+    ///
+    /// # Errors
+    /// As [`JournalWrite::settle`] and [`RunLog::catch_up`].
+    pub async fn settle(&self, bodies: Vec<EventBody>, unless: Precluded) -> Result<Settled> {
+        self.catch_up().await?;
+        let events = bodies.into_iter().map(|body| self.event(self.root_span.clone(), body)).collect();
+        let settled = self.journal.settle(events, unless).await?;
+        if let Settled::Written(records) = &settled {
+            for record in records {
+                self.tell(&record.event, Some(record));
+            }
+        }
+        Ok(settled)
+    }
+
     /// Tells the listeners of a passing event; it is not kept. For places that cannot wait.
     pub fn tell_passing(&self, body: EventBody) {
-        let event = self.event(self.root_span.clone(), body);
-        self.tell(&event, None);
+        self.pass(self.event(self.root_span.clone(), body));
+    }
+
+    fn scribe(&self) -> &Scribe {
+        self.scribe.get_or_init(|| Scribe::start(self.journal.clone(), self.listeners.clone()))
+    }
+
+    fn pass(&self, event: Event) {
+        match self.scribe.get() {
+            Some(scribe) => scribe.tell(event),
+            None => self.tell(&event, None),
+        }
     }
 
     fn event(&self, span_id: SpanId, mut body: EventBody) -> Event {
@@ -96,6 +160,7 @@ impl RunLog {
             trace_id: self.trace_id.clone(),
             span_id,
             at: self.clock.now(),
+            candidate: self.candidate.clone(),
             body,
         }
     }

@@ -5,11 +5,15 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{Event, RunState, RunStatus, RunSummary};
-use crate::base::{Result, RunId};
+use crate::base::{CallId, Result, RunId};
 
 /// How far a record must have come before the writer goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
+    /// Handed over, in order; a killed process may lose it together with everything after it. A
+    /// [`RunLog`](super::RunLog) does not wait for it and reports a failure later; a store keeps it as
+    /// [`Durability::Ordered`].
+    Queued,
     /// In the log, in order; a power cut may lose it together with everything after it.
     Ordered,
     /// On the disk, and with it everything before it.
@@ -67,6 +71,40 @@ pub struct RunFilter {
     pub before: Option<RunId>,
 }
 
+/// What, on record after a certain place, makes it too late to settle something about a call.
+#[derive(Debug, Clone)]
+pub struct Precluded {
+    /// The run.
+    pub run_id: RunId,
+    /// The call; events of the run that are about no call count as well.
+    pub call_id: CallId,
+    /// Only records after this one count.
+    pub after_sequence: u64,
+    /// The events that make it too late, by name.
+    pub by_events: &'static [&'static str],
+}
+
+impl Precluded {
+    /// Whether `record` makes it too late.
+    #[must_use]
+    pub fn is_by(&self, record: &Record) -> bool {
+        let event = &record.event;
+        record.sequence > self.after_sequence
+            && event.run_id == self.run_id
+            && event.body.call_id().is_none_or(|call_id| *call_id == self.call_id)
+            && self.by_events.contains(&event.body.name())
+    }
+}
+
+/// What came of [`JournalWrite::settle`].
+#[derive(Debug, Clone)]
+pub enum Settled {
+    /// The events are on the disk.
+    Written(Vec<Record>),
+    /// Somebody was first; nothing was written.
+    TooLate(Box<Record>),
+}
+
 /// The writing half.
 #[async_trait]
 pub trait JournalWrite: Send + Sync {
@@ -76,6 +114,26 @@ pub trait JournalWrite: Send + Sync {
     /// `journal_unavailable`, `journal_disk_full` or `journal_corrupt`; the event is then not kept
     /// and what it announces must not be done.
     async fn append(&self, event: Event, durability: Durability) -> Result<Record>;
+
+    /// Appends several events in this order and returns their records in the same order, once the
+    /// strongest durability among them is reached.
+    ///
+    /// # Errors
+    /// As [`JournalWrite::append`]. A store that cannot keep them together may have kept the first ones.
+    async fn append_all(&self, events: Vec<(Event, Durability)>) -> Result<Vec<Record>> {
+        let mut records = Vec::with_capacity(events.len());
+        for (event, durability) in events {
+            records.push(self.append(event, durability).await?);
+        }
+        Ok(records)
+    }
+
+    /// Appends all of `events`, forced to the disk, unless a record says that it is too late. Looking and
+    /// writing are one transaction, so of several that settle the same thing one does, in whatever process.
+    ///
+    /// # Errors
+    /// As [`JournalWrite::append`]; none of the events is then kept.
+    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled>;
 }
 
 /// The reading half.

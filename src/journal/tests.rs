@@ -19,6 +19,7 @@ fn event(run: u8, second: i64, body: EventBody) -> Event {
         trace_id: TraceId::generate(&randomness),
         span_id: SpanId::generate(&randomness),
         at: Timestamp::from_second(second).unwrap(),
+        candidate: None,
         body,
     }
 }
@@ -34,6 +35,10 @@ fn started(task: &str) -> EventBody {
         mocked: false,
         engine: None,
         isolation: None,
+        context_name: None,
+        owner: None,
+        tenant: None,
+        mode: None,
     }
 }
 
@@ -46,6 +51,9 @@ fn call(id: u64) -> EventBody {
         arguments_hash: ContentHash::of(b""),
         line: Some(3),
         idempotency_key: "k".into(),
+        rule: None,
+        allowed_by: None,
+        planned_arguments_hash: None,
     }
 }
 

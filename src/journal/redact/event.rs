@@ -17,14 +17,32 @@ impl Redactor {
                 mocked: _,
                 engine: _,
                 isolation: _,
+                context_name,
+                owner: _,
+                tenant: _,
+                mode: _,
             } => {
                 self.optional(task);
                 self.optional(plan_name);
+                self.optional(context_name);
                 self.json(context, Scope::Exact);
             }
-            EventBody::PromptBudgetComputed { parts, trimmed, budget_tokens: _, used_tokens: _ } => {
+            EventBody::PromptBudgetComputed {
+                parts,
+                trimmed,
+                tools_left_out,
+                budget_tokens: _,
+                used_tokens: _,
+            } => {
                 self.json(parts, Scope::Text);
-                trimmed.iter_mut().for_each(|part| self.string(part, Scope::Text));
+                trimmed.iter_mut().chain(tools_left_out).for_each(|part| self.string(part, Scope::Text));
+            }
+            EventBody::CandidateJudged { tests, reviewer, reason, .. } => {
+                if let Some(tests) = tests {
+                    self.json(tests, Scope::Text);
+                }
+                self.optional(reviewer);
+                self.string(reason, Scope::Text);
             }
             EventBody::LlmRequestSent { provider: a, model: b, purpose: c, attempt: _ }
             | EventBody::ModelFallback { from: a, to: b, code: c } => self.strings([a, b, c]),
@@ -38,6 +56,7 @@ impl Redactor {
             | EventBody::Printed { text }
             | EventBody::LlmRetryScheduled { message: text, .. }
             | EventBody::RepairRound { message: text, .. }
+            | EventBody::ReplanRound { message: text, .. }
             | EventBody::StepRetryScheduled { message: text, .. }
             | EventBody::SandboxViolation { message: text }
             | EventBody::SignalReceived { signal: text }
@@ -73,7 +92,32 @@ impl Redactor {
                 self.string(message, Scope::Text);
                 self.json(error, Scope::Text);
             }
-            EventBody::PromptComposed { .. } | EventBody::GracefulShutdownStarted { .. } => {}
+            EventBody::ApprovalRequested { tool, arguments, reason, origins, .. } => {
+                self.strings([tool, reason]);
+                self.json(arguments, Scope::Arguments);
+                self.json(origins, Scope::Text);
+            }
+            EventBody::ApprovalResolved { tool, by, arguments, reason, .. } => {
+                self.strings([tool, by]);
+                if let Some(arguments) = arguments {
+                    self.json(arguments, Scope::Arguments);
+                }
+                self.optional(reason);
+            }
+            EventBody::GrantIssued { tool, tenant, by, .. } => self.strings([tool, tenant, by]),
+            EventBody::RunPaused { reason, calls_in_doubt: _, approvals: _ } => {
+                self.string(reason, Scope::Text);
+            }
+            EventBody::CallResolved { result, message, call_id: _, resolution: _ } => {
+                if let Some(result) = result {
+                    self.json(result, Scope::Exact);
+                }
+                self.optional(message);
+            }
+            EventBody::PromptComposed { .. }
+            | EventBody::PlanAccepted { .. }
+            | EventBody::RunResumed { .. }
+            | EventBody::GracefulShutdownStarted { .. } => {}
         }
     }
 

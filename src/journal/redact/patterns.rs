@@ -28,18 +28,34 @@ impl Pattern {
     }
 }
 
+/// What a percent encoding leaves as it is besides letters, digits and `-._~`: by RFC 3986, for parts of
+/// a path, and as browsers do it for a component and for a whole address.
+const LEFT_BY_PERCENT: [&str; 4] = ["", "/", "!'()*", "!'()*;/?:@&=+$,#"];
+
+/// How the two quotation marks are written in HTML.
+const HTML_QUOTES: [(&str, &str); 5] =
+    [("\"", "'"), ("&quot;", "'"), ("&quot;", "&#39;"), ("&quot;", "&#x27;"), ("&#34;", "&#39;")];
+
 /// Every form of `secret` to look for, itself among them.
 pub(super) fn patterns_of(secret: &str) -> Vec<Pattern> {
     let mut texts = vec![secret.to_owned()];
     // Serializing a string cannot fail; without it the plain form is still there.
     if let Ok(quoted) = serde_json::to_string(secret) {
-        texts.push(quoted[1..quoted.len() - 1].to_owned());
+        let plain = &quoted[1..quoted.len() - 1];
+        for escaped in [plain.to_owned(), only_ascii(plain, false), only_ascii(plain, true)] {
+            texts.push(escaped.replace('/', "\\/"));
+            texts.push(escaped);
+        }
     }
-    for uppercase in [true, false] {
-        let encoded = percent_encoded(secret, uppercase);
-        texts.push(encoded.replace("%20", "+"));
-        texts.push(encoded);
+    for left in LEFT_BY_PERCENT {
+        for uppercase in [true, false] {
+            let encoded = percent_encoded(secret, left, uppercase);
+            texts.push(encoded.replace("%20", "+"));
+            texts.push(encoded);
+        }
     }
+    let html = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    texts.extend(HTML_QUOTES.iter().map(|(double, single)| html.replace('"', double).replace('\'', single)));
     texts.sort();
     texts.dedup();
     let mut patterns: Vec<Pattern> =
@@ -50,10 +66,26 @@ pub(super) fn patterns_of(secret: &str) -> Vec<Pattern> {
     patterns
 }
 
-fn percent_encoded(secret: &str, uppercase: bool) -> String {
+/// The form of JSON that escapes what is beyond ASCII.
+fn only_ascii(json: &str, uppercase: bool) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character.is_ascii() {
+            escaped.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            escaped.push_str(&if uppercase { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") });
+        }
+    }
+    escaped
+}
+
+fn percent_encoded(secret: &str, left: &str, uppercase: bool) -> String {
     let mut encoded = String::with_capacity(secret.len() * 3);
     for byte in secret.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+        let is_kept = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+        if is_kept || left.as_bytes().contains(&byte) {
             encoded.push(char::from(byte));
         } else if uppercase {
             encoded.push_str(&format!("%{byte:02X}"));

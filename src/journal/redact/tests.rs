@@ -31,6 +31,26 @@ fn a_known_secret_is_found_inside_text_in_every_disguise() {
 }
 
 #[test]
+fn what_other_languages_make_of_a_secret_is_found_too() {
+    let secret = "k9/Zq+7L&w<\"d\u{fc}'";
+    let redactor = Redactor::new(vec![secret.to_owned()]);
+    for form in [
+        // PHP's JSON, JavaScript's and Python's.
+        r#"k9\/Zq+7L&w<\"d\u00fc'"#,
+        r#"k9/Zq+7L&w<\"d\u00FC'"#,
+        // JavaScript's encodeURIComponent and encodeURI, Python's quote.
+        "k9%2FZq%2B7L%26w%3C%22d%C3%BC'",
+        "k9/Zq+7L&w%3C%22d%C3%BC'",
+        "k9/Zq%2B7L%26w%3C%22d%C3%BC%27",
+        // HTML.
+        "k9/Zq+7L&amp;w&lt;&quot;d\u{fc}&#39;",
+        "k9/Zq+7L&amp;w&lt;&quot;d\u{fc}&#x27;",
+    ] {
+        assert_eq!(redactor.text(&format!("a {form} z")), format!("a {REDACTED} z"), "{form}");
+    }
+}
+
+#[test]
 fn a_known_secret_is_found_in_base64_at_every_offset() {
     for before in ["", "u", "us", "user:", "user1:"] {
         for after in ["", "!", "!!", "!!!"] {
@@ -81,6 +101,9 @@ fn arguments_lose_values_under_secret_keys_and_results_do_not() {
         arguments_hash: ContentHash::of(b""),
         line: None,
         idempotency_key: String::new(),
+        rule: None,
+        allowed_by: None,
+        planned_arguments_hash: None,
     };
     redactor().event(&mut started);
     let EventBody::ToolCallStarted { arguments, .. } = started else { unreachable!() };

@@ -26,7 +26,7 @@ use tokio::sync::{mpsc, oneshot};
 pub use self::contexts::SqliteContexts;
 pub use self::verify::{Problem, ProblemKind, VerifyReport};
 use self::writer::{Command, Writer};
-use super::{Durability, Event, GENESIS_HASH, JournalWrite, Record};
+use super::{Durability, Event, GENESIS_HASH, JournalWrite, Precluded, Record, Settled};
 use crate::base::{Error, ErrorCode, Result};
 
 /// How long a process waits for another that is writing.
@@ -145,15 +145,36 @@ impl SqliteJournal {
 #[async_trait]
 impl JournalWrite for SqliteJournal {
     async fn append(&self, event: Event, durability: Durability) -> Result<Record> {
+        self.append_all(vec![(event, durability)]).await?.pop().ok_or_else(|| self.closed())
+    }
+
+    async fn append_all(&self, events: Vec<(Event, Durability)>) -> Result<Vec<Record>> {
         let queue = self.queue.as_ref().ok_or_else(|| self.closed())?;
-        let body = serde_json::to_string(&event).map_err(|error| {
-            Error::new(ErrorCode::Internal, format!("an event has no JSON form: {error}"))
-        })?;
+        let durability = events.iter().map(|(_, durability)| *durability).max();
+        let rows = events.into_iter().map(|(event, _)| row(event)).collect::<Result<_>>()?;
         let (reply, answer) = oneshot::channel();
-        let append = Command::Append(Box::new(writer::Append { event, body, durability, reply }));
-        queue.send(append).await.map_err(|_| self.closed())?;
+        let durability = durability.unwrap_or(Durability::Ordered);
+        queue
+            .send(Command::Append(writer::Append { rows, durability, reply }))
+            .await
+            .map_err(|_| self.closed())?;
         answer.await.map_err(|_| self.closed())?
     }
+
+    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+        let queue = self.queue.as_ref().ok_or_else(|| self.closed())?;
+        let rows = events.into_iter().map(row).collect::<Result<_>>()?;
+        let (reply, answer) = oneshot::channel();
+        let settle = writer::Settle { rows, unless, reply };
+        queue.send(Command::Settle(settle)).await.map_err(|_| self.closed())?;
+        answer.await.map_err(|_| self.closed())?
+    }
+}
+
+fn row(event: Event) -> Result<writer::Row> {
+    let body = serde_json::to_string(&event)
+        .map_err(|error| Error::new(ErrorCode::Internal, format!("an event has no JSON form: {error}")))?;
+    Ok(writer::Row { event, body })
 }
 
 fn options(path: &Path) -> SqliteConnectOptions {

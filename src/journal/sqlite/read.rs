@@ -1,5 +1,7 @@
 //! Reading records back.
 
+use std::path::Path;
+
 use async_trait::async_trait;
 use futures::TryStreamExt as _;
 use indexmap::IndexMap;
@@ -14,12 +16,14 @@ use crate::journal::{
     JournalRead, RECORD_VERSION, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary,
 };
 
-const COLUMNS: &str = "SELECT sequence, version, body, previous_hash, hash FROM records WHERE 1";
+pub(super) const COLUMNS: &str = "SELECT sequence, version, body, previous_hash, hash FROM records WHERE 1";
 
 /// The events a [`RunSummary`] is folded from, besides the number of calls.
-const SUMMARY_EVENTS: &str =
-    "('run_started', 'plan_proposed', 'run_finished', 'run_failed', 'run_cancelled')";
-const END_EVENTS: &str = "('run_finished', 'run_failed', 'run_cancelled')";
+const SUMMARY_EVENTS: &str = "('run_started', 'plan_proposed', 'plan_accepted', 'run_resumed', 'run_paused', \
+     'run_finished', 'run_failed', 'run_cancelled')";
+/// The events that decide how a run stands: the last of them.
+const STATUS_EVENTS: &str =
+    "('run_started', 'run_resumed', 'run_paused', 'run_finished', 'run_failed', 'run_cancelled')";
 
 /// Runs folded at once, to bound a statement's parameters.
 const RUNS_AT_ONCE: usize = 500;
@@ -27,6 +31,25 @@ const RUNS_AT_ONCE: usize = 500;
 /// A time as the column `at` has it: always nanoseconds, so that text order is time order.
 pub(super) fn stored_time(at: Timestamp) -> String {
     format!("{at:.9}")
+}
+
+/// A record from its row, columns as [`COLUMNS`] has them.
+pub(super) fn decode(path: &Path, row: &SqliteRow) -> Result<Record> {
+    let sequence = row.try_get::<i64, _>(0).map_err(|error| journal_error(path, error))?;
+    let sequence = sequence.unsigned_abs();
+    let unreadable = |error: sqlx::Error| undecodable(path, sequence, &error.to_string());
+    let version: u32 = row.try_get(1).map_err(unreadable)?;
+    if version > RECORD_VERSION {
+        return Err(newer(path, "record", RECORD_VERSION.into(), version.into()));
+    }
+    let body: &str = row.try_get(2).map_err(unreadable)?;
+    Ok(Record {
+        sequence,
+        version,
+        previous_hash: row.try_get(3).map_err(unreadable)?,
+        hash: row.try_get(4).map_err(unreadable)?,
+        event: serde_json::from_str(body).map_err(|error| undecodable(path, sequence, &error.to_string()))?,
+    })
 }
 
 #[async_trait]
@@ -58,28 +81,9 @@ impl SqliteJournal {
         let mut rows = query.build().fetch(&self.readers);
         let mut records = Vec::new();
         while let Some(row) = rows.try_next().await.map_err(|error| journal_error(&self.path, error))? {
-            records.push(self.record(&row)?);
+            records.push(decode(&self.path, &row)?);
         }
         Ok(records)
-    }
-
-    fn record(&self, row: &SqliteRow) -> Result<Record> {
-        let sequence = row.try_get::<i64, _>(0).map_err(|error| journal_error(&self.path, error))?;
-        let sequence = sequence.unsigned_abs();
-        let unreadable = |error: sqlx::Error| undecodable(&self.path, sequence, &error.to_string());
-        let version: u32 = row.try_get(1).map_err(unreadable)?;
-        if version > RECORD_VERSION {
-            return Err(newer(&self.path, "record", RECORD_VERSION.into(), version.into()));
-        }
-        let body: &str = row.try_get(2).map_err(unreadable)?;
-        Ok(Record {
-            sequence,
-            version,
-            previous_hash: row.try_get(3).map_err(unreadable)?,
-            hash: row.try_get(4).map_err(unreadable)?,
-            event: serde_json::from_str(body)
-                .map_err(|error| undecodable(&self.path, sequence, &error.to_string()))?,
-        })
     }
 
     /// The runs `ids`, in that order; an id without records is left out.
@@ -175,21 +179,19 @@ fn select_runs(filter: &RunFilter) -> QueryBuilder<Sqlite> {
             .push_bind(before.as_str().to_owned())
             .push(")");
     }
-    let ended = "EXISTS (SELECT 1 FROM records AS ended WHERE ended.run_id = start.run_id AND ended.event ";
-    match filter.status {
-        None => {}
-        Some(RunStatus::Running) => {
-            query.push(" AND NOT ").push(ended).push("IN ").push(END_EVENTS).push(")");
-        }
-        Some(RunStatus::Succeeded) => {
-            query.push(" AND ").push(ended).push("= 'run_finished')");
-        }
-        Some(RunStatus::Failed) => {
-            query.push(" AND ").push(ended).push("= 'run_failed')");
-        }
-        Some(RunStatus::Cancelled) => {
-            query.push(" AND ").push(ended).push("= 'run_cancelled')");
-        }
+    if let Some(status) = filter.status {
+        let last = match status {
+            RunStatus::Running => "IN ('run_started', 'run_resumed')",
+            RunStatus::Paused => "= 'run_paused'",
+            RunStatus::Succeeded => "= 'run_finished'",
+            RunStatus::Failed => "= 'run_failed'",
+            RunStatus::Cancelled => "= 'run_cancelled'",
+        };
+        query
+            .push(" AND (SELECT event FROM records AS state WHERE state.run_id = start.run_id AND state.event IN ")
+            .push(STATUS_EVENTS)
+            .push(" ORDER BY sequence DESC LIMIT 1) ")
+            .push(last);
     }
     query.push(" ORDER BY sequence DESC");
     if let Some(limit) = filter.limit {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use sqlx::Executor as _;
 use tokio::sync::{mpsc, oneshot};
 
-use super::writer::{Append, Command, Writer};
+use super::writer::{Append, Command, Row, Writer};
 use super::*;
 use crate::base::{RunId, SeededRandomness, SpanId, TraceId};
 use crate::journal::{EventBody, JournalRead as _, RecordFilter};
@@ -19,6 +19,7 @@ fn printed(text: String) -> Event {
         trace_id: TraceId::generate(&randomness),
         span_id: SpanId::generate(&randomness),
         at: Timestamp::UNIX_EPOCH,
+        candidate: None,
         body: EventBody::Printed { text },
     }
 }
@@ -27,9 +28,10 @@ async fn append(queue: &mpsc::Sender<Command>, text: String) -> Result<Record> {
     let event = printed(text);
     let body = serde_json::to_string(&event).unwrap();
     let (reply, answer) = oneshot::channel();
-    let command = Command::Append(Box::new(Append { event, body, durability: Durability::Forced, reply }));
+    let rows = vec![Row { event, body }];
+    let command = Command::Append(Append { rows, durability: Durability::Forced, reply });
     assert!(queue.send(command).await.is_ok());
-    answer.await.unwrap()
+    answer.await.unwrap().map(|mut records| records.remove(0))
 }
 
 #[tokio::test]

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection};
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, QueryBuilder, Row as _};
 use tokio::sync::{mpsc, oneshot};
 
 use super::anchor::{self, Anchor};
 use super::errors::{journal_error, newer};
-use super::read::stored_time;
+use super::read::{COLUMNS, decode, stored_time};
 use crate::base::{Error, Result};
-use crate::journal::{Durability, Event, GENESIS_HASH, RECORD_VERSION, Record, record_hash};
+use crate::journal::{
+    Durability, Event, GENESIS_HASH, Precluded, RECORD_VERSION, Record, Settled, record_hash,
+};
 
 /// The most appends in one transaction.
 const BATCH_MAX: usize = 256;
@@ -25,18 +27,31 @@ const BEGIN: &str =
 
 /// What the writer is asked.
 pub(super) enum Command {
-    Append(Box<Append>),
+    Append(Append),
+    Settle(Settle),
     /// Write what is waiting, close the file, answer.
     Close(oneshot::Sender<()>),
 }
 
-/// One event on its way into the log.
+/// Events on their way into the log, kept together or not at all.
 pub(super) struct Append {
+    pub(super) rows: Vec<Row>,
+    pub(super) durability: Durability,
+    pub(super) reply: oneshot::Sender<Result<Vec<Record>>>,
+}
+
+/// One event.
+pub(super) struct Row {
     pub(super) event: Event,
     /// The event as it will be stored.
     pub(super) body: String,
-    pub(super) durability: Durability,
-    pub(super) reply: oneshot::Sender<Result<Record>>,
+}
+
+/// Events that go into the log together, or not at all.
+pub(super) struct Settle {
+    pub(super) rows: Vec<Row>,
+    pub(super) unless: Precluded,
+    pub(super) reply: oneshot::Sender<Result<Settled>>,
 }
 
 pub(super) struct Writer {
@@ -60,13 +75,16 @@ struct Head {
     hash: String,
 }
 
-/// An append with its place in the chain.
+/// An event with its place in the chain.
 struct Placed {
     sequence: u64,
     previous_hash: String,
     hash: String,
-    append: Append,
+    row: Row,
 }
+
+/// Who waits for how many of the events of a batch.
+type Waiting = (usize, oneshot::Sender<Result<Vec<Record>>>);
 
 impl Writer {
     pub(super) fn new(connection: SqliteConnection, path: Arc<Path>) -> Self {
@@ -81,7 +99,14 @@ impl Writer {
             let mut batch = Vec::with_capacity(waiting.len());
             for command in waiting.drain(..) {
                 match command {
-                    Command::Append(append) => batch.push(*append),
+                    Command::Append(append) => batch.push(append),
+                    Command::Settle(settle) => {
+                        // What was asked before comes before.
+                        if !batch.is_empty() {
+                            self.write(std::mem::take(&mut batch)).await;
+                        }
+                        self.settle(settle).await;
+                    }
                     Command::Close(done) => {
                         // Nothing new comes in; what is in the queue is still received.
                         commands.close();
@@ -102,42 +127,96 @@ impl Writer {
         }
     }
 
+    async fn settle(&mut self, settle: Settle) {
+        let Settle { rows, unless, reply } = settle;
+        let settled = match self.settled(rows, &unless).await {
+            Ok(settled) => Ok(settled),
+            Err(error) => {
+                // SQLite may have rolled back by itself already.
+                let _ = self.connection.execute("ROLLBACK").await;
+                Err(error)
+            }
+        };
+        // Whoever asked may no longer wait.
+        let _ = reply.send(settled);
+    }
+
+    /// Looks and writes under one write lock.
+    async fn settled(&mut self, rows: Vec<Row>, unless: &Precluded) -> Result<Settled> {
+        let head = self.begin(Durability::Forced).await?;
+        let first = self.first_of(unless).await?;
+        if first.is_some() || rows.is_empty() {
+            let path = Arc::clone(&self.path);
+            self.connection.execute("ROLLBACK").await.map_err(|error| journal_error(&path, error))?;
+            return Ok(first.map_or(Settled::Written(Vec::new()), |first| Settled::TooLate(Box::new(first))));
+        }
+        let placed = place(head, rows);
+        self.insert(&placed).await?;
+        self.move_anchor(&placed).await;
+        Ok(Settled::Written(placed.into_iter().map(Placed::into_record).collect()))
+    }
+
+    /// The first record that makes it too late.
+    async fn first_of(&mut self, unless: &Precluded) -> Result<Option<Record>> {
+        let path = Arc::clone(&self.path);
+        let mut query = QueryBuilder::new(format!("{COLUMNS} AND run_id = "));
+        query.push_bind(unless.run_id.as_str().to_owned());
+        query.push(" AND sequence > ").push_bind(i64::try_from(unless.after_sequence).unwrap_or(i64::MAX));
+        query.push(" AND (call_id IS NULL OR call_id = ").push_bind(unless.call_id.as_str().to_owned());
+        query.push(") AND event IN (");
+        let mut names = query.separated(", ");
+        for name in unless.by_events {
+            names.push_bind(*name);
+        }
+        query.push(") ORDER BY sequence LIMIT 1");
+        let row = query.build().fetch_optional(&mut self.connection).await;
+        let row = row.map_err(|error| journal_error(&path, error))?;
+        row.map(|row| decode(&path, &row)).transpose()
+    }
+
     async fn write(&mut self, batch: Vec<Append>) {
         let durability = batch.iter().map(|append| append.durability).max().unwrap_or(Durability::Ordered);
-        let written = match self.begin(durability).await {
-            Ok(head) => {
-                let placed = place(head, batch);
-                match self.insert(&placed).await {
-                    Ok(()) => Ok(placed),
-                    Err(error) => Err((error, placed.into_iter().map(|placed| placed.append).collect())),
-                }
-            }
-            Err(error) => Err((error, batch)),
-        };
-        match written {
+        let mut rows = Vec::with_capacity(batch.len());
+        let mut waiting = Vec::with_capacity(batch.len());
+        for append in batch {
+            waiting.push((append.rows.len(), append.reply));
+            rows.extend(append.rows);
+        }
+        match self.keep(rows, durability).await {
             Ok(placed) => {
                 if durability == Durability::Forced {
                     self.move_anchor(&placed).await;
                 }
-                placed.into_iter().for_each(Placed::reply);
+                reply_kept(placed, waiting);
             }
-            Err((error, batch)) => {
+            Err(error) => {
                 // SQLite may have rolled back by itself already.
                 let _ = self.connection.execute("ROLLBACK").await;
-                reply_all(batch, &error);
+                for (_, reply) in waiting {
+                    // A caller that was cancelled no longer waits.
+                    let _ = reply.send(Err(same(&error)));
+                }
             }
         }
+    }
+
+    async fn keep(&mut self, rows: Vec<Row>, durability: Durability) -> Result<Vec<Placed>> {
+        let head = self.begin(durability).await?;
+        let placed = place(head, rows);
+        self.insert(&placed).await?;
+        Ok(placed)
     }
 
     /// Takes the write lock and reads the head of the chain under it.
     async fn begin(&mut self, durability: Durability) -> Result<Head> {
         let path = Arc::clone(&self.path);
         let failed = |error| journal_error(&path, error);
+        let durability = durability.max(Durability::Ordered);
         if self.durability != Some(durability) {
             // SQLite sets this while it prepares the statement, so it must not be a kept one.
             let sql = match durability {
                 Durability::Forced => "PRAGMA synchronous = FULL",
-                Durability::Ordered => "PRAGMA synchronous = NORMAL",
+                Durability::Queued | Durability::Ordered => "PRAGMA synchronous = NORMAL",
             };
             sqlx::query(sql).persistent(false).execute(&mut self.connection).await.map_err(failed)?;
             self.durability = Some(durability);
@@ -197,7 +276,7 @@ impl Insert {
 
 impl Placed {
     fn bind_to<'q>(&self, query: Query<'q, Sqlite, SqliteArguments>) -> Query<'q, Sqlite, SqliteArguments> {
-        let event = &self.append.event;
+        let event = &self.row.event;
         query
             .bind(self.sequence.cast_signed())
             .bind(RECORD_VERSION)
@@ -207,44 +286,42 @@ impl Placed {
             .bind(event.body.tool().map(str::to_owned))
             .bind(event.body.call_id().map(|id| id.as_str().to_owned()))
             .bind(event.body.ok())
-            .bind(self.append.body.clone())
+            .bind(self.row.body.clone())
             .bind(self.previous_hash.clone())
             .bind(self.hash.clone())
     }
 
-    fn reply(self) {
-        let record = Record {
+    fn into_record(self) -> Record {
+        Record {
             sequence: self.sequence,
             version: RECORD_VERSION,
             previous_hash: self.previous_hash,
             hash: self.hash,
-            event: self.append.event,
-        };
-        // A caller that was cancelled no longer waits; the record stays.
-        let _ = self.append.reply.send(Ok(record));
+            event: self.row.event,
+        }
     }
 }
 
-fn place(mut head: Head, batch: Vec<Append>) -> Vec<Placed> {
-    batch
-        .into_iter()
-        .map(|append| {
+fn place(mut head: Head, rows: Vec<Row>) -> Vec<Placed> {
+    rows.into_iter()
+        .map(|row| {
             let sequence = head.sequence + 1;
-            let hash = record_hash(&head.hash, sequence, RECORD_VERSION, append.body.as_bytes());
+            let hash = record_hash(&head.hash, sequence, RECORD_VERSION, row.body.as_bytes());
             let previous_hash = std::mem::replace(&mut head, Head { sequence, hash: hash.clone() }).hash;
-            Placed { sequence, previous_hash, hash, append }
+            Placed { sequence, previous_hash, hash, row }
         })
         .collect()
 }
 
-/// The same refusal for every append of a batch: none of them is kept.
-fn reply_all(batch: Vec<Append>, error: &Error) {
-    for append in batch {
-        // A caller that was cancelled no longer waits.
-        let _ = append.reply.send(Err(same(error)));
+fn reply_kept(placed: Vec<Placed>, waiting: Vec<Waiting>) {
+    let mut records = placed.into_iter().map(Placed::into_record);
+    for (count, reply) in waiting {
+        // A caller that was cancelled no longer waits; the records stay.
+        let _ = reply.send(Ok(records.by_ref().take(count).collect()));
     }
 }
 
+/// The same refusal for every append of a batch: none of them is kept.
 fn same(error: &Error) -> Error {
     let mut copy = Error::new(error.code(), error.message()).with_help(error.help());
     if let (Some(limit), Some(observed)) = (error.limit(), error.observed()) {

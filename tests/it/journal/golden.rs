@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use luaplan::journal::{JournalRead, RecordFilter, SqliteJournal};
+use luaplan::journal::{JournalRead, RECORD_VERSION, RecordFilter, RuleReference, SqliteJournal};
 use sqlx::Row as _;
 
 use super::*;
@@ -31,10 +31,11 @@ fn described_hash(previous_hash: &str, sequence: u64, version: u32, body: &str) 
 #[tokio::test]
 #[ignore = "writes into the source tree"]
 async fn write_the_golden_journal_of_this_version() {
-    let path = Path::new(FOLDER).join("v1.sqlite");
+    let path = Path::new(FOLDER).join(format!("v{RECORD_VERSION}.sqlite"));
     assert!(!path.exists(), "a golden journal is never replaced");
     let journal = SqliteJournal::open(&path).await.unwrap();
     fill(&journal).await;
+    fill_with_what_version_3_knows(&journal).await;
     let lines: Vec<String> = journal
         .records(RecordFilter::default())
         .await
@@ -47,24 +48,145 @@ async fn write_the_golden_journal_of_this_version() {
 }
 
 #[tokio::test]
-async fn the_golden_journal_of_version_1_verifies_and_reads_the_same() {
+async fn the_golden_journal_of_each_version_verifies_and_reads_the_same() {
+    for version in 1..=RECORD_VERSION {
+        golden(&format!("v{version}")).await;
+    }
+}
+
+async fn golden(name: &str) {
     let dir = Dir::new();
     std::fs::create_dir_all(dir.path().parent().unwrap()).unwrap();
     for extension in ["sqlite", "head"] {
-        let golden = Path::new(FOLDER).join("v1").with_extension(extension);
+        let golden = Path::new(FOLDER).join(name).with_extension(extension);
         std::fs::copy(golden, dir.path().with_extension(extension)).unwrap();
     }
     let journal = dir.open().await;
     let report = journal.verify().await.unwrap();
     assert!(report.ok, "{report:?}");
     let records = journal.records(RecordFilter::default()).await.unwrap();
-    let lines = std::fs::read_to_string(Path::new(FOLDER).join("v1.jsonl")).unwrap();
+    let lines = std::fs::read_to_string(Path::new(FOLDER).join(format!("{name}.jsonl"))).unwrap();
     assert_eq!(records.len(), lines.lines().count());
     for (record, line) in records.iter().zip(lines.lines()) {
         assert_eq!(serde_json::to_string(record).unwrap(), line);
     }
     fill(&journal).await;
-    assert_eq!(journal.verify().await.unwrap().records, 20);
+    assert_eq!(journal.verify().await.unwrap().records, records.len() as u64 + 10);
+    for run in 1..=3 {
+        let _ = journal.run_state(&run_id(run)).await.unwrap();
+    }
+}
+
+/// A run that waits, is decided about in each way, is taken up, and says what came of a call in doubt.
+async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
+    let hash = ContentHash::of(b"function run() end");
+    let rules = vec![RuleReference { name: "mail".into(), hash: ContentHash::of(b"rule") }];
+    let asked = |number: u64| EventBody::ApprovalRequested {
+        approval_id: format!("run:{number}:0123456789abcdef"),
+        call_id: CallId::single(number),
+        tool: "send_email".into(),
+        effect: Effect::Send,
+        line: Some(2),
+        arguments: json!({"to": "a@example.com"}),
+        arguments_hash: ContentHash::of(b"arguments"),
+        plan_hash: hash.clone(),
+        tier: "prompt".into(),
+        rules: rules.clone(),
+        reason: "mail leaves the machine".into(),
+        origins: json!({"arguments": {"to": ["context.to"]}, "decided_by": []}),
+    };
+    let resolved = |number: u64, decision: &str| EventBody::ApprovalResolved {
+        approval_id: format!("run:{number}:0123456789abcdef"),
+        call_id: CallId::single(number),
+        tool: "send_email".into(),
+        plan_hash: hash.clone(),
+        arguments_hash: ContentHash::of(b"arguments"),
+        decision: decision.to_owned(),
+        by: "local".into(),
+        arguments: (decision == "edit").then(|| json!({"to": "b@example.com"})),
+        reason: (decision == "deny").then(|| "no".into()),
+        grant_id: (decision == "for").then(|| "grant".into()),
+    };
+    let begun = EventBody::ToolCallStarted {
+        call_id: CallId::single(1),
+        tool: "send_email".into(),
+        effect: Effect::Send,
+        arguments: json!({"to": "b@example.com"}),
+        arguments_hash: ContentHash::of(b"edited"),
+        line: Some(2),
+        idempotency_key: "key".into(),
+        rule: Some("mail".into()),
+        allowed_by: Some("approval:run:1:0123456789abcdef".into()),
+        planned_arguments_hash: Some(ContentHash::of(b"arguments")),
+    };
+    let mut start = started("mail them");
+    if let EventBody::RunStarted { tenant, mode, owner, .. } = &mut start {
+        *tenant = Some("local".into());
+        *mode = Some("structured".into());
+        *owner = Some("01890a5d-ac96-774b-bcce-b302099a8057".into());
+    }
+    let bodies = vec![
+        start,
+        EventBody::PlanProposed { round: 0, source: "function run() end".into(), plan_hash: hash.clone() },
+        EventBody::PlanAccepted { plan_hash: hash.clone(), calls_before: 0 },
+        asked(1),
+        asked(2),
+        asked(3),
+        EventBody::RunPaused {
+            reason: "3 calls wait for a person's approval".into(),
+            calls_in_doubt: Vec::new(),
+            approvals: vec!["run:1:0123456789abcdef".into()],
+        },
+        resolved(1, "edit"),
+        resolved(2, "deny"),
+        resolved(3, "for"),
+        EventBody::GrantIssued {
+            grant_id: "grant".into(),
+            approval_id: "run:3:0123456789abcdef".into(),
+            tool: "send_email".into(),
+            rules: rules.clone(),
+            tenant: "local".into(),
+            expires_at: Timestamp::from_second(1_700_003_600).unwrap(),
+            by: "local".into(),
+        },
+        EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded: 0 },
+        begun,
+        EventBody::RunPaused {
+            reason: "call 1 may or may not have taken effect".into(),
+            calls_in_doubt: vec![CallId::single(1)],
+            approvals: Vec::new(),
+        },
+        EventBody::CallResolved {
+            call_id: CallId::single(1),
+            resolution: "done".into(),
+            result: Some(json!({"delivered": true})),
+            message: None,
+        },
+        EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded: 1 },
+        finished(),
+    ];
+    for (second, body) in bodies.into_iter().enumerate() {
+        let second = 10 + i64::try_from(second).unwrap();
+        journal.append(event(3, second, body), Durability::Forced).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_run_of_version_3_folds_to_what_it_was() {
+    let dir = Dir::new();
+    std::fs::create_dir_all(dir.path().parent().unwrap()).unwrap();
+    for extension in ["sqlite", "head"] {
+        let golden = Path::new(FOLDER).join("v3").with_extension(extension);
+        std::fs::copy(golden, dir.path().with_extension(extension)).unwrap();
+    }
+    let state = dir.open().await.run_state(&run_id(3)).await.unwrap().unwrap();
+    let decisions: Vec<&str> =
+        state.approvals.iter().filter_map(|asked| Some(asked.decision.as_ref()?.decision.as_str())).collect();
+    assert_eq!(decisions, ["edit", "deny", "for"]);
+    assert_eq!((state.resumptions, state.calls.len(), state.mode.as_deref()), (2, 1, Some("structured")));
+    assert_eq!(state.calls[0].recorded_hash(), ContentHash::of(b"arguments"));
+    assert_eq!(state.pending_approvals().count(), 0);
+    assert_eq!(state.calls_in_doubt().count(), 0);
 }
 
 #[tokio::test]

@@ -4,6 +4,8 @@ mod contexts;
 mod golden;
 mod processes;
 mod refusals;
+mod settle;
+mod states;
 mod store;
 mod tamper;
 
@@ -51,6 +53,7 @@ fn event(run: u8, second: i64, body: EventBody) -> Event {
         trace_id: TraceId::generate(&randomness),
         span_id: SpanId::generate(&randomness),
         at: Timestamp::from_second(1_700_000_000 + second).unwrap(),
+        candidate: None,
         body,
     }
 }
@@ -66,6 +69,10 @@ fn started(task: &str) -> EventBody {
         mocked: false,
         engine: None,
         isolation: None,
+        context_name: None,
+        owner: None,
+        tenant: None,
+        mode: None,
     }
 }
 
@@ -78,6 +85,9 @@ fn call(id: u64, tool: &str) -> EventBody {
         arguments_hash: ContentHash::of(b"arguments"),
         line: Some(3),
         idempotency_key: "key".into(),
+        rule: None,
+        allowed_by: None,
+        planned_arguments_hash: None,
     }
 }
 

@@ -1,0 +1,134 @@
+//! Requests for a person's leave, folded from a run's records.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::{EventBody, Record};
+use crate::base::{CallId, ContentHash, Effect};
+
+/// A rule of the policy file as it was at some time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleReference {
+    /// Its name.
+    pub name: String,
+    /// Hash of all it says: a rule that was changed is another rule.
+    pub hash: ContentHash,
+}
+
+/// What a person decided about a call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ApprovalDecision {
+    /// `once`, `for`, `edit` or `deny`.
+    pub decision: String,
+    /// Who: `local`, or the name of an API key.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+    /// The arguments to use instead, in exact form.
+    pub arguments: Option<Json>,
+    /// Why, where it was denied.
+    pub reason: Option<String>,
+    /// The grant that came with it.
+    pub grant_id: Option<String>,
+}
+
+/// A call that waits, or waited, for a person's leave.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ApprovalState {
+    /// Names the run, the call, the plan and the arguments: another argument has another id.
+    pub approval_id: String,
+    /// The call.
+    pub call_id: CallId,
+    /// The tool.
+    pub tool: String,
+    /// What the tool does to the world.
+    pub effect: Effect,
+    /// Line of the plan.
+    pub line: Option<u32>,
+    /// The arguments as recorded.
+    pub arguments: Json,
+    /// Their hash.
+    pub arguments_hash: ContentHash,
+    /// The plan that makes the call.
+    pub plan_hash: ContentHash,
+    /// `prompt` or `manual`.
+    pub tier: String,
+    /// The rules that asked, the deciding one first; empty where the policy's default asks.
+    pub rules: Vec<RuleReference>,
+    /// Why a person is asked.
+    pub reason: String,
+    /// Where each argument came from.
+    pub origins: Json,
+    /// When it was asked.
+    pub requested_at: Timestamp,
+    /// Place of the request in the journal.
+    #[serde(skip)]
+    pub requested_sequence: u64,
+    /// What was decided; absent while it waits.
+    pub decision: Option<ApprovalDecision>,
+}
+
+/// Adds what a record says about approvals to those known so far.
+pub(super) fn apply(approvals: &mut Vec<ApprovalState>, record: &Record) {
+    let at = record.event.at;
+    match &record.event.body {
+        EventBody::ApprovalRequested {
+            approval_id,
+            call_id,
+            tool,
+            effect,
+            line,
+            arguments,
+            arguments_hash,
+            plan_hash,
+            tier,
+            rules,
+            reason,
+            origins,
+        } => {
+            withdraw(approvals, |open| open.call_id == *call_id);
+            approvals.push(ApprovalState {
+                approval_id: approval_id.clone(),
+                call_id: call_id.clone(),
+                tool: tool.clone(),
+                effect: *effect,
+                line: *line,
+                arguments: arguments.clone(),
+                arguments_hash: arguments_hash.clone(),
+                plan_hash: plan_hash.clone(),
+                tier: tier.clone(),
+                rules: rules.clone(),
+                reason: reason.clone(),
+                origins: origins.clone(),
+                requested_at: at,
+                requested_sequence: record.sequence,
+                decision: None,
+            });
+        }
+        EventBody::ApprovalResolved { approval_id, decision, by, arguments, reason, grant_id, .. } => {
+            let open = approvals.iter_mut().rev().find(|open| open.approval_id == *approval_id);
+            if let Some(open) = open.filter(|open| open.decision.is_none()) {
+                open.decision = Some(ApprovalDecision {
+                    decision: decision.clone(),
+                    by: by.clone(),
+                    at,
+                    arguments: arguments.clone(),
+                    reason: reason.clone(),
+                    grant_id: grant_id.clone(),
+                });
+            }
+        }
+        // The call was made or refused without the person asked: by a grant, or a changed policy.
+        EventBody::ToolCallStarted { call_id, .. } | EventBody::ToolCallRefused { call_id, .. } => {
+            withdraw(approvals, |open| open.call_id == *call_id);
+        }
+        EventBody::PlanAccepted { .. } => withdraw(approvals, |_| true),
+        _ => {}
+    }
+}
+
+/// Drops undecided requests that lost their purpose.
+fn withdraw(approvals: &mut Vec<ApprovalState>, is_meant: impl Fn(&ApprovalState) -> bool) {
+    approvals.retain(|open| open.decision.is_some() || !is_meant(open));
+}

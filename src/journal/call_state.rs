@@ -1,0 +1,202 @@
+//! The calls of a run, folded from its records.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::EventBody;
+use crate::base::{CallId, ContentHash, Effect, ErrorCode};
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CallEnd {
+    /// When.
+    pub at: Timestamp,
+    /// Whether it went well.
+    pub ok: bool,
+    /// The failure's code.
+    pub code: Option<String>,
+    /// The result, in exact form, where it went well.
+    pub result: Option<Json>,
+    /// The failure as the plan sees it.
+    pub error: Option<Json>,
+    /// Size of the result.
+    pub result_bytes: u64,
+    /// How long the tool took.
+    pub duration_ms: u64,
+}
+
+/// What a person said about a call in doubt.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "resolution")]
+pub enum Resolved {
+    /// Make it again.
+    Retry,
+    /// It took effect.
+    Done {
+        /// What it is taken to have answered, in exact form.
+        result: Json,
+    },
+    /// It did not take effect, and is not to be made.
+    Failed {
+        /// Why, for the plan to see.
+        message: String,
+    },
+}
+
+/// One call of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CallState {
+    /// The call's position in the program.
+    pub call_id: CallId,
+    /// The tool.
+    pub tool: String,
+    /// What the tool does to the world; absent where the call was refused.
+    pub effect: Option<Effect>,
+    /// The arguments as recorded.
+    pub arguments: Json,
+    /// Hash of the arguments as recorded; absent where the call was refused.
+    pub arguments_hash: Option<ContentHash>,
+    /// Hash of the arguments the plan wrote, where a person edited them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_arguments_hash: Option<ContentHash>,
+    /// The rule of the policy file that decided, where there was a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The person's leave it was made with: `approval:ID` or `grant:ID`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_by: Option<String>,
+    /// The same for every repetition of this call; absent where the call was refused.
+    pub idempotency_key: Option<String>,
+    /// Line of the plan.
+    pub line: Option<u32>,
+    /// When it was allowed or refused.
+    pub started_at: Timestamp,
+    /// How often it was begun: more than once where the run was resumed in the middle of it.
+    pub attempts: u32,
+    /// Whether it was refused, so that the tool was never asked.
+    pub refused: bool,
+    /// How it ended. A call that was allowed and has no end is in doubt.
+    pub end: Option<CallEnd>,
+    /// What a person said came of it.
+    pub resolved: Option<Resolved>,
+}
+
+impl CallState {
+    /// Hash of the arguments as the plan gave them and the journal would have them, also of a call that
+    /// was refused, or whose arguments a person edited.
+    #[must_use]
+    pub fn recorded_hash(&self) -> ContentHash {
+        let planned = self.planned_arguments_hash.clone().or_else(|| self.arguments_hash.clone());
+        planned.unwrap_or_else(|| ContentHash::of_json(&self.arguments))
+    }
+
+    /// Whether the call was begun and nobody knows what came of it: its process died, or the run was
+    /// ended while it was under way.
+    #[must_use]
+    pub fn is_in_doubt(&self) -> bool {
+        !self.refused
+            && self.resolved.is_none()
+            && self.end.as_ref().is_none_or(|end| end.code.as_deref() == Some(ErrorCode::CallCut.as_str()))
+    }
+}
+
+/// Adds a call; one that was begun before is begun again.
+fn put(calls: &mut Vec<CallState>, call: CallState) {
+    match calls.iter_mut().rev().find(|known| known.call_id == call.call_id) {
+        Some(known) => *known = CallState { attempts: known.attempts.saturating_add(1), ..call },
+        None => calls.push(call),
+    }
+}
+
+/// Adds what an event says about calls to those known so far.
+pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp) {
+    match body {
+        EventBody::ToolCallStarted {
+            call_id,
+            tool,
+            effect,
+            arguments,
+            arguments_hash,
+            line,
+            idempotency_key,
+            rule,
+            allowed_by,
+            planned_arguments_hash,
+        } => {
+            let call = CallState {
+                call_id: call_id.clone(),
+                tool: tool.clone(),
+                effect: Some(*effect),
+                arguments: arguments.clone(),
+                arguments_hash: Some(arguments_hash.clone()),
+                planned_arguments_hash: planned_arguments_hash.clone(),
+                rule: rule.clone(),
+                allowed_by: allowed_by.clone(),
+                idempotency_key: Some(idempotency_key.clone()),
+                line: *line,
+                started_at: at,
+                attempts: 1,
+                refused: false,
+                end: None,
+                resolved: None,
+            };
+            put(calls, call);
+        }
+        EventBody::ToolCallRefused { call_id, tool, code, error, arguments } => {
+            let end = CallEnd {
+                at,
+                ok: false,
+                code: Some(code.clone()),
+                result: None,
+                error: Some(error.clone()),
+                result_bytes: 0,
+                duration_ms: 0,
+            };
+            let call = CallState {
+                call_id: call_id.clone(),
+                tool: tool.clone(),
+                effect: None,
+                arguments: arguments.clone(),
+                arguments_hash: None,
+                planned_arguments_hash: None,
+                rule: None,
+                allowed_by: None,
+                idempotency_key: None,
+                line: None,
+                started_at: at,
+                attempts: 1,
+                refused: true,
+                end: Some(end),
+                resolved: None,
+            };
+            put(calls, call);
+        }
+        EventBody::ToolCallFinished {
+            call_id, ok, code, result, error, result_bytes, duration_ms, ..
+        } => {
+            let open = calls.iter_mut().rev().find(|call| call.call_id == *call_id && call.end.is_none());
+            if let Some(call) = open {
+                call.end = Some(CallEnd {
+                    at,
+                    ok: *ok,
+                    code: code.clone(),
+                    result: result.clone(),
+                    error: error.clone(),
+                    result_bytes: *result_bytes,
+                    duration_ms: *duration_ms,
+                });
+            }
+        }
+        EventBody::CallResolved { call_id, resolution, result, message } => {
+            if let Some(call) = calls.iter_mut().rev().find(|call| call.call_id == *call_id) {
+                call.resolved = match resolution.as_str() {
+                    "done" => Some(Resolved::Done { result: result.clone().unwrap_or_default() }),
+                    "failed" => Some(Resolved::Failed { message: message.clone().unwrap_or_default() }),
+                    _ => Some(Resolved::Retry),
+                };
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,65 @@
+//! The table of states in the guide is what records come to.
+
+use luaplan::journal::{JournalRead as _, MemoryJournal, RunStatus};
+
+use super::*;
+
+const GUIDE: &str = include_str!("../../../docs/run-states.md");
+
+fn named(name: &str) -> EventBody {
+    let usage = Usage::default();
+    match name {
+        "run_started" => started("x"),
+        "run_paused" => {
+            EventBody::RunPaused { reason: "r".into(), calls_in_doubt: Vec::new(), approvals: Vec::new() }
+        }
+        "run_resumed" => EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded: 0 },
+        "run_finished" => finished(),
+        "run_failed" => EventBody::RunFailed {
+            code: "interrupted".into(),
+            message: "m".into(),
+            recoverable: true,
+            error: json!({"code": "interrupted"}),
+            usage,
+        },
+        "run_cancelled" => EventBody::RunCancelled { reason: "r".into(), usage },
+        other => panic!("{other}"),
+    }
+}
+
+/// The shortest way to each state.
+fn way_to(state: &str) -> Vec<&'static str> {
+    match state {
+        "(nothing)" => Vec::new(),
+        "running" => vec!["run_started"],
+        "paused" => vec!["run_started", "run_paused"],
+        "failed" => vec!["run_started", "run_failed"],
+        other => panic!("{other}"),
+    }
+}
+
+async fn status_after(events: &[&str]) -> RunStatus {
+    let journal = MemoryJournal::default();
+    for (second, name) in events.iter().enumerate() {
+        let event = event(1, i64::try_from(second).unwrap(), named(name));
+        journal.append(event, Durability::Ordered).await.unwrap();
+    }
+    let listed = journal.runs(luaplan::journal::RunFilter::default()).await.unwrap();
+    let state = journal.run_state(&run_id(1)).await.unwrap().unwrap();
+    assert_eq!(listed[0].status, state.status);
+    state.status
+}
+
+#[tokio::test]
+async fn each_transition_of_the_guide_is_what_the_records_come_to() {
+    let mut rows = 0;
+    for line in GUIDE.lines().filter(|line| line.starts_with("| ") && line.contains("| `run_")) {
+        let cells: Vec<&str> = line.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        let [_, from, event, to, _] = cells[..] else { panic!("{line}") };
+        let mut events = way_to(from);
+        events.push(event);
+        assert_eq!(status_after(&events).await.as_str(), to, "{line}");
+        rows += 1;
+    }
+    assert_eq!(rows, 8);
+}
