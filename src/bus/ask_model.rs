@@ -2,9 +2,10 @@
 
 use std::pin::pin;
 
-use tokio::sync::mpsc;
+use futures::future::join_all;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::base::{Result, SpanId};
+use crate::base::{Error, ErrorCode, Result, SpanId};
 use crate::journal::{Durability, EventBody, RunLog};
 use crate::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress};
 
@@ -13,38 +14,89 @@ use crate::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress};
 /// # Errors
 /// The client's, or the journal's where an event cannot be kept.
 pub async fn ask_model(client: &dyn LlmClient, request: &ChatRequest, log: &RunLog) -> Result<ChatReply> {
-    let span = log.new_span();
-    let (sender, mut events) = mpsc::unbounded_channel();
-    let progress = move |event: LlmProgress| {
-        // The receiver lives as long as this function; a late event has nobody left to tell.
-        let _ = sender.send(event);
-    };
-    let reply = {
-        let mut asking = pin!(client.chat(request, &progress));
-        loop {
-            tokio::select! {
-                biased;
-                Some(event) = events.recv() => keep(log, &span, request, event).await?,
-                reply = &mut asking => break reply,
-            }
-        }
-    };
-    while let Ok(event) = events.try_recv() {
-        keep(log, &span, request, event).await?;
+    let replies = ask_side_by_side(client, &[(request.clone(), log.clone())]).await?;
+    replies.into_iter().next().unwrap_or_else(|| Err(unheard()))
+}
+
+/// The answers to several requests, asked at the same time and each written down in its own log.
+///
+/// What is written is in the order of `asks`, whichever answer comes first: the events of one request
+/// follow all events of those before it.
+///
+/// # Errors
+/// The journal's, where an event cannot be kept. What a client says is in its own place.
+pub async fn ask_side_by_side(
+    client: &dyn LlmClient,
+    asks: &[(ChatRequest, RunLog)],
+) -> Result<Vec<Result<ChatReply>>> {
+    let mut talks = Vec::new();
+    let mut heard = Vec::new();
+    for (request, _) in asks {
+        let (sender, receiver) = unbounded_channel();
+        heard.push(receiver);
+        talks.push(async move {
+            // The receivers live as long as this function; a late event has nobody left to tell.
+            let progress = |event: LlmProgress| drop(sender.send(Heard::OnTheWay(event)));
+            let reply = client.chat(request, &progress).await;
+            drop(sender.send(Heard::Ended(reply)));
+        });
     }
-    let reply = reply?;
-    let received = EventBody::LlmResponseReceived {
-        provider: reply.provider.clone(),
-        model: reply.model.clone(),
-        text: reply.text.clone(),
-        input_tokens: reply.usage.input_tokens,
-        output_tokens: reply.usage.output_tokens,
-        cost_micro_usd: reply.usage.cost_micro_usd,
-        duration_ms: u64::try_from(reply.duration.as_millis()).unwrap_or(u64::MAX),
-        recorded: reply.recorded,
+    let writing = async {
+        let mut replies = Vec::new();
+        for ((request, log), events) in asks.iter().zip(heard) {
+            replies.push(write_down(request, log, events).await?);
+        }
+        Ok(replies)
     };
-    log.emit_in(span, received, Durability::Ordered).await?;
-    Ok(reply)
+    let (mut writing, mut talking) = (pin!(writing), pin!(join_all(talks)));
+    let mut is_talking = true;
+    loop {
+        tokio::select! {
+            biased;
+            replies = &mut writing => return replies,
+            _ = &mut talking, if is_talking => is_talking = false,
+        }
+    }
+}
+
+enum Heard {
+    OnTheWay(LlmProgress),
+    Ended(Result<ChatReply>),
+}
+
+async fn write_down(
+    request: &ChatRequest,
+    log: &RunLog,
+    mut events: UnboundedReceiver<Heard>,
+) -> Result<Result<ChatReply>> {
+    let span = log.new_span();
+    while let Some(event) = events.recv().await {
+        let reply = match event {
+            Heard::OnTheWay(event) => {
+                keep(log, &span, request, event).await?;
+                continue;
+            }
+            Heard::Ended(Err(error)) => return Ok(Err(error)),
+            Heard::Ended(Ok(reply)) => reply,
+        };
+        let received = EventBody::LlmResponseReceived {
+            provider: reply.provider.clone(),
+            model: reply.model.clone(),
+            text: reply.text.clone(),
+            input_tokens: reply.usage.input_tokens,
+            output_tokens: reply.usage.output_tokens,
+            cost_micro_usd: reply.usage.cost_micro_usd,
+            duration_ms: u64::try_from(reply.duration.as_millis()).unwrap_or(u64::MAX),
+            recorded: reply.recorded,
+        };
+        log.emit_in(span, received, Durability::Ordered).await?;
+        return Ok(Ok(reply));
+    }
+    Ok(Err(unheard()))
+}
+
+fn unheard() -> Error {
+    Error::new(ErrorCode::Internal, "a request to a model ended without an answer")
 }
 
 async fn keep(log: &RunLog, span: &SpanId, request: &ChatRequest, event: LlmProgress) -> Result<()> {

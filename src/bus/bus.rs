@@ -8,8 +8,8 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
-use super::call::{Admitted, Prepared};
-use super::{CallHandler, Limiter, Policy, Registry, RunBudget, RunGate};
+use super::call::{Admitted, Prepared, Readiness};
+use super::{Approvals, CallHandler, Limiter, Policy, Registry, RunBudget, RunGate};
 use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Result};
 use crate::catalog::CallRequest;
 use crate::journal::RunLog;
@@ -23,6 +23,8 @@ pub struct BusParts {
     pub limiter: Arc<Limiter>,
     /// What this run may do.
     pub policy: Policy,
+    /// What people said about its calls.
+    pub approvals: Approvals,
     /// The run's log.
     pub log: RunLog,
     /// What this run may use.
@@ -35,9 +37,11 @@ pub struct BusParts {
 
 /// Answers the calls of one run.
 ///
-/// For each call, in this order: the budget of calls; the tool by name; its arguments; policy;
-/// rate; the intent in the journal; the tool, under its timeout; the size of its result; the
-/// outcome in the journal. The tool is reached only when the intent is journaled.
+/// For each call, in this order: the budget of calls; the tool by name; its arguments; policy, and a
+/// person's leave where that asks for one; rate; the intent in the journal; the tool, under its
+/// timeout; the size of its result; the outcome in the journal. A tool that changes the world is
+/// reached only when the intent is on the disk; that of a read is handed to the journal and not
+/// waited for.
 pub struct Bus {
     pub(super) parts: BusParts,
     pub(super) run_gate: RunGate,
@@ -69,6 +73,7 @@ impl CallHandler for Bus {
             cut: cut.clone(),
             outcomes: vec![None; calls.len()],
             in_flight: HashMap::new(),
+            asked: Vec::new(),
             running: FuturesUnordered::new(),
         };
         match batch.dispatch(calls).await {
@@ -87,6 +92,16 @@ impl CallHandler for Bus {
     }
 }
 
+/// Why a run pauses for people; the detail `approvals` names the requests.
+fn waits_for_leave(approval_ids: &[String]) -> Error {
+    let calls = match approval_ids.len() {
+        1 => "a call waits".to_owned(),
+        count => format!("{count} calls wait"),
+    };
+    Error::new(ErrorCode::ApprovalRequired, format!("{calls} for a person's approval"))
+        .with_detail("approvals", approval_ids.to_vec())
+}
+
 /// A call that has come to its end: its place in the batch, its tool, its outcome.
 type Done = Result<(usize, String, CallOutcome)>;
 
@@ -95,6 +110,8 @@ struct Batch<'a> {
     cut: CancellationToken,
     outcomes: Vec<Option<CallOutcome>>,
     in_flight: HashMap<String, u32>,
+    /// Requests for a person's leave: they are asked together, once the other calls are done.
+    asked: Vec<String>,
     running: FuturesUnordered<futures::future::BoxFuture<'a, Done>>,
 }
 
@@ -105,9 +122,16 @@ impl<'a> Batch<'a> {
                 return Err(Bus::cancelled());
             }
             let bus = self.bus;
-            let admitted = match bus.prepare(&call) {
-                Ok(prepared) => self.admit(&call, prepared).await?,
-                Err(failure) => Err(failure),
+            let admitted = match self.alongside(bus.ready(&call)).await?? {
+                Readiness::Ready(prepared) => self.admit(&call, prepared).await?,
+                Readiness::Refused(failure) => Err(failure),
+                Readiness::Asks { approval_id, request } => {
+                    if let Some(request) = request {
+                        self.alongside(bus.ask(*request)).await??;
+                    }
+                    self.asked.push(approval_id);
+                    continue;
+                }
             };
             match admitted {
                 Ok(admitted) => {
@@ -127,7 +151,12 @@ impl<'a> Batch<'a> {
         while let Some(done) = self.running.next().await {
             self.settle(done)?;
         }
-        Ok(())
+        // A limit that was hit meanwhile ends the run; there is nothing left to ask about.
+        match (self.asked.is_empty(), self.bus.parts.budget.exceeded()) {
+            (true, _) => Ok(()),
+            (false, Some(exceeded)) => Err(exceeded),
+            (false, None) => Err(waits_for_leave(&self.asked)),
+        }
     }
 
     /// Waits for leave to make the call and journals its intent; calls under way go on meanwhile.

@@ -8,17 +8,37 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Bus, Decision, Invocation, Permit, Tool};
+use super::approval::{Asked, approval_id, denied};
+use super::{Bus, Invocation, Permit, Tier, Tool, Verdict};
 use crate::base::{
-    CallId, CallOutcome, ContentHash, Effect, ErrorCode, LimitName, Result, RunId, SpanId, ToolFailure, Value,
+    CallId, CallOutcome, ContentHash, Effect, ErrorCode, LimitName, Result, RunId, SpanId, ToolFailure,
+    Value, outcome_bytes,
 };
 use crate::catalog::{CallRequest, ToolSpec};
 use crate::journal::{Durability, EventBody};
 
-/// A call that may be asked: its tool exists, its arguments fit, policy allows it.
+/// A call that may be made: its tool exists, its arguments fit, policy or a person allows it.
 pub(super) struct Prepared {
     pub(super) tool: Arc<dyn Tool>,
     arguments: Value,
+    /// The rule that decided, where there is a policy file.
+    rule: Option<String>,
+    /// `approval:ID` or `grant:ID`, where a person's leave was needed.
+    allowed_by: Option<String>,
+    /// Hash of the plan's own arguments, where a person put others in their place.
+    planned_arguments_hash: Option<ContentHash>,
+}
+
+/// Whether a call may be made.
+pub(super) enum Readiness {
+    Ready(Prepared),
+    /// The plan gets this failure.
+    Refused(ToolFailure),
+    /// A person has to say. The request is on record already where there is no event.
+    Asks {
+        approval_id: String,
+        request: Option<Box<EventBody>>,
+    },
 }
 
 /// A call whose intent is journaled.
@@ -40,18 +60,88 @@ enum Ended {
 }
 
 impl Bus {
-    pub(super) fn prepare(&self, call: &CallRequest) -> Result<Prepared, ToolFailure> {
+    /// Looks whether a call may be made: its tool, its arguments, the policy, and what people said.
+    pub(super) async fn ready(&self, call: &CallRequest) -> Result<Readiness> {
         let Some(tool) = self.parts.registry.get(&call.tool) else {
             let message = format!("there is no tool `{}`; no call was made", call.tool);
-            return Err(
-                ToolFailure::new(ErrorCode::ToolUnknown, message).with_detail("tool", call.tool.as_str())
-            );
+            let failure =
+                ToolFailure::new(ErrorCode::ToolUnknown, message).with_detail("tool", call.tool.as_str());
+            return Ok(Readiness::Refused(failure));
         };
-        let arguments = tool.spec().bind(&call.arguments)?;
-        match self.parts.policy.decide(tool.spec(), &arguments) {
-            Decision::Allow => Ok(Prepared { tool: Arc::clone(tool), arguments }),
-            Decision::Deny(failure) => Err(failure),
+        let arguments = match tool.spec().bind(&call.arguments) {
+            Ok(arguments) => arguments,
+            Err(failure) => return Ok(Readiness::Refused(failure)),
+        };
+        let verdict = self.parts.policy.decide(tool.spec(), &arguments);
+        if verdict.decision == Tier::Deny {
+            return Ok(Readiness::Refused(verdict.refusal(tool.spec())));
         }
+        let prepared = Prepared {
+            tool: Arc::clone(tool),
+            arguments,
+            rule: verdict.decided_by.clone(),
+            allowed_by: None,
+            planned_arguments_hash: None,
+        };
+        if verdict.decision == Tier::Auto && self.parts.approvals.known.is_empty() {
+            return Ok(Readiness::Ready(prepared));
+        }
+        self.with_leave(call, prepared, &verdict).await
+    }
+
+    async fn with_leave(
+        &self,
+        call: &CallRequest,
+        mut prepared: Prepared,
+        verdict: &Verdict,
+    ) -> Result<Readiness> {
+        let (approvals, log) = (&self.parts.approvals, &self.parts.log);
+        let spec = prepared.tool.spec();
+        let mut arguments = prepared.arguments.to_json();
+        log.redactor().arguments(&mut arguments);
+        let arguments_hash = ContentHash::of_json(&arguments);
+        let id = approval_id(log.run_id(), &call.id, approvals.plan_hash.as_ref(), &arguments_hash);
+        // What a person said about this very call stands, also where the policy asks no more.
+        if let Some(decision) = approvals.decided(&id) {
+            if decision.decision == "deny" {
+                return Ok(Readiness::Refused(denied(spec, decision)));
+            }
+            if let Some(edited) = &decision.arguments {
+                let edited = Value::from_exact_json(edited.clone())?;
+                let bound = match spec.bind_named(edited) {
+                    Ok(bound) => bound,
+                    Err(failure) => return Ok(Readiness::Refused(failure)),
+                };
+                let verdict = self.parts.policy.decide(spec, &bound);
+                if verdict.decision == Tier::Deny {
+                    return Ok(Readiness::Refused(verdict.refusal(spec)));
+                }
+                prepared.arguments = bound;
+                prepared.planned_arguments_hash = Some(arguments_hash);
+            }
+            prepared.allowed_by = Some(format!("approval:{id}"));
+            return Ok(Readiness::Ready(prepared));
+        }
+        if verdict.decision == Tier::Auto {
+            return Ok(Readiness::Ready(prepared));
+        }
+        let tenant = &self.parts.policy.circumstances.tenant;
+        let now = log.clock().now();
+        if let Some(grant) = approvals.grant_for(&spec.name, tenant, &verdict.asking(), now).await? {
+            prepared.allowed_by = Some(format!("grant:{grant}"));
+            return Ok(Readiness::Ready(prepared));
+        }
+        if approvals.is_asked(&id) {
+            return Ok(Readiness::Asks { approval_id: id, request: None });
+        }
+        let asked = Asked { approval_id: id.clone(), call, spec, arguments, arguments_hash, verdict };
+        let request = Some(Box::new(approvals.request(asked).await));
+        Ok(Readiness::Asks { approval_id: id, request })
+    }
+
+    /// Journals that a person is asked: on the disk, as the run will pause for it.
+    pub(super) async fn ask(&self, request: EventBody) -> Result<()> {
+        self.parts.log.emit_in(self.parts.log.new_span(), request, Durability::Forced).await
     }
 
     /// Journals that the call was not made, and why.
@@ -64,7 +154,7 @@ impl Bus {
             error: seen_by_plan(failure),
             arguments,
         };
-        self.parts.log.emit_in(self.parts.log.new_span(), body, Durability::Ordered).await
+        self.parts.log.emit_in(self.parts.log.new_span(), body, Durability::Queued).await
     }
 
     /// Journals that the call is about to be made: on the disk first, where it changes the world.
@@ -80,7 +170,7 @@ impl Bus {
         // The hash is of the arguments as recorded, so that anyone can check it against the
         // record and nobody can try out secrets on it.
         log.redactor().arguments(&mut arguments);
-        let arguments_hash = ContentHash::of(arguments.to_string().as_bytes());
+        let arguments_hash = ContentHash::of_json(&arguments);
         let idempotency_key = idempotency_key(log.run_id(), &call.id);
         let body = EventBody::ToolCallStarted {
             call_id: call.id.clone(),
@@ -90,8 +180,12 @@ impl Bus {
             arguments_hash,
             line: call.line,
             idempotency_key: idempotency_key.clone(),
+            rule: prepared.rule,
+            allowed_by: prepared.allowed_by,
+            planned_arguments_hash: prepared.planned_arguments_hash,
         };
-        let durability = if spec.effect.forces_journal() { Durability::Forced } else { Durability::Ordered };
+        // A read may ride along: whatever changes the world later is forced, and it with it.
+        let durability = if spec.effect.forces_journal() { Durability::Forced } else { Durability::Queued };
         let span = log.new_span();
         log.emit_in(span.clone(), body, durability).await?;
         Ok(Admitted {
@@ -131,7 +225,7 @@ impl Bus {
             Ended::Cut => (Err(call_cut(tool.spec())), Err(Self::cancelled())),
             Ended::Outcome(outcome) => {
                 let outcome = self.within_size(tool.spec(), outcome);
-                let spent = self.parts.budget.spend(LimitName::ResultBytes, size_bytes(&outcome));
+                let spent = self.parts.budget.spend(LimitName::ResultBytes, outcome_bytes(&outcome));
                 // A limit the tool ran into itself ends the run too, whatever it made of it.
                 (outcome, spent.and_then(|()| self.parts.budget.exceeded().map_or(Ok(()), Err)))
             }
@@ -144,15 +238,18 @@ impl Bus {
             code: outcome.as_ref().err().map(|failure| failure.code.clone()),
             result: outcome.as_ref().ok().map(Value::to_exact_json),
             error: outcome.as_ref().err().map(seen_by_plan),
-            result_bytes: size_bytes(&outcome),
+            result_bytes: outcome_bytes(&outcome),
             duration_ms: u64::try_from(elapsed.as_millis()).unwrap_or(0),
         };
-        self.parts.log.emit_in(span, body, Durability::Ordered).await?;
+        // What was done is on record before the plan goes on, so that fewer calls end up in doubt.
+        let durability =
+            if tool.spec().effect.forces_journal() { Durability::Ordered } else { Durability::Queued };
+        self.parts.log.emit_in(span, body, durability).await?;
         then.map(|()| outcome)
     }
 
     fn within_size(&self, spec: &ToolSpec, outcome: CallOutcome) -> CallOutcome {
-        let (limit, observed) = (self.parts.result_bytes_max, size_bytes(&outcome));
+        let (limit, observed) = (self.parts.result_bytes_max, outcome_bytes(&outcome));
         if observed <= limit {
             return outcome;
         }
@@ -194,16 +291,6 @@ fn call_cut(spec: &ToolSpec) -> ToolFailure {
 
 fn seen_by_plan(failure: &ToolFailure) -> Json {
     Value::Failure(Box::new(failure.clone())).to_json()
-}
-
-fn size_bytes(outcome: &CallOutcome) -> u64 {
-    match outcome {
-        Ok(value) => value.approximate_bytes(),
-        Err(failure) => {
-            let details: u64 = failure.details.values().map(Value::approximate_bytes).sum();
-            failure.message.len() as u64 + details
-        }
-    }
 }
 
 /// The same for every repetition of a call, and for no other call.

@@ -1,11 +1,12 @@
 //! Rank 2: the only door to the world.
 //!
-//! Every call passes here in one fixed order: budget, known tool, arguments, policy, rate, intent
+//! Every call passes here in one fixed order: budget, known tool, arguments, policy and approval, rate, intent
 //! in the journal, the tool under its timeout, size, outcome in the journal. [`Bus`] does that for
 //! one run; [`Limiter`] and [`Registry`] are shared by all.
 //!
 //! **Never here:** Lua, knowledge of a particular tool, a wire format.
 
+mod approval;
 mod ask_model;
 mod budget;
 #[expect(clippy::module_inception, reason = "the room is named after what it holds")]
@@ -17,12 +18,16 @@ mod policy;
 mod registry;
 mod tool;
 
-pub use ask_model::ask_model;
+pub use approval::{Approvals, ArgumentOrigins, approval_id};
+pub use ask_model::{ask_model, ask_side_by_side};
 pub use budget::RunBudget;
 pub use bus::{Bus, BusParts};
 pub use handler::CallHandler;
 pub use limiter::{Limiter, LimiterSettings, Permit, RunGate};
-pub use policy::{Decision, Policy};
+pub use policy::{
+    Circumstances, Comparison, Condition, DEFAULT_RULE, Fit, Glob, LOCAL_TENANT, MatchedRule, Mode, Policy,
+    PolicyRules, Rule, Test, Tier, TierByEffect, Verdict, Want,
+};
 pub use registry::Registry;
 pub use tool::{Invocation, Tool};
 

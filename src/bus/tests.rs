@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::*;
-use crate::base::{Effect, ToolFailure, Value};
+use crate::base::{ToolFailure, Value};
 use crate::catalog::{ToolSpec, read_manifest};
 
 fn spec(name: &str, rate: &str, burst: u32, concurrency: u32, effect: &str) -> ToolSpec {
@@ -19,10 +19,11 @@ fn spec(name: &str, rate: &str, burst: u32, concurrency: u32, effect: &str) -> T
 }
 
 fn denied(policy: &Policy, spec: &ToolSpec) -> Option<String> {
-    match policy.decide(spec, &Value::from_iter::<[(String, Value); 0]>([])) {
-        Decision::Allow => None,
-        Decision::Deny(failure) => Some(format!("{} {}", failure.code, failure.message)),
-    }
+    let verdict = policy.decide(spec, &Value::from_iter::<[(String, Value); 0]>([]));
+    (verdict.decision == Tier::Deny).then(|| {
+        let failure = verdict.refusal(spec);
+        format!("{} {}", failure.code, failure.message)
+    })
 }
 
 #[test]
@@ -37,7 +38,7 @@ fn policy_denies_missing_capabilities_and_stronger_effects() {
          no call was made"
     );
     let policy =
-        Policy { allowed_capabilities: Some(["cap.look".to_owned()].into()), max_effect: Effect::Spend };
+        Policy { allowed_capabilities: Some(["cap.look".to_owned()].into()), ..Policy::registered_tools() };
     assert_eq!(denied(&policy, &read), None);
     assert!(denied(&policy, &send).unwrap().contains("capability `cap.post`"));
 }

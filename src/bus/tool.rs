@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
 use super::RunBudget;
-use crate::base::{CallId, CallOutcome, RunId, Value};
+use crate::base::{CallId, CallOutcome, RunId, ToolFailure, Value};
 use crate::catalog::ToolSpec;
 use crate::journal::RunLog;
 
@@ -36,4 +37,11 @@ pub trait Tool: Send + Sync {
 
     /// Does it. Failures are values the plan will see; their messages hold no secret.
     async fn call(&self, invocation: Invocation) -> CallOutcome;
+
+    /// What a call with these bound arguments would send, for people, without secrets; `None` where
+    /// the tool has nothing to tell beyond its arguments. Does no I/O.
+    fn request_shape(&self, arguments: &Value) -> Option<Result<Json, ToolFailure>> {
+        let _ = arguments;
+        None
+    }
 }

@@ -128,7 +128,7 @@ async fn a_cancelled_run_stops_its_calls_and_journals_that_they_were_cut() {
 }
 
 #[tokio::test]
-async fn a_journal_that_fails_ends_the_run_and_no_further_tool_is_called() {
+async fn a_journal_that_fails_ends_the_run_before_anything_changes_the_world() {
     let world = World::new().await;
     let closes = Probe::new(
         spec("close", "effect = \"read\"\nconcurrency = 1"),
@@ -138,12 +138,14 @@ async fn a_journal_that_fails_ends_the_run_and_no_further_tool_is_called() {
     let seen = Arc::clone(&echo.seen);
     let world = world.with(closes).with(echo);
     let bus = world.bus();
-    let error = bus.answer(vec![call(1, "close", vec![])]).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::JournalUnavailable);
-    let error = bus.answer(vec![call(2, "echo", vec![])]).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::JournalUnavailable);
+    // Nobody waits for the record of a read, so its loss shows at the next that is waited for.
+    bus.answer(vec![call(1, "close", vec![])]).await.unwrap();
+    for sequence in 2..4 {
+        let error = bus.answer(vec![call(sequence, "echo", vec![])]).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::JournalUnavailable);
+    }
     assert_eq!(seen.calls.load(Ordering::SeqCst), 0);
     let journal = SqliteJournal::open_read_only(&world.dir.path()).await.unwrap();
     assert!(journal.verify().await.unwrap().ok);
-    assert_eq!(journal.records(RecordFilter::default()).await.unwrap().len(), 1);
+    assert!(journal.records(RecordFilter::default()).await.unwrap().len() <= 1);
 }

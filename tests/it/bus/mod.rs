@@ -9,7 +9,9 @@ use std::sync::Arc;
 use luaplan::base::{
     CallId, CallOutcome, LimitName, LimitProfile, Limits, Result, RunId, SystemClock, SystemRandomness, Value,
 };
-use luaplan::bus::{Bus, BusParts, CallHandler, Limiter, LimiterSettings, Policy, Registry, RunBudget, Tool};
+use luaplan::bus::{
+    Approvals, Bus, BusParts, CallHandler, Limiter, LimiterSettings, Policy, Registry, RunBudget, Tool,
+};
 use luaplan::catalog::{CallArguments, CallRequest};
 use luaplan::journal::{EventBody, JournalRead, JournalWrite, RecordFilter, Redactor, RunLog, SqliteJournal};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +29,7 @@ struct World {
     result_bytes_max: u64,
     cancellation: CancellationToken,
     secrets: Vec<String>,
+    logs: std::sync::Mutex<Vec<RunLog>>,
 }
 
 impl World {
@@ -42,6 +45,7 @@ impl World {
             result_bytes_max: 1 << 20,
             cancellation: CancellationToken::new(),
             secrets: Vec::new(),
+            logs: std::sync::Mutex::default(),
         }
     }
 
@@ -64,10 +68,12 @@ impl World {
             Arc::new(Redactor::new(self.secrets.clone())),
             Vec::new(),
         );
+        self.logs.lock().unwrap().push(log.clone());
         Bus::new(BusParts {
             registry: Arc::new(self.registry.clone()),
             limiter: Arc::new(Limiter::new(self.limiter.clone())),
             policy: self.policy.clone(),
+            approvals: Approvals::default(),
             log,
             budget: Arc::new(RunBudget::new(self.limits.clone(), 0)),
             cancellation: self.cancellation.clone(),
@@ -80,6 +86,10 @@ impl World {
     }
 
     async fn events(&self) -> Vec<EventBody> {
+        let logs = std::mem::take(&mut *self.logs.lock().unwrap());
+        for log in logs {
+            log.catch_up().await.unwrap();
+        }
         let records = self.journal.records(RecordFilter::default()).await.unwrap();
         records.into_iter().map(|record| record.event.body).collect()
     }

@@ -1,0 +1,131 @@
+//! A person's leave for a call: what was decided, what is asked, what is allowed for a time.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde_json::Value as Json;
+
+use super::Verdict;
+use crate::base::{CallId, ContentHash, ErrorCode, Result, RunId, ToolFailure};
+use crate::catalog::{CallRequest, ToolSpec};
+use crate::journal::{ApprovalDecision, ApprovalState, EventBody, JournalRead, RecordFilter, RuleReference};
+
+/// Says where the arguments of a call came from, for the person who is asked.
+#[async_trait]
+pub trait ArgumentOrigins: Send + Sync {
+    /// An object: `arguments`, a list of origins for each argument in words, and `decided_by`, what
+    /// decides whether the call is made. Null where it is not known.
+    async fn of(&self, call: &CallRequest) -> Json;
+}
+
+/// What people said about the calls of one plan in one run. The default knows nothing: every call that
+/// must be asked about is asked about.
+#[derive(Clone, Default)]
+pub struct Approvals {
+    /// The plan that makes the calls.
+    pub plan_hash: Option<ContentHash>,
+    /// What was asked before, with what was decided.
+    pub known: Vec<ApprovalState>,
+    /// Where grants are on record.
+    pub journal: Option<Arc<dyn JournalRead>>,
+    /// Where arguments come from.
+    pub origins: Option<Arc<dyn ArgumentOrigins>>,
+}
+
+/// The id of a request: another run, call, plan or argument has another.
+#[must_use]
+pub fn approval_id(
+    run_id: &RunId,
+    call_id: &CallId,
+    plan_hash: Option<&ContentHash>,
+    arguments_hash: &ContentHash,
+) -> String {
+    const DIGITS: usize = 16;
+    let bound_to = format!("{}/{arguments_hash}", plan_hash.map_or("", ContentHash::as_str));
+    let hash = ContentHash::of(bound_to.as_bytes());
+    format!("{run_id}:{call_id}:{}", hash.as_str().get(..DIGITS).unwrap_or_default())
+}
+
+impl Approvals {
+    /// What was said about a call before, whatever the policy says now.
+    pub(super) fn decided(&self, approval_id: &str) -> Option<&ApprovalDecision> {
+        self.known.iter().find(|known| known.approval_id == approval_id)?.decision.as_ref()
+    }
+
+    pub(super) fn is_asked(&self, approval_id: &str) -> bool {
+        self.known.iter().any(|known| known.approval_id == approval_id)
+    }
+
+    /// The grant that covers a call of `tool` which `asking` ask about: it was issued for the same tool and
+    /// tenant, and for each of these rules as it is now.
+    pub(super) async fn grant_for(
+        &self,
+        tool: &str,
+        tenant: &str,
+        asking: &[RuleReference],
+        now: Timestamp,
+    ) -> Result<Option<String>> {
+        let Some(journal) = &self.journal else { return Ok(None) };
+        let filter = RecordFilter {
+            tool: Some(tool.to_owned()),
+            events: vec!["grant_issued".to_owned()],
+            newest_first: true,
+            ..RecordFilter::default()
+        };
+        let covers = |body: &EventBody| match body {
+            EventBody::GrantIssued { grant_id, rules, tenant: of, expires_at, .. } => {
+                // A default that asks has no rule, and a grant for it covers that default alone.
+                let same_kind = asking.is_empty() == rules.is_empty();
+                let fits = of == tenant
+                    && *expires_at > now
+                    && same_kind
+                    && asking.iter().all(|rule| rules.contains(rule));
+                fits.then(|| grant_id.clone())
+            }
+            _ => None,
+        };
+        let records = journal.records(filter).await?;
+        Ok(records.iter().find_map(|record| covers(&record.event.body)))
+    }
+
+    /// The request for a person's leave.
+    pub(super) async fn request(&self, asked: Asked<'_>) -> EventBody {
+        let Asked { approval_id, call, spec, arguments, arguments_hash, verdict } = asked;
+        let origins = match &self.origins {
+            Some(origins) => origins.of(call).await,
+            None => Json::Null,
+        };
+        EventBody::ApprovalRequested {
+            approval_id,
+            call_id: call.id.clone(),
+            tool: spec.name.clone(),
+            effect: spec.effect,
+            line: call.line,
+            arguments,
+            arguments_hash,
+            plan_hash: self.plan_hash.clone().unwrap_or_else(|| ContentHash::of(b"")),
+            tier: verdict.decision.as_str().to_owned(),
+            rules: verdict.asking(),
+            reason: verdict.reason.clone(),
+            origins,
+        }
+    }
+}
+
+/// A call to ask about; its arguments as they will be recorded.
+pub(super) struct Asked<'a> {
+    pub(super) approval_id: String,
+    pub(super) call: &'a CallRequest,
+    pub(super) spec: &'a ToolSpec,
+    pub(super) arguments: Json,
+    pub(super) arguments_hash: ContentHash,
+    pub(super) verdict: &'a Verdict,
+}
+
+/// What the plan gets for a call a person denied.
+pub(super) fn denied(spec: &ToolSpec, decision: &ApprovalDecision) -> ToolFailure {
+    let reason = decision.reason.as_deref().unwrap_or_default();
+    let message = format!("{} denied this call of `{}`: {reason}; it was not made", decision.by, spec.name);
+    ToolFailure::new(ErrorCode::ApprovalDenied, message).with_detail("reason", reason)
+}

@@ -1,0 +1,178 @@
+//! May this call be made? A pure decision over the tool, its arguments, and whose run it is.
+//!
+//! Of the rules that match, the strictest decides: deny, then manual, then prompt, then auto; among
+//! equals the first of the file. Calls that no rule matches follow the file's defaults by effect. Without
+//! a file every registered tool is allowed.
+
+mod condition;
+mod fit;
+mod glob;
+mod rules;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+pub use condition::{Comparison, Condition, Test, Want};
+pub use fit::Fit;
+pub use glob::Glob;
+pub use rules::{Circumstances, LOCAL_TENANT, Mode, PolicyRules, Rule, Tier, TierByEffect};
+
+use crate::base::{Effect, ErrorCode, ToolFailure, Value};
+use crate::catalog::ToolSpec;
+use crate::journal::RuleReference;
+
+/// What stands for the rule where a policy file decides by its defaults.
+pub const DEFAULT_RULE: &str = "default";
+
+/// What a run may do with the tools that are registered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// The capabilities the run has; `None` for all that the registered tools need.
+    pub allowed_capabilities: Option<BTreeSet<String>>,
+    /// The strongest effect allowed.
+    pub max_effect: Effect,
+    /// The policy file, where there is one.
+    pub rules: Option<Arc<PolicyRules>>,
+    /// Whose run it is, and how much it does unasked.
+    pub circumstances: Circumstances,
+}
+
+/// A rule that matched a call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MatchedRule {
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: RuleReference,
+    /// What it says.
+    pub decision: Tier,
+    /// Why.
+    pub reason: String,
+    /// Whether it is certain that it matches. Rules that restrict also count where it cannot be told.
+    pub is_certain: bool,
+}
+
+/// What was decided about a call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// What happens.
+    pub decision: Tier,
+    /// The name of the rule that decided, `default` for the file's defaults; absent without a file.
+    pub decided_by: Option<String>,
+    /// Why, for people.
+    pub reason: String,
+    /// Every rule that matched, in the order of the file.
+    pub matched: Vec<MatchedRule>,
+    /// Whether a person would be asked in a structured run, and this one is autonomous.
+    pub is_unasked: bool,
+}
+
+impl Policy {
+    /// Every registered tool, with any effect: for runs where the choice of tools is the policy.
+    #[must_use]
+    pub fn registered_tools() -> Self {
+        Self {
+            allowed_capabilities: None,
+            max_effect: Effect::Spend,
+            rules: None,
+            circumstances: Circumstances::default(),
+        }
+    }
+
+    /// Registered tools that only read.
+    #[must_use]
+    pub fn read_only() -> Self {
+        Self { max_effect: Effect::Read, ..Self::registered_tools() }
+    }
+
+    /// Decides about one call. `arguments` are bound: an object by parameter name.
+    #[must_use]
+    pub fn decide(&self, spec: &ToolSpec, arguments: &Value) -> Verdict {
+        if let Some(allowed) = &self.allowed_capabilities
+            && !allowed.contains(&spec.capability)
+        {
+            let reason = format!("needs the capability `{}`, which this run does not have", spec.capability);
+            return Verdict::without_rules(Tier::Deny, reason);
+        }
+        if spec.effect > self.max_effect {
+            let (effect, most) = (spec.effect.as_str(), self.max_effect.as_str());
+            let reason = format!("has the effect `{effect}`; this run may go no further than `{most}`");
+            return Verdict::without_rules(Tier::Deny, reason);
+        }
+        match &self.rules {
+            Some(rules) => self.by_rules(rules, spec, arguments),
+            None => Verdict::without_rules(Tier::Auto, "no policy file is configured".to_owned()),
+        }
+    }
+
+    fn by_rules(&self, rules: &PolicyRules, spec: &ToolSpec, arguments: &Value) -> Verdict {
+        let matched: Vec<MatchedRule> = rules
+            .rules
+            .iter()
+            .filter_map(|rule| {
+                let fit = rule.fit(spec, arguments, &self.circumstances);
+                let counts = fit == Fit::Yes || fit == Fit::Maybe && rule.tier != Tier::Auto;
+                counts.then(|| MatchedRule {
+                    rule: rule.reference(),
+                    decision: rule.tier,
+                    reason: rule.reason.clone(),
+                    is_certain: fit == Fit::Yes,
+                })
+            })
+            .collect();
+        let strictest = matched.iter().map(|rule| rule.decision).max();
+        let decider = matched.iter().find(|rule| Some(rule.decision) == strictest);
+        let (decision, decided_by, reason) = match decider {
+            Some(rule) => (rule.decision, rule.rule.name.clone(), rule.reason.clone()),
+            None => {
+                let (tier, effect) = (rules.defaults.of(spec.effect), spec.effect.as_str());
+                let reason =
+                    format!("no rule matches, and the default for `{effect}` is `{}`", tier.as_str());
+                (tier, DEFAULT_RULE.to_owned(), reason)
+            }
+        };
+        let is_unasked = decision == Tier::Prompt && self.circumstances.mode == Mode::Autonomous;
+        let decision = if is_unasked { Tier::Auto } else { decision };
+        Verdict { decision, decided_by: Some(decided_by), reason, matched, is_unasked }
+    }
+}
+
+impl Verdict {
+    fn without_rules(decision: Tier, reason: String) -> Self {
+        Self { decision, decided_by: None, reason, matched: Vec::new(), is_unasked: false }
+    }
+
+    /// The rules that ask a person, the deciding one first; empty where a default asks.
+    #[must_use]
+    pub fn asking(&self) -> Vec<RuleReference> {
+        let asks = |rule: &&MatchedRule| matches!(rule.decision, Tier::Prompt | Tier::Manual);
+        let mut asking: Vec<RuleReference> =
+            self.matched.iter().filter(asks).map(|rule| rule.rule.clone()).collect();
+        if let Some(first) = asking.iter().position(|rule| Some(&rule.name) == self.decided_by.as_ref()) {
+            asking[..=first].rotate_right(1);
+        }
+        asking
+    }
+
+    /// What the plan gets for a call that is denied; it names the rule.
+    #[must_use]
+    pub fn refusal(&self, spec: &ToolSpec) -> ToolFailure {
+        let name = &spec.name;
+        let message = match &self.decided_by {
+            Some(rule) if rule == DEFAULT_RULE => format!("the policy denies `{name}`: {}", self.reason),
+            Some(rule) => format!("the policy's rule `{rule}` denies this call of `{name}`: {}", self.reason),
+            None => format!("the tool `{name}` {}", self.reason),
+        };
+        let failure = ToolFailure::new(ErrorCode::PermissionDenied, format!("{message}; no call was made"))
+            .with_detail("capability", spec.capability.as_str())
+            .with_detail("effect", spec.effect.as_str());
+        match &self.decided_by {
+            Some(rule) => failure.with_detail("rule", rule.as_str()),
+            None => failure,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

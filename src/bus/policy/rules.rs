@@ -1,0 +1,199 @@
+//! The rules of a policy file, as data.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::condition::Condition;
+use super::fit::Fit;
+use super::glob::Glob;
+use crate::base::{ContentHash, Effect, Error, ErrorCode, Value};
+use crate::catalog::ToolSpec;
+use crate::journal::RuleReference;
+
+/// What happens to a call, mildest first: of the rules that match, the last of these wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// It is made.
+    Auto,
+    /// A person is asked: at once at a terminal, else the run pauses. Autonomous runs go on unasked.
+    Prompt,
+    /// The run pauses until a person has decided, also where it is autonomous.
+    Manual,
+    /// It is not made.
+    Deny,
+}
+
+impl Tier {
+    /// The name in policy files and records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Prompt => "prompt",
+            Self::Manual => "manual",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// How much a run does unasked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// A person is asked where the policy says so.
+    #[default]
+    Structured,
+    /// `prompt` counts as allowed, and a task whose run failed is planned anew up to a cap.
+    Autonomous,
+}
+
+impl Mode {
+    /// The name in flags, requests and records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Structured => "structured",
+            Self::Autonomous => "autonomous",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        [Self::Structured, Self::Autonomous].into_iter().find(|mode| mode.as_str() == text).ok_or_else(|| {
+            Error::new(ErrorCode::BadRequest, format!("there is no mode `{text}`"))
+                .with_help("a run is `structured` or `autonomous`")
+        })
+    }
+}
+
+/// The tenant of whoever sits at this machine.
+pub const LOCAL_TENANT: &str = "local";
+
+/// Whose run it is, and how much it does unasked.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Circumstances {
+    /// `local`, or the name of the API key it was started with.
+    pub tenant: String,
+    /// How much it does unasked.
+    pub mode: Mode,
+}
+
+impl Default for Circumstances {
+    fn default() -> Self {
+        Self { tenant: LOCAL_TENANT.to_owned(), mode: Mode::default() }
+    }
+}
+
+/// One rule. It matches a call where everything it names does; what it does not name matches any.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    /// Its name, unique in its file.
+    pub name: String,
+    /// What happens to a call it matches.
+    pub tier: Tier,
+    /// Why, for people.
+    pub reason: String,
+    /// Tools, by name.
+    pub tools: Vec<Glob>,
+    /// Effects.
+    pub effects: Vec<Effect>,
+    /// Tenants.
+    pub tenants: Vec<Glob>,
+    /// Modes.
+    pub modes: Vec<Mode>,
+    /// Conditions on arguments; all must be met.
+    pub conditions: Vec<Condition>,
+    /// Hash of all it says.
+    pub hash: ContentHash,
+}
+
+impl Rule {
+    /// Whether it matches a call with these bound arguments.
+    #[must_use]
+    pub fn fit(&self, spec: &ToolSpec, arguments: &Value, circumstances: &Circumstances) -> Fit {
+        let one_of = |globs: &[Glob], text: &str| match globs {
+            [] => Fit::Yes,
+            globs => Fit::any(globs.iter().map(|glob| glob.fit(text))),
+        };
+        let listed = |is_listed: bool, is_empty: bool| Fit::from(is_empty || is_listed);
+        let outside = [
+            one_of(&self.tools, &spec.name),
+            listed(self.effects.contains(&spec.effect), self.effects.is_empty()),
+            one_of(&self.tenants, &circumstances.tenant),
+            listed(self.modes.contains(&circumstances.mode), self.modes.is_empty()),
+        ];
+        match Fit::all(outside) {
+            Fit::No => Fit::No,
+            fit => {
+                Fit::all(self.conditions.iter().map(|condition| condition.fit(spec, arguments)).chain([fit]))
+            }
+        }
+    }
+
+    /// The rule as records name it.
+    #[must_use]
+    pub fn reference(&self) -> RuleReference {
+        RuleReference { name: self.name.clone(), hash: self.hash.clone() }
+    }
+}
+
+/// What happens to calls that no rule matches, by their effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TierByEffect {
+    /// Calls that only read.
+    pub read: Tier,
+    /// Calls that change something.
+    pub write: Tier,
+    /// Calls that send something out.
+    pub send: Tier,
+    /// Calls that cost money.
+    pub spend: Tier,
+}
+
+impl TierByEffect {
+    /// Reading is allowed, a person is asked about everything else.
+    pub const ASKING: Self =
+        Self { read: Tier::Auto, write: Tier::Prompt, send: Tier::Prompt, spend: Tier::Prompt };
+
+    /// The tier for `effect`.
+    #[must_use]
+    pub const fn of(&self, effect: Effect) -> Tier {
+        match effect {
+            Effect::Read => self.read,
+            Effect::Write => self.write,
+            Effect::Send => self.send,
+            Effect::Spend => self.spend,
+        }
+    }
+}
+
+/// A policy file, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolicyRules {
+    /// The rules, in the order of the file.
+    pub rules: Vec<Rule>,
+    /// What happens to calls that no rule matches.
+    pub defaults: TierByEffect,
+    /// Who may decide about approvals: names of API keys, `local` for the command line. Empty: everybody.
+    pub approvers: Vec<Glob>,
+}
+
+impl PolicyRules {
+    /// Whether `who` may decide about approvals.
+    #[must_use]
+    pub fn may_approve(&self, who: &str) -> bool {
+        self.approvers.is_empty() || self.approvers.iter().any(|glob| glob.fit(who) == Fit::Yes)
+    }
+}

@@ -1,0 +1,140 @@
+//! `approve` and `policy` as a person uses them.
+
+use luaplan::demo::DemoParts;
+
+use super::{MAILER, POLICY};
+use crate::cli::Folder;
+
+fn folder() -> Folder {
+    Folder::with(&[
+        ("policy.toml", POLICY),
+        ("luaplan.toml", "[policy]\nfile = \"policy.toml\"\n"),
+        ("plan.lua", MAILER),
+        ("mocks.json", r#"[{"tool": "send_email", "result": {"delivered": true}}]"#),
+    ])
+}
+
+/// As [`folder`], with a mail server.
+fn with_mail(parts: &DemoParts) -> Folder {
+    let folder = folder();
+    let lines: String =
+        parts.configuration().into_iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+    folder.write("luaplan.toml", format!("policy.file = \"policy.toml\"\n{lines}"));
+    folder
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_is_listed_decided_and_the_run_goes_on() {
+    let parts_folder = tempfile::tempdir().unwrap();
+    let parts = DemoParts::start(parts_folder.path()).await.unwrap();
+    let folder = with_mail(&parts);
+    folder.run(&["approve"]).exits(0);
+    folder.run(&["run", "plan.lua"]).fails(5, "approval_required");
+    let listed = folder.run(&["approve"]).exits(0);
+    for words in [
+        "call 1 send_email (send, line 2)",
+        "mail leaves the machine",
+        "`mail-asks`",
+        "admin@company.com",
+        "← context.to",
+    ] {
+        assert!(listed.out.contains(words), "{words}: {listed}");
+    }
+    let shown = folder.run(&["show", "last"]).exits(0);
+    assert!(shown.out.contains("luaplan approve"), "{shown}");
+    folder.run(&["approve", "last", "9"]).fails(2, "not_found");
+    folder.run(&["approve", "last", "--once"]).fails(2, "usage");
+    folder.run(&["approve", "last", "1", "--once", "--deny", "x"]).exits(2);
+    folder.run(&["approve", "last", "1", "--for", "soon"]).exits(2);
+    let ended = folder.run(&["approve", "last", "1", "--json"]).exits(0);
+    assert_eq!(ended.json()["result"]["delivered"], true);
+    assert_eq!(parts.received().len(), 1);
+    folder.run(&["approve", "last", "1"]).fails(2, "not_found");
+    let explained = folder.run(&["policy", "explain", "last"]).exits(0);
+    assert!(explained.out.contains("then: made, by `mail-asks`, with approval:"), "{explained}");
+    assert!(explained.out.contains("now: a person is asked (prompt by `mail-asks`)"), "{explained}");
+    parts.stop().await;
+}
+
+#[test]
+fn a_denial_that_ends_the_run_exits_with_six() {
+    let folder = folder();
+    folder.write("ends.lua", "function run() return send_email('admin@company.com', 's', 'x').delivered end");
+    folder.run(&["run", "ends.lua"]).exits(5);
+    folder.run(&["approve", "last", "--all", "--deny", "no mail today"]).fails(6, "approval_denied");
+    folder.write("boss.lua", "function run() return send_email('boss@company.com', 's', 'x').delivered end");
+    let ended = folder.run(&["run", "boss.lua"]).fails(6, "permission_denied");
+    assert!(ended.err.contains("never-the-boss"), "{ended}");
+    let explained = folder.run(&["policy", "explain", "last", "1"]).exits(0);
+    assert!(explained.out.contains("then: refused, by `never-the-boss`"), "{explained}");
+}
+
+#[test]
+fn mocked_runs_and_plan_tests_ask_nobody() {
+    let folder = folder();
+    folder.run(&["run", "plan.lua", "--mock", "default"]).exits(0);
+    folder.run(&["approve"]).exits(0);
+}
+
+#[test]
+fn the_policy_is_checked_and_explained_before_anything_runs() {
+    let folder = folder();
+    let checked = folder.run(&["policy", "check"]).exits(0);
+    assert!(checked.out.contains("policy.toml: 3 rule(s), fine"), "{checked}");
+    folder.write("typo.toml", POLICY.replace("send_email", "send_emial"));
+    let warned = folder.run(&["policy", "check", "typo.toml"]).exits(0);
+    assert!(warned.out.contains("rule `mail-asks`: no tool is named `send_emial`"), "{warned}");
+    folder.write("broken.toml", POLICY.replace("decision = \"deny\"", "decision = \"forbid\""));
+    let refused = folder.run(&["policy", "check", "broken.toml"]).fails(2, "config_invalid");
+    assert!(refused.err.contains("broken.toml, line"), "{refused}");
+    let explain = |arguments: &str, more: &[&str]| {
+        let words = [&["policy", "explain", "--tool", "send_email", "--arguments", arguments], more].concat();
+        folder.run(&words).exits(0).out
+    };
+    let boss = r#"{"to": ["a@company.com", "Boss <BOSS@company.com>"], "subject": "s", "body": "b"}"#;
+    let out = explain(boss, &[]);
+    assert!(out.contains("now: denied (deny by `never-the-boss`)"), "{out}");
+    assert!(out.contains("matches perhaps, so to be safe: deny never-the-boss"), "{out}");
+    let fine = r#"{"to": "a@company.com", "subject": "s", "body": "b"}"#;
+    assert!(explain(fine, &[]).contains("a person is asked (prompt by `mail-asks`)"));
+    assert!(explain(fine, &["--mode", "autonomous"]).contains("as the run is autonomous"));
+    folder.write("luaplan.toml", "[policy]\nfile = \"absent.toml\"\n");
+    folder.run(&["run", "plan.lua"]).fails(2, "config_unreadable");
+    folder.run(&["config", "validate"]).exits(2);
+}
+
+#[cfg(unix)]
+#[test]
+fn at_a_terminal_a_prompt_is_asked_at_once_and_what_is_manual_waits() {
+    use std::io::Write as _;
+    use std::process::Stdio;
+
+    // Gives the program a terminal of its own.
+    const SCRIPT: &str = "/usr/bin/script";
+    if !std::path::Path::new(SCRIPT).exists() {
+        eprintln!("skipped: there is no {SCRIPT}");
+        return;
+    }
+    let folder = folder();
+    let at_terminal = |arguments: &str, typed: &str| {
+        let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_luaplan"));
+        let mut command = std::process::Command::new(SCRIPT);
+        command.args(["-qec", &line, "/dev/null"]).current_dir(folder.path()).env_clear();
+        command.env("HOME", folder.path()).env("PATH", "/usr/bin:/bin");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, shown) = at_terminal("run plan.lua", "x\nd\nnot now\n");
+    assert_eq!(code, Some(0), "{shown}");
+    for words in ["call 1 send_email", "← context.to", "[a]llow once", "approval_denied", "not now"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let (code, shown) = at_terminal("run plan.lua", "l\n");
+    assert_eq!(code, Some(5), "{shown}");
+    let (code, shown) = at_terminal("run plan.lua --context '{\"subject\": \"FINAL\"}'", "a\n");
+    assert_eq!(code, Some(5), "{shown}");
+    assert!(!shown.contains("[a]llow once"), "{shown}");
+}

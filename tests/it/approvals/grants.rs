@@ -1,0 +1,65 @@
+//! Allowed for a time: what a grant covers, and until when.
+
+use std::time::Duration;
+
+use luaplan::app::ApprovalAnswer;
+use luaplan::base::{ErrorCode, Value};
+use luaplan::journal::EventBody;
+
+use super::*;
+
+async fn granted(governed: &Governed, time: Duration) -> String {
+    let run_id = governed.paused(MAILER).await;
+    governed.decide(&run_id, ApprovalAnswer::For(time)).await;
+    governed.resume(&run_id).await.result.unwrap();
+    let records = governed.bench.records(&run_id).await;
+    let grant = records.iter().find_map(|record| match &record.event.body {
+        EventBody::GrantIssued { grant_id, .. } => Some(grant_id.clone()),
+        _ => None,
+    });
+    grant.unwrap()
+}
+
+#[tokio::test]
+async fn a_grant_covers_what_the_same_rules_ask_about_and_nothing_more() {
+    let governed = Governed::new(POLICY).await;
+    let grant = granted(&governed, Duration::from_secs(3600)).await;
+    assert_eq!(governed.mails(), 1);
+    let next = governed.bench.run(MAILER).await;
+    next.result.unwrap();
+    assert_eq!(governed.mails(), 2);
+    assert_eq!(governed.state(&next.run_id).await.calls[0].allowed_by, Some(format!("grant:{grant}")));
+    // One more rule asks about this one.
+    let context = Value::from_json_text(r#"{"subject": "FINAL"}"#).unwrap();
+    let limits = governed.bench.limits();
+    assert_asks(&governed.bench.run_with(MAILER, Some(context), limits).await);
+    assert_eq!(governed.mails(), 2);
+}
+
+#[tokio::test]
+async fn an_expired_grant_covers_nothing_and_a_replay_does_not_look() {
+    let governed = Governed::new(POLICY).await;
+    granted(&governed, Duration::from_secs(3600)).await;
+    let under = governed.bench.run(MAILER).await.run_id;
+    let short = Governed::new(POLICY).await;
+    granted(&short, Duration::from_millis(1)).await;
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    short.paused(MAILER).await;
+    assert_eq!(short.mails(), 1);
+    // The run that used the grant is the same again whatever the time is.
+    let request = luaplan::app::ReplayRequest { run_id: under, with: None, cancel: CancellationToken::new() };
+    assert!(governed.bench.app.replay(request).await.unwrap().same);
+}
+
+#[tokio::test]
+async fn times_beyond_the_cap_are_refused() {
+    let governed = Governed::new(POLICY).await;
+    let run_id = governed.paused(MAILER).await;
+    let id = governed.bench.app.pending_approvals(Some(&run_id)).await.unwrap().remove(0).request.approval_id;
+    for seconds in [0, 31 * 24 * 3600] {
+        let answer = ApprovalAnswer::For(Duration::from_secs(seconds));
+        let refused = governed.bench.app.decide(&id, answer, "ann").await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::BadRequest, "{seconds}");
+    }
+    assert_eq!(governed.state(&run_id).await.pending_approvals().count(), 1);
+}

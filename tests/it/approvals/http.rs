@@ -1,0 +1,111 @@
+//! Approvals over HTTP.
+
+use serde_json::json;
+
+use super::{MAILER, POLICY};
+use crate::http_support::Service;
+
+const KEYS: &str = "ops aaaaaaaaaaaaaaaaaaaaaaaa\nguest bbbbbbbbbbbbbbbbbbbbbbbb\n";
+
+/// A service under a policy. Mail cannot be sent by it: calls that are allowed fail, and say so.
+async fn service(policy: &str, keys: bool) -> (Service, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("policy.toml"), policy).unwrap();
+    std::fs::write(folder.path().join("keys"), KEYS).unwrap();
+    let path = |name: &str| format!("{:?}", folder.path().join(name).display().to_string());
+    let (policy, file) = (path("policy.toml"), path("keys"));
+    let mut settings = vec![("policy.file", policy.as_str())];
+    if keys {
+        settings.push(("server.api_keys_file", file.as_str()));
+    }
+    (Service::with(&settings, None).await, folder)
+}
+
+#[tokio::test]
+async fn a_paused_run_shows_what_waits_and_goes_on_when_it_is_decided() {
+    let (service, _folder) = service(POLICY, false).await;
+    let client = &service.client;
+    let answer = client.post("/v1/runs?wait=25s", &json!({ "plan": MAILER })).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let outcome = answer.json();
+    assert_eq!(
+        (&outcome["status"], &outcome["error"]["code"]),
+        (&json!("paused"), &json!("approval_required"))
+    );
+    let run_id = outcome["run_id"].as_str().unwrap();
+    let run = client.get(&format!("/v1/runs/{run_id}")).await.json();
+    assert_eq!(run["paused"]["approvals"][0]["tool"], "send_email");
+    let listed = client.get("/v1/approvals").await.json();
+    let waits = &listed["approvals"][0];
+    assert_eq!((&waits["run_id"], &waits["call_id"]), (&json!(run_id), &json!("1")));
+    assert_eq!(waits["arguments"]["to"], "admin@company.com");
+    assert_eq!(waits["origins"]["arguments"]["to"], json!(["context.to"]));
+    let other = client.get("/v1/approvals?run=0192b1c4-0000-7000-8000-000000000000").await;
+    assert_eq!(other.status, 404);
+
+    let path = format!("/v1/approvals/{}", waits["approval_id"].as_str().unwrap());
+    for (body, status) in [
+        (json!({ "decision": "maybe" }), 400),
+        (json!({ "decision": "once", "reason": "x" }), 400),
+        (json!({ "decision": "for", "for": "soon" }), 400),
+        (json!({ "decision": "deny" }), 400),
+        (json!({ "decision": "edit", "arguments": { "to": "x" } }), 400),
+        (
+            json!({ "decision": "edit", "arguments": { "to": "boss@company.com", "subject": "s", "body": "b" } }),
+            403,
+        ),
+    ] {
+        let answer = client.post(&path, &body).await;
+        assert_eq!(answer.status, status, "{body}: {}", answer.text);
+        assert!(answer.json()["code"].is_string());
+    }
+    let answer = client.post(&path, &json!({ "decision": "deny", "reason": "not today" })).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let decided = answer.json();
+    assert_eq!((&decided["pending"], &decided["run"]), (&json!(0), &json!("resumed")));
+    assert_eq!(decided["approval"]["decision"]["by"], "local");
+    let ended = client.until_ended(run_id).await;
+    assert_eq!(
+        (&ended["status"], &ended["result"]["code"]),
+        (&json!("succeeded"), &json!("approval_denied"))
+    );
+    let late = client.post(&path, &json!({ "decision": "once" })).await;
+    assert_eq!((late.status, &late.json()["code"]), (409, &json!("approval_stale")));
+    assert_eq!(late.json()["decision"]["decision"], "deny");
+    assert_eq!(client.get("/v1/approvals").await.json()["approvals"], json!([]));
+}
+
+#[tokio::test]
+async fn rules_know_the_key_and_only_approvers_decide() {
+    let policy = r#"version = 1
+approvers = ["ops"]
+[defaults]
+send = "auto"
+[[rule]]
+name = "guests-ask"
+tenant = "guest"
+effect = "send"
+decision = "manual"
+reason = "guests are asked"
+"#;
+    let (service, _folder) = service(policy, true).await;
+    let (mut ops, mut guest) = (service.client.clone(), service.client.clone());
+    ops.key = Some("a".repeat(24));
+    guest.key = Some("b".repeat(24));
+    // Mail is not configured here: a call that was allowed says so.
+    assert_eq!(ops.run(MAILER).await["result"]["code"], "tool_not_configured");
+    let autonomous = json!({ "plan": MAILER, "mode": "autonomous" });
+    let answer = guest.post("/v1/runs?wait=25s", &autonomous).await;
+    assert_eq!(answer.json()["status"], "paused", "{}", answer.text);
+    let waits = guest.get("/v1/approvals").await.json()["approvals"][0].clone();
+    assert_eq!(waits["tenant"], "guest");
+    let path = format!("/v1/approvals/{}", waits["approval_id"].as_str().unwrap());
+    let refused = guest.post(&path, &json!({ "decision": "once" })).await;
+    assert_eq!((refused.status, &refused.json()["code"]), (403, &json!("forbidden")));
+    let decided = ops.post(&path, &json!({ "decision": "once", "resume": false })).await;
+    assert_eq!(decided.status, 200, "{}", decided.text);
+    assert_eq!(decided.json()["run"], "left");
+    assert_eq!(decided.json()["approval"]["decision"]["by"], "ops");
+    let bad = guest.post("/v1/runs", &json!({ "plan": MAILER, "mode": "wild" })).await;
+    assert_eq!(bad.status, 400, "{}", bad.text);
+}

@@ -1,0 +1,114 @@
+//! Calls that a policy file makes people decide about: asked, decided, bound, on record. Real mail server,
+//! real journal, real processes.
+
+mod bound;
+mod command;
+mod file;
+mod grants;
+mod http;
+mod kills;
+mod race;
+mod runs;
+
+use std::path::PathBuf;
+
+use luaplan::app::{ApprovalAnswer, ResumeRequest};
+use luaplan::base::{ErrorCode, RunId};
+use luaplan::engine::RunOutcome;
+use luaplan::journal::{JournalRead as _, RunState, RunStatus};
+use tokio_util::sync::CancellationToken;
+
+use crate::app_parts::Bench;
+
+/// Mail inside the company goes by itself, other mail is asked about; one address is never written to.
+pub(crate) const POLICY: &str = r#"version = 1
+
+[[rule]]
+name = "mail-asks"
+tool = "send_email"
+decision = "prompt"
+reason = "mail leaves the machine"
+
+[[rule]]
+name = "large-lists"
+tool = "send_email"
+decision = "manual"
+reason = "the subject says that it is final"
+arguments.subject = "FINAL*"
+
+[[rule]]
+name = "never-the-boss"
+tool = "send_email"
+decision = "deny"
+reason = "nobody writes to the boss by machine"
+arguments.to = { any = "boss@*" }
+"#;
+
+/// Sends one mail and says what came of it.
+pub(crate) const MAILER: &str = r#"function run(context)
+  local sent = send_email(context.to or "admin@company.com", context.subject or "hello", "x")
+  if sent.error then return { code = sent.code, said = sent.error } end
+  return { delivered = sent.delivered }
+end"#;
+
+/// An application under a policy file.
+pub(crate) struct Governed {
+    pub(crate) bench: Bench,
+    pub(crate) policy: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Governed {
+    pub(crate) async fn new(policy: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("policy.toml");
+        std::fs::write(&file, policy).unwrap();
+        let path = format!("{:?}", file.display().to_string());
+        let bench = Bench::with(&[("policy.file", &path)], None).await;
+        Self { bench, policy: file, _folder: folder }
+    }
+
+    /// Runs a plan that must pause for an approval.
+    pub(crate) async fn paused(&self, source: &str) -> RunId {
+        let outcome = self.bench.run(source).await;
+        assert_asks(&outcome);
+        outcome.run_id
+    }
+
+    pub(crate) async fn state(&self, run_id: &RunId) -> RunState {
+        self.bench.app.journal().run_state(run_id).await.unwrap().unwrap()
+    }
+
+    /// Decides about the only call that waits.
+    pub(crate) async fn decide(&self, run_id: &RunId, answer: ApprovalAnswer) {
+        let pending = self.bench.app.pending_approvals(Some(run_id)).await.unwrap();
+        assert_eq!(pending.len(), 1, "{pending:?}");
+        self.bench.app.decide(&pending[0].request.approval_id, answer, "ann").await.unwrap();
+    }
+
+    pub(crate) async fn resume(&self, run_id: &RunId) -> RunOutcome {
+        self.bench.app.resume(resume_request(run_id)).await.unwrap()
+    }
+
+    pub(crate) fn mails(&self) -> usize {
+        self.bench.parts.received().len()
+    }
+}
+
+pub(crate) fn resume_request(run_id: &RunId) -> ResumeRequest {
+    ResumeRequest {
+        run_id: run_id.clone(),
+        resolutions: Vec::new(),
+        listeners: Vec::new(),
+        cancel: CancellationToken::new(),
+    }
+}
+
+pub(crate) fn assert_asks(outcome: &RunOutcome) {
+    let code = outcome.error().map(luaplan::base::Error::code);
+    assert_eq!(
+        (outcome.status(), code),
+        (RunStatus::Paused, Some(ErrorCode::ApprovalRequired)),
+        "{outcome:?}"
+    );
+}

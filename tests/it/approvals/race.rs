@@ -1,0 +1,71 @@
+//! Several that decide about the same call: one does, and the others are told.
+
+use luaplan::app::ApprovalAnswer;
+use luaplan::base::ErrorCode;
+
+use super::*;
+use crate::cli::{Folder, finish};
+use crate::survival;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_applications_on_one_journal_one_decides() {
+    let governed = Governed::new(POLICY).await;
+    let run_id = governed.paused(MAILER).await;
+    let id = governed.state(&run_id).await.approvals.remove(0).approval_id;
+    let mut flags = governed.bench.parts.configuration();
+    flags.push(("policy.file".to_owned(), governed.policy.display().to_string().into()));
+    let apps = futures::future::join_all(
+        (0..4).map(|_| survival::open(governed.bench.folder(), flags.clone(), None)),
+    )
+    .await;
+    let answers = futures::future::join_all(apps.iter().enumerate().map(|(number, app)| {
+        let answer = match number % 2 {
+            0 => ApprovalAnswer::For(std::time::Duration::from_secs(60)),
+            _ => ApprovalAnswer::Deny("no".to_owned()),
+        };
+        let (id, by) = (id.clone(), format!("approver{number}"));
+        async move { app.decide(&id, answer, &by).await }
+    }))
+    .await;
+    let won: Vec<_> = answers.iter().filter_map(|answer| answer.as_ref().ok()).collect();
+    assert_eq!(won.len(), 1, "{answers:?}");
+    let winner = &won[0].decision.as_ref().unwrap().by;
+    for lost in answers.iter().filter_map(|answer| answer.as_ref().err()) {
+        assert_eq!(lost.code(), ErrorCode::ApprovalStale);
+        assert!(lost.message().contains(winner.as_str()), "{lost}");
+    }
+    let events = governed.bench.events(&run_id).await;
+    assert_eq!(events.iter().filter(|name| **name == "approval_resolved").count(), 1);
+    // What came with the losers' decisions is not there either.
+    let grants = usize::from(won[0].decision.as_ref().unwrap().grant_id.is_some());
+    assert_eq!(events.iter().filter(|name| **name == "grant_issued").count(), grants);
+}
+
+#[test]
+fn of_two_processes_one_decides() {
+    let folder = Folder::with(&[
+        ("policy.toml", POLICY),
+        ("luaplan.toml", "[policy]\nfile = \"policy.toml\"\n"),
+        ("plan.lua", MAILER),
+    ]);
+    folder.run(&["run", "plan.lua"]).exits(5);
+    let mut commands: Vec<_> = (0..4)
+        .map(|number| {
+            let deny = format!("process {number}");
+            folder.command(&["approve", "last", "1", "--deny", &deny, "--no-resume"])
+        })
+        .collect();
+    let ended: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            commands.iter_mut().map(|command| scope.spawn(move || finish(command))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let won = ended.iter().filter(|end| end.code == 0).count();
+    assert_eq!(won, 1, "{}", ended.iter().map(ToString::to_string).collect::<String>());
+    for lost in ended.iter().filter(|end| end.code != 0) {
+        // Either the race was lost, or the call did not wait any more when the process looked.
+        assert_eq!(lost.code, 2, "{lost}");
+        assert!(lost.err.contains("approval_stale") || lost.err.contains("not_found"), "{lost}");
+    }
+    folder.run(&["audit", "verify"]).exits(0);
+}
