@@ -8,7 +8,7 @@ use crate::base::{Error, ErrorCode, Result};
 
 /// What the list says about one host and port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Permission {
+pub(in crate::tools) enum Permission {
     /// Not on the list.
     Refused,
     /// Allowed as long as the address is public.
@@ -19,7 +19,7 @@ pub(super) enum Permission {
 
 /// The parsed list.
 #[derive(Debug, Clone)]
-pub(super) struct AllowList(Vec<Entry>);
+pub(in crate::tools) struct AllowList(Vec<Entry>);
 
 #[derive(Debug, Clone)]
 struct Entry {
@@ -41,15 +41,15 @@ impl AllowList {
     ///
     /// # Errors
     /// `config_invalid` naming the entry.
-    pub(super) fn parse(entries: &[String]) -> Result<Self> {
+    pub(in crate::tools) fn parse(tool: &str, entries: &[String]) -> Result<Self> {
         if entries.is_empty() {
             return Ok(Self(vec![Entry { pattern: Pattern::Any, port: None }]));
         }
-        entries.iter().map(|entry| parse_entry(entry)).collect::<Result<_>>().map(Self)
+        entries.iter().map(|entry| parse_entry(tool, entry)).collect::<Result<_>>().map(Self)
     }
 
     /// What the list says.
-    pub(super) fn permission(&self, host: &Host<&str>, port: u16) -> Permission {
+    pub(in crate::tools) fn permission(&self, host: &Host<&str>, port: u16) -> Permission {
         let mut permission = Permission::Refused;
         for entry in &self.0 {
             if entry.port.is_some_and(|wanted| wanted != port) || !entry.pattern.matches(host) {
@@ -101,13 +101,10 @@ fn without_root_dot(name: &str) -> &str {
     name.strip_suffix('.').unwrap_or(name)
 }
 
-fn parse_entry(entry: &str) -> Result<Entry> {
+fn parse_entry(tool: &str, entry: &str) -> Result<Entry> {
     let invalid = || {
-        Error::new(
-            ErrorCode::ConfigInvalid,
-            format!("`{entry}` in `tools.fetch_url.allow_hosts` is not a host"),
-        )
-        .with_help("use `host`, `host:port`, `*.domain` or `*`, without scheme, user or path")
+        Error::new(ErrorCode::ConfigInvalid, format!("`{entry}` in `tools.{tool}.allow_hosts` is not a host"))
+            .with_help("use `host`, `host:port`, `*.domain` or `*`, without scheme, user or path")
     };
     let (host, port) = split_port(entry).ok_or_else(invalid)?;
     let pattern = match host {

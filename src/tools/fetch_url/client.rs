@@ -1,7 +1,7 @@
 //! The HTTP clients: one for public hosts, one for hosts named in full.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use reqwest::Client;
 use reqwest::redirect::Policy;
@@ -14,7 +14,7 @@ use super::settings::FetchUrlSettings;
 use crate::base::{Error, ErrorCode, Result};
 
 /// Two clients, so that a connection opened for a host named in full is never reused for another.
-pub(super) struct Clients {
+pub(in crate::tools) struct Clients {
     public: Client,
     named: Client,
 }
@@ -25,8 +25,12 @@ impl Clients {
     /// # Errors
     /// `config_invalid` where `ca_file` holds no certificate, `file_unreadable` where it cannot be
     /// read, `internal` where TLS cannot be set up.
-    pub(super) fn build(settings: &FetchUrlSettings, lookup: Arc<dyn HostLookup>) -> Result<Self> {
-        let tls = tls_config(settings.ca_file.as_deref())?;
+    pub(in crate::tools) fn build(
+        tool: &str,
+        settings: &FetchUrlSettings,
+        lookup: Arc<dyn HostLookup>,
+    ) -> Result<Self> {
+        let tls = tls_config(tool, settings.ca_file.as_deref())?;
         let build = |permission, lookup| {
             Client::builder()
                 .tls_backend_preconfigured(tls.clone())
@@ -46,7 +50,7 @@ impl Clients {
     }
 
     /// The client for hosts with this permission.
-    pub(super) fn for_permission(&self, permission: Permission) -> &Client {
+    pub(in crate::tools) fn for_permission(&self, permission: Permission) -> &Client {
         match permission {
             Permission::Named => &self.named,
             Permission::Public | Permission::Refused => &self.public,
@@ -60,15 +64,11 @@ fn setup_failed(message: &str) -> Error {
 
 /// Trusts what the system trusts, or the bundled Mozilla roots where the system has none (a bare
 /// container), and whatever `ca_file` adds.
-fn tls_config(ca_file: Option<&Path>) -> Result<rustls::ClientConfig> {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    }
+fn tls_config(tool: &str, ca_file: Option<&Path>) -> Result<rustls::ClientConfig> {
+    let mut roots = public_roots().clone();
     if let Some(path) = ca_file {
-        for certificate in read_certificates(path)? {
-            roots.add(certificate).map_err(|error| no_certificate(path).with_source(error))?;
+        for certificate in read_certificates(tool, path)? {
+            roots.add(certificate).map_err(|error| no_certificate(tool, path).with_source(error))?;
         }
     }
     let mut config =
@@ -81,23 +81,36 @@ fn tls_config(ca_file: Option<&Path>) -> Result<rustls::ClientConfig> {
     Ok(config)
 }
 
-fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
+/// Read once: there may be many tools.
+fn public_roots() -> &'static rustls::RootCertStore {
+    static ROOTS: OnceLock<rustls::RootCertStore> = OnceLock::new();
+    ROOTS.get_or_init(|| {
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if roots.is_empty() {
+            roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        }
+        roots
+    })
+}
+
+fn read_certificates(tool: &str, path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let pem = std::fs::read(path).map_err(|error| {
         Error::new(
             ErrorCode::FileUnreadable,
-            format!("`tools.fetch_url.ca_file` ({}) cannot be read: {error}", path.display()),
+            format!("`tools.{tool}.ca_file` ({}) cannot be read: {error}", path.display()),
         )
     })?;
     let certificates = CertificateDer::pem_slice_iter(&pem)
         .collect::<std::result::Result<Vec<_>, _>>()
-        .map_err(|error| no_certificate(path).with_source(error))?;
-    if certificates.is_empty() { Err(no_certificate(path)) } else { Ok(certificates) }
+        .map_err(|error| no_certificate(tool, path).with_source(error))?;
+    if certificates.is_empty() { Err(no_certificate(tool, path)) } else { Ok(certificates) }
 }
 
-fn no_certificate(path: &Path) -> Error {
+fn no_certificate(tool: &str, path: &Path) -> Error {
     Error::new(
         ErrorCode::ConfigInvalid,
-        format!("`tools.fetch_url.ca_file` ({}) holds no usable certificate", path.display()),
+        format!("`tools.{tool}.ca_file` ({}) holds no usable certificate", path.display()),
     )
     .with_help("give a PEM file with one or more CERTIFICATE blocks")
 }

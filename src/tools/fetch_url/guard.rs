@@ -42,7 +42,7 @@ impl HostLookup for SystemLookup {
 ///
 /// # Errors
 /// `url_invalid` for anything but an absolute http or https URL without user and password.
-pub(super) fn parse_url(text: &str) -> Result<Url, ToolFailure> {
+pub(in crate::tools) fn parse_url(text: &str) -> Result<Url, ToolFailure> {
     let invalid = |reason: String| ToolFailure::new(ErrorCode::UrlInvalid, reason);
     if text.len() > URL_BYTES_MAX {
         return Err(invalid(format!("the URL is longer than {URL_BYTES_MAX} bytes"))
@@ -60,7 +60,7 @@ pub(super) fn parse_url(text: &str) -> Result<Url, ToolFailure> {
 }
 
 /// The rules of form that every URL asked has to meet, redirect targets too.
-pub(super) fn check_form(url: &Url) -> Result<(), ToolFailure> {
+pub(in crate::tools) fn check_form(url: &Url) -> Result<(), ToolFailure> {
     let invalid = |reason: String| ToolFailure::new(ErrorCode::UrlInvalid, reason);
     if !matches!(url.scheme(), "http" | "https") {
         return Err(invalid(format!(
@@ -84,7 +84,7 @@ pub(super) fn check_form(url: &Url) -> Result<(), ToolFailure> {
 ///
 /// # Errors
 /// `url_blocked` with `rule`.
-pub(super) fn admit(allow: &AllowList, url: &Url) -> Result<Permission, ToolFailure> {
+pub(in crate::tools) fn admit(allow: &AllowList, url: &Url) -> Result<Permission, ToolFailure> {
     let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
         return Err(ToolFailure::new(ErrorCode::UrlInvalid, "the URL has no host"));
     };
@@ -107,7 +107,7 @@ pub(super) fn admit(allow: &AllowList, url: &Url) -> Result<Permission, ToolFail
 }
 
 /// The failure for an address that is refused.
-pub(super) fn blocked(message: String, rule: &'static str) -> ToolFailure {
+pub(in crate::tools) fn blocked(message: String, rule: &'static str) -> ToolFailure {
     ToolFailure::new(ErrorCode::UrlBlocked, message).with_detail("rule", rule)
 }
 
@@ -115,20 +115,20 @@ pub(super) fn blocked(message: String, rule: &'static str) -> ToolFailure {
 /// cause of its connection error.
 #[derive(Debug, thiserror::Error)]
 #[error("`{host}` leads to an address that is not public ({rule})")]
-pub(super) struct BlockedAddress {
+pub(in crate::tools) struct BlockedAddress {
     host: String,
-    pub(super) rule: &'static str,
+    pub(in crate::tools) rule: &'static str,
 }
 
 /// The resolver of one HTTP client: gives out only addresses that passed.
-pub(super) struct GuardedResolver {
+pub(in crate::tools) struct GuardedResolver {
     lookup: Arc<dyn HostLookup>,
     permission: Permission,
 }
 
 impl GuardedResolver {
     /// A resolver for hosts with this permission.
-    pub(super) fn new(lookup: Arc<dyn HostLookup>, permission: Permission) -> Self {
+    pub(in crate::tools) fn new(lookup: Arc<dyn HostLookup>, permission: Permission) -> Self {
         Self { lookup, permission }
     }
 }
@@ -146,7 +146,7 @@ impl Resolve for GuardedResolver {
 }
 
 /// The addresses of a name that may be connected to.
-pub(super) fn permitted(
+pub(in crate::tools) fn permitted(
     host: &str,
     found: &[IpAddr],
     permission: Permission,

@@ -5,15 +5,15 @@
 //! character set. Environment proxies and cookies are not used.
 
 mod address;
-mod allow_list;
+pub(in crate::tools) mod allow_list;
 mod arguments;
-mod client;
-mod failure;
-mod guard;
+pub(in crate::tools) mod client;
+pub(in crate::tools) mod failure;
+pub(in crate::tools) mod guard;
 mod settings;
 #[cfg(test)]
 mod tests;
-mod transfer;
+pub(in crate::tools) mod transfer;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -66,8 +66,8 @@ impl FetchUrl {
         lookup: Arc<dyn HostLookup>,
     ) -> Result<Self> {
         settings.check()?;
-        let allow = AllowList::parse(&settings.allow_hosts)?;
-        let clients = Clients::build(&settings, lookup)?;
+        let allow = AllowList::parse(&spec.name, &settings.allow_hosts)?;
+        let clients = Clients::build(&spec.name, &settings, lookup)?;
         Ok(Self { spec, settings, allow, clients })
     }
 

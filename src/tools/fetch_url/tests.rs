@@ -15,7 +15,7 @@ use crate::base::{ErrorCode, ToolFailure, Value};
 /// What the guard says to a URL whose name leads to `addresses`, as the case file spells it.
 fn verdict(allow_hosts: &str, url: &str, addresses: &str) -> String {
     let entries: Vec<String> = list(allow_hosts).map(str::to_owned).collect();
-    let allow = AllowList::parse(&entries).unwrap();
+    let allow = AllowList::parse("fetch_url", &entries).unwrap();
     let admitted = parse_url(url).and_then(|url| admit(&allow, &url));
     match admitted {
         Err(failure) => spell(&failure),
@@ -62,7 +62,7 @@ fn the_guard_says_what_the_case_file_says() {
 #[test]
 fn only_public_addresses_of_a_mixed_name_are_connected_to() {
     let found: Vec<IpAddr> = ["10.0.0.7", "1.1.1.1", "::1"].map(|address| address.parse().unwrap()).into();
-    let allow = AllowList::parse(&[]).unwrap();
+    let allow = AllowList::parse("fetch_url", &[]).unwrap();
     let permission = admit(&allow, &parse_url("http://mixed.example/").unwrap()).unwrap();
     assert_eq!(permitted("mixed.example", &found, permission).unwrap(), [found[1]]);
 }
@@ -85,7 +85,7 @@ fn entries_that_are_not_hosts_are_refused_when_configuration_is_read() {
         "*.127.0.0.1",
         "exa mple.com",
     ] {
-        let error = AllowList::parse(&[entry.to_owned()]).expect_err(entry);
+        let error = AllowList::parse("fetch_url", &[entry.to_owned()]).expect_err(entry);
         assert_eq!(error.code(), ErrorCode::ConfigInvalid, "{entry}");
         assert!(error.message().contains(entry), "{error}");
     }

@@ -130,7 +130,7 @@ fn too_large(key: &str, limit: u64, observed: u64) -> ToolFailure {
 }
 
 /// Where a response redirects to, if it does and the way there may be gone.
-fn redirect_target(from: &Url, response: &Response) -> Result<Option<Url>, ToolFailure> {
+pub(in crate::tools) fn redirect_target(from: &Url, response: &Response) -> Result<Option<Url>, ToolFailure> {
     let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     let Some(location) = response.headers().get(header::LOCATION).filter(|_| is_redirect) else {
         return Ok(None);

@@ -17,6 +17,7 @@ mod failure;
 mod lex;
 mod mysql;
 mod number;
+pub(in crate::tools) mod outline;
 mod pg_decode;
 mod pg_encode;
 mod pool;
@@ -115,6 +116,19 @@ impl QueryDb {
             results.push((name.clone(), result));
         }
         results
+    }
+
+    /// Whether a statement with these named values could be sent; asks nothing of the database.
+    ///
+    /// # Errors
+    /// `query_refused`, `bad_arguments`, `database_unknown`.
+    pub(in crate::tools) fn try_statement(&self, arguments: &Value) -> std::result::Result<(), ToolFailure> {
+        let tried = || {
+            let request = Request::read(arguments)?;
+            let database = self.database(request.database)?;
+            compose(database.dialect(), &request, self.rows_max, database.write_granted()).map(drop)
+        };
+        tried().map_err(Failed::into_tool_failure)
     }
 
     async fn answer(&self, arguments: &Value, writing: &mut bool) -> Result<Value, Failed> {

@@ -1,0 +1,13 @@
+test("orders fill the shelf up to what is wanted", function()
+  mock("stock_levels", { when = { below = 5 }, returns = { { item = "nail", left = 2 }, { item = "screw", left = 0 } } })
+  local run = run_plan({ below = 5, wanted = 20 })
+  expect.succeeded(run)
+  expect.equal(run.result.orders, { { item = "nail", pieces = 18 }, { item = "screw", pieces = 20 } })
+end)
+
+test("a database that is away gives a reason, not an order", function()
+  mock("stock_levels", { fails = { code = "database_unreachable", message = "no such file" } })
+  local run = run_plan({})
+  expect.succeeded(run)
+  expect.equal(run.result, { orders = {}, reason = "no such file" })
+end)

@@ -1,0 +1,158 @@
+//! Secrets by name, and results without them.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use indexmap::IndexMap;
+use memchr::memmem;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::Value as Json;
+
+use crate::base::{CallOutcome, Value};
+use crate::journal::{REDACTED, Redactor};
+
+/// One configured secret.
+#[derive(Debug, Clone)]
+pub struct NamedSecret {
+    /// Its value, or what is missing, in words that hold no secret.
+    pub value: Result<SecretString, String>,
+    /// The tools that may use it; all where it names none.
+    pub tools: Option<Vec<String>>,
+}
+
+/// Every configured secret by its name. Printing it shows no value.
+#[derive(Debug, Clone, Default)]
+pub struct NamedSecrets(BTreeMap<String, NamedSecret>);
+
+impl NamedSecrets {
+    /// The secret `name` for the tool `tool`.
+    ///
+    /// # Errors
+    /// What is missing and what to set, in words.
+    pub fn get(&self, tool: &str, name: &str) -> Result<SecretString, String> {
+        let Some(secret) = self.0.get(name) else {
+            return Err(format!(
+                "the secret `{name}` is not configured: set `[secrets] {name} = {{ env = \"…\" }}`"
+            ));
+        };
+        if secret.tools.as_ref().is_some_and(|tools| !tools.iter().any(|allowed| allowed == tool)) {
+            return Err(format!("the secret `{name}` is not for `{tool}`: add it to `secrets.{name}.tools`"));
+        }
+        secret.value.clone()
+    }
+
+    /// The values of all that have one, for whoever keeps them out of records.
+    pub fn values(&self) -> impl Iterator<Item = &SecretString> {
+        self.0.values().filter_map(|secret| secret.value.as_ref().ok())
+    }
+}
+
+impl FromIterator<(String, NamedSecret)> for NamedSecrets {
+    fn from_iter<I: IntoIterator<Item = (String, NamedSecret)>>(secrets: I) -> Self {
+        Self(secrets.into_iter().collect())
+    }
+}
+
+/// Takes a tool's own secrets out of what it hands on: a server or a program may repeat them.
+#[derive(Default)]
+pub(in crate::tools) struct Scrubber {
+    redactor: Redactor,
+    raw: Vec<Vec<u8>>,
+}
+
+impl Scrubber {
+    /// A scrubber for these values.
+    pub(in crate::tools) fn new(secrets: &[SecretString]) -> Self {
+        let values: Vec<String> = secrets.iter().map(|secret| secret.expose_secret().to_owned()).collect();
+        let raw = values.iter().filter(|value| !value.is_empty()).map(|value| value.clone().into_bytes());
+        Self { raw: raw.collect(), redactor: Redactor::new(values.clone()) }
+    }
+
+    /// The outcome without the secrets.
+    pub(in crate::tools) fn outcome(&self, outcome: CallOutcome) -> CallOutcome {
+        if self.raw.is_empty() {
+            return outcome;
+        }
+        match outcome {
+            Ok(value) => Ok(self.value(value)),
+            Err(mut failure) => {
+                failure.message = self.text(failure.message);
+                failure.details = self.members(failure.details);
+                Err(failure)
+            }
+        }
+    }
+
+    fn value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Bytes(bytes) => Value::from_lua_bytes(self.bytes(bytes)),
+            Value::Array(items) => Value::Array(items.into_iter().map(|item| self.value(item)).collect()),
+            Value::Object(members) => Value::Object(self.members(members)),
+            other => other,
+        }
+    }
+
+    fn members(&self, members: IndexMap<String, Value>) -> IndexMap<String, Value> {
+        members.into_iter().map(|(name, value)| (self.text(name), self.value(value))).collect()
+    }
+
+    fn text(&self, text: String) -> String {
+        let mut document = Json::String(text);
+        self.redactor.document(&mut document);
+        match document {
+            Json::String(text) => text,
+            _ => String::new(),
+        }
+    }
+
+    fn bytes(&self, bytes: Bytes) -> Bytes {
+        let mut bytes = bytes;
+        for secret in &self.raw {
+            let mut safe = Vec::new();
+            let mut kept = 0;
+            for at in memmem::find_iter(&bytes, secret) {
+                safe.extend_from_slice(bytes.get(kept..at).unwrap_or_default());
+                safe.extend_from_slice(REDACTED.as_bytes());
+                kept = at + secret.len();
+            }
+            if kept > 0 {
+                safe.extend_from_slice(bytes.get(kept..).unwrap_or_default());
+                bytes = safe.into();
+            }
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::{ErrorCode, ToolFailure};
+
+    #[test]
+    fn no_form_of_a_secret_is_handed_on() {
+        let scrubber = Scrubber::new(&["hunter-2222".into()]);
+        let echoed = Value::Array(vec![
+            "Bearer hunter-2222".into(),
+            Value::from_lua_bytes(b"\xffhunter-2222\xff".to_vec()),
+            Value::from_iter([("hunter-2222", "aHVudGVyLTIyMjI=")]),
+        ]);
+        let shown = format!("{:?}", scrubber.outcome(Ok(echoed)).unwrap());
+        assert!(!shown.contains("hunter") && !shown.contains("aHVudGVy"), "{shown}");
+        let failure =
+            ToolFailure::new(ErrorCode::ToolFailed, "no hunter-2222").with_detail("x", "hunter-2222");
+        let shown = format!("{:?}", scrubber.outcome(Err(failure)));
+        assert!(!shown.contains("hunter"), "{shown}");
+    }
+
+    #[test]
+    fn a_secret_is_for_the_tools_it_names() {
+        let secret = NamedSecret { value: Ok("v".into()), tools: Some(vec!["a".to_owned()]) };
+        let secrets = NamedSecrets::from_iter([("key".to_owned(), secret)]);
+        assert!(secrets.get("a", "key").is_ok());
+        assert!(secrets.get("b", "key").unwrap_err().contains("secrets.key.tools"));
+        assert!(secrets.get("a", "other").unwrap_err().contains("[secrets] other"));
+        assert!(!format!("{secrets:?}").contains("\"v\""));
+    }
+}

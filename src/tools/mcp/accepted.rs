@@ -1,0 +1,305 @@
+//! What of a server a person accepted: its tools with their descriptions, schemas and hints, by hash.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use rmcp::model::Tool;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::content::canonical;
+use super::settings::McpServerSettings;
+use crate::base::{ContentHash, Effect, Error, ErrorCode, Rate, Result};
+use crate::catalog::{ArgumentRole, CompiledParams, ToolKind, ToolSpec};
+
+const VERSION: u32 = 1;
+
+/// The tool that reads resources.
+const READ: &str = "read";
+
+/// The longest description that goes into prompts.
+const DESCRIPTION_CHARACTERS_MAX: usize = 2_000;
+/// More tools than this are not taken from one server.
+const TOOLS_MAX: usize = 500;
+
+const RATE_PER_MINUTE: &str = "120/m";
+const BURST: u32 = 20;
+const CONCURRENCY: u32 = 4;
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What was accepted of one server.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accepted {
+    version: u32,
+    /// The tools, in the server's order.
+    pub tools: Vec<AcceptedTool>,
+}
+
+/// One tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AcceptedTool {
+    /// The name behind the dot.
+    pub name: String,
+    /// The server's own name for it; empty for the reading of resources.
+    pub original: String,
+    /// What it does, in the server's words.
+    pub description: String,
+    /// JSON Schema of the parameters.
+    pub params: Json,
+    /// JSON Schema of the result, where the server gives one.
+    pub result: Option<Json>,
+    /// What a call does to the world, by the server's hints.
+    pub effect: Effect,
+    /// Whether it may be repeated, by the server's hints.
+    pub idempotent: bool,
+    /// Of everything above as the server said it.
+    pub hash: ContentHash,
+}
+
+/// A tool that cannot be taken, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Refused {
+    /// The server's own name for it.
+    pub original: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// How a tool differs from what was accepted before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It was not there.
+    New,
+    /// Its description, schema or hints differ.
+    Changed,
+    /// It is not there any more.
+    Gone,
+    /// It is as it was.
+    Same,
+}
+
+impl AcceptedTool {
+    /// Whether it reads resources and is none of the server's own tools.
+    #[must_use]
+    pub fn is_resources(&self) -> bool {
+        self.original.is_empty()
+    }
+
+    fn of(tool: &Tool, name: String) -> std::result::Result<Self, String> {
+        let params = Json::Object((*tool.input_schema).clone());
+        let result = tool.output_schema.as_ref().map(|schema| Json::Object((**schema).clone()));
+        if params.get("type").is_none_or(|kind| kind != "object") {
+            return Err("its parameters are not an object".to_owned());
+        }
+        for schema in std::iter::once(&params).chain(&result) {
+            jsonschema::options()
+                .offline()
+                .build(schema)
+                .map_err(|error| format!("its schema is none: {error}"))?;
+        }
+        let hints = tool.annotations.as_ref();
+        let read_only = hints.and_then(|hints| hints.read_only_hint);
+        let effect = match hints {
+            Some(_) if read_only == Some(true) => Effect::Read,
+            Some(hints) if read_only == Some(false) => {
+                if hints.open_world_hint == Some(false) {
+                    Effect::Write
+                } else {
+                    Effect::Send
+                }
+            }
+            // Nothing said: the most careful class.
+            _ => Effect::Spend,
+        };
+        let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or("(no description)");
+        Ok(Self {
+            name,
+            original: tool.name.to_string(),
+            description: description.chars().take(DESCRIPTION_CHARACTERS_MAX).collect(),
+            params,
+            result,
+            effect,
+            idempotent: hints
+                .is_some_and(|hints| effect == Effect::Read || hints.idempotent_hint == Some(true)),
+            hash: hash_of(tool),
+        })
+    }
+
+    fn resources() -> Self {
+        let params = json!({
+            "type": "object",
+            "properties": { "uri": { "type": "string", "description": "the resource's URI" } },
+            "required": ["uri"],
+            "additionalProperties": false,
+        });
+        Self {
+            name: READ.to_owned(),
+            original: String::new(),
+            description:
+                "Reads a resource of this server: its text or bytes, or a table from URI to these where it \
+                          has several parts."
+                    .to_owned(),
+            hash: ContentHash::of_json(&params),
+            params,
+            result: None,
+            effect: Effect::Read,
+            idempotent: true,
+        }
+    }
+
+    /// The tool as plans know it.
+    ///
+    /// # Errors
+    /// `internal` where a built-in default cannot be read.
+    pub fn spec(&self, settings: &McpServerSettings) -> Result<ToolSpec> {
+        let name = format!("{}.{}", settings.name, self.name);
+        let effect = settings.effects.get(&self.name).copied().unwrap_or(self.effect);
+        let mut arguments = BTreeMap::new();
+        if self.is_resources() {
+            arguments.insert("uri".to_owned(), ArgumentRole::Authority);
+        }
+        Ok(ToolSpec {
+            capability: format!("mcp.{}", settings.name),
+            name,
+            description: self.description.clone(),
+            params: self.params.clone(),
+            result: self.result.clone().unwrap_or_else(|| json!({})),
+            effect,
+            idempotent: self.idempotent,
+            rate: RATE_PER_MINUTE.parse::<Rate>()?,
+            burst: BURST,
+            concurrency: CONCURRENCY,
+            timeout: TIMEOUT,
+            kind: ToolKind::Mcp,
+            settings: toml::Table::new(),
+            arguments,
+            targets: BTreeMap::new(),
+            price_micro_usd: None,
+            compiled: CompiledParams::default(),
+        })
+    }
+}
+
+impl Accepted {
+    /// What a server offers, and what of it cannot be taken.
+    #[must_use]
+    pub fn offered(tools: &[Tool], has_resources: bool) -> (Self, Vec<Refused>) {
+        let (mut taken, mut refused): (Vec<AcceptedTool>, Vec<Refused>) = (Vec::new(), Vec::new());
+        for tool in tools {
+            let name = plan_name(&tool.name);
+            let accepted = if name.is_empty() {
+                Err("its name has no letter".to_owned())
+            } else if taken.len() >= TOOLS_MAX {
+                Err(format!("at most {TOOLS_MAX} tools of a server are taken"))
+            } else if let Some(other) = taken.iter().find(|other| other.name == name) {
+                Err(format!("plans would call it `{name}`, as they do `{}`", other.original))
+            } else {
+                AcceptedTool::of(tool, name)
+            };
+            match accepted {
+                Ok(tool) => taken.push(tool),
+                Err(reason) => refused.push(Refused { original: tool.name.to_string(), reason }),
+            }
+        }
+        if has_resources && taken.iter().all(|tool| tool.name != READ) {
+            taken.push(AcceptedTool::resources());
+        }
+        (Self { version: VERSION, tools: taken }, refused)
+    }
+
+    /// Each tool of `self` and of `before`, and how it differs.
+    #[must_use]
+    pub fn changes(&self, before: &Self) -> Vec<(String, Change)> {
+        let of = |all: &Self, name: &str| all.tools.iter().find(|tool| tool.name == name).cloned();
+        let now = self.tools.iter().map(|tool| {
+            let change = match of(before, &tool.name) {
+                None => Change::New,
+                Some(old) if old.hash == tool.hash => Change::Same,
+                Some(_) => Change::Changed,
+            };
+            (tool.name.clone(), change)
+        });
+        let gone = before.tools.iter().filter(|tool| of(self, &tool.name).is_none());
+        now.chain(gone.map(|tool| (tool.name.clone(), Change::Gone))).collect()
+    }
+
+    /// Reads what was accepted; nothing where nothing was.
+    ///
+    /// # Errors
+    /// `config_unreadable` for a file that is there and cannot be used.
+    pub fn load(path: &Path) -> Result<Self> {
+        let unusable = |what: &dyn std::fmt::Display| {
+            Error::new(ErrorCode::ConfigUnreadable, format!("{}: {what}", path.display()))
+                .with_help("remove the file, and accept the server again: `luaplan mcp accept NAME`")
+        };
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(unusable(&error)),
+        };
+        let accepted: Self = serde_json::from_str(&text).map_err(|error| unusable(&error))?;
+        if accepted.version != VERSION {
+            return Err(unusable(&format_args!("version {} is not known", accepted.version)));
+        }
+        Ok(accepted)
+    }
+
+    /// Writes what is accepted, whole or not at all.
+    ///
+    /// # Errors
+    /// `config_unreadable` where it cannot be written.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let unwritable = |error: std::io::Error| {
+            Error::new(ErrorCode::ConfigUnreadable, format!("{}: cannot be written: {error}", path.display()))
+        };
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(unwritable)?;
+        }
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| Error::new(ErrorCode::Internal, format!("tools have no JSON form: {error}")))?;
+        let next = path.with_extension("next");
+        std::fs::write(&next, text + "\n").map_err(unwritable)?;
+        std::fs::rename(&next, path).map_err(unwritable)
+    }
+}
+
+/// Of everything a plan or a person is told of the tool; the order of keys does not matter.
+pub(super) fn hash_of(tool: &Tool) -> ContentHash {
+    ContentHash::of_json(&canonical(&json!({
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "params": *tool.input_schema,
+        "result": tool.output_schema.as_deref(),
+        "annotations": tool.annotations,
+    })))
+}
+
+/// The server's name for a tool as plans can write it: `readFile` and `read-file` are `read_file`.
+fn plan_name(original: &str) -> String {
+    let mut name = String::new();
+    let mut was_lower = false;
+    for c in original.chars() {
+        if c.is_ascii_uppercase() && was_lower {
+            name.push('_');
+        }
+        was_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+        if c.is_ascii_alphanumeric() {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.ends_with('_') && !name.is_empty() {
+            name.push('_');
+        }
+    }
+    let mut name = name.trim_end_matches('_').to_owned();
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        name.insert_str(0, "tool_");
+    }
+    if crate::catalog::is_lua_keyword(&name) {
+        name.push('_');
+    }
+    name
+}

@@ -1,0 +1,288 @@
+//! One server: started at the first call, started again with a growing pause, asked what it offers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ReadResourceRequestParams, ReadResourceResult,
+    Tool,
+};
+use rmcp::service::{ClientInitializeError, Peer, RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{RoleClient, ServiceExt as _};
+use serde_json::Value as Json;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::accepted::{Accepted, AcceptedTool, Refused, hash_of};
+use super::content::shown;
+use super::handler::Handler;
+use super::process::{Process, UNASKED_BYTES_MAX};
+use super::settings::{McpServerSettings, McpTransport};
+use crate::base::{ContentHash, ErrorCode, ToolFailure};
+
+/// The longest message; what is longer is passed over, and its call runs into its timeout.
+const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+const PAUSE_FIRST: Duration = Duration::from_millis(500);
+const PAUSE_MAX: Duration = Duration::from_secs(60);
+
+/// A server, whether it runs or not.
+pub struct McpConnection {
+    settings: McpServerSettings,
+    state: Mutex<State>,
+    allowance: Arc<AtomicU64>,
+}
+
+#[derive(Default)]
+struct State {
+    running: Option<Running>,
+    /// Starts and breakdowns in a row without an answer between them.
+    failures: u32,
+    not_before: Option<Instant>,
+    /// How often it was started.
+    starts: u64,
+}
+
+struct Running {
+    service: RunningService<RoleClient, Handler>,
+    handler: Handler,
+    offered: HashMap<String, ContentHash>,
+    _process: Option<Process>,
+}
+
+impl Running {
+    fn is_over(&self) -> bool {
+        self.service.is_closed() || self.service.is_transport_closed()
+    }
+}
+
+impl McpConnection {
+    /// Not started yet.
+    #[must_use]
+    pub fn new(settings: McpServerSettings) -> Self {
+        Self { settings, state: Mutex::default(), allowance: Arc::new(AtomicU64::new(UNASKED_BYTES_MAX)) }
+    }
+
+    /// The server's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    /// What the server offers now, and what of it cannot be taken.
+    ///
+    /// # Errors
+    /// `mcp_unavailable` where it cannot be reached, `mcp_failed` for what it refuses.
+    pub async fn offered(&self) -> Result<(Accepted, Vec<Refused>), ToolFailure> {
+        let mut state = self.state.lock().await;
+        let running = self.ready(&mut state).await?;
+        let has_resources =
+            running.service.peer_info().is_some_and(|info| info.capabilities.resources.is_some());
+        let tools = self.list(running).await?;
+        Ok(Accepted::offered(&tools, has_resources))
+    }
+
+    /// Calls a tool, where it is as it was accepted.
+    pub(super) async fn call(
+        &self,
+        tool: &AcceptedTool,
+        arguments: Json,
+    ) -> Result<CallToolResult, ToolFailure> {
+        let (peer, start) = self.peer(Some(tool)).await?;
+        let mut request = CallToolRequestParams::new(tool.original.clone());
+        if let Json::Object(arguments) = arguments {
+            request = request.with_arguments(arguments);
+        }
+        match self.settle(start, peer.call_tool_once(request).await).await? {
+            CallToolResponse::Complete(result) => Ok(result),
+            _ => Err(self.failed("it asked for something in return, which plans cannot give")),
+        }
+    }
+
+    /// Reads a resource.
+    pub(super) async fn read(&self, uri: &str) -> Result<ReadResourceResult, ToolFailure> {
+        let (peer, start) = self.peer(None).await?;
+        self.settle(start, peer.read_resource(ReadResourceRequestParams::new(uri)).await).await
+    }
+
+    /// Whom to ask, and in which of its lives.
+    async fn peer(&self, tool: Option<&AcceptedTool>) -> Result<(Peer<RoleClient>, u64), ToolFailure> {
+        let mut state = self.state.lock().await;
+        self.ready(&mut state).await?;
+        let start = state.starts;
+        let Some(running) = &state.running else { return Err(self.unavailable("it does not run")) };
+        if let Some(tool) = tool
+            && running.offered.get(&tool.original) != Some(&tool.hash)
+        {
+            let (server, name) = (self.name(), &tool.name);
+            let what = if running.offered.contains_key(&tool.original) {
+                "is not what was accepted: its description, schema or hints have changed"
+            } else {
+                "is not there any more"
+            };
+            let message = format!(
+                "the tool `{server}.{name}` {what}; look at it and accept it: `luaplan mcp accept {server}`"
+            );
+            return Err(ToolFailure::new(ErrorCode::McpChanged, message));
+        }
+        self.allowance.store(UNASKED_BYTES_MAX, Ordering::Release);
+        Ok((running.service.peer().clone(), start))
+    }
+
+    /// The server, running and asked what it offers since it last changed.
+    async fn ready<'a>(&self, state: &'a mut State) -> Result<&'a mut Running, ToolFailure> {
+        if state.running.as_ref().is_some_and(Running::is_over) {
+            state.running = None;
+            self.note_failure(state);
+        }
+        if state.running.is_none() {
+            if let Some(wait) = state.not_before.and_then(|at| at.checked_duration_since(Instant::now())) {
+                let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+                let message =
+                    format!("the MCP server `{}` broke down and is not started again yet", self.name());
+                return Err(self.unavailable(&message).with_detail("retry_after_ms", wait_ms));
+            }
+            match self.start().await {
+                Ok(running) => {
+                    state.starts += 1;
+                    state.running = Some(running);
+                }
+                Err(failure) => {
+                    self.note_failure(state);
+                    return Err(failure);
+                }
+            }
+        }
+        let Some(running) = state.running.as_mut() else { return Err(self.unavailable("it does not run")) };
+        if running.handler.take_changed() || running.offered.is_empty() {
+            let tools = self.list(running).await?;
+            running.offered = tools.iter().map(|tool| (tool.name.to_string(), hash_of(tool))).collect();
+        }
+        Ok(running)
+    }
+
+    async fn start(&self) -> Result<Running, ToolFailure> {
+        self.allowance.store(UNASKED_BYTES_MAX, Ordering::Release);
+        let handler = Handler::default();
+        let started = tokio::time::timeout(self.settings.start_timeout, self.connect(handler.clone())).await;
+        let limit_ms = self.settings.start_timeout.as_millis();
+        started.unwrap_or_else(|_| {
+            Err(self.unavailable(&format!(
+                "the MCP server `{}` did not answer within {limit_ms} ms",
+                self.name()
+            )))
+        })
+    }
+
+    async fn connect(&self, handler: Handler) -> Result<Running, ToolFailure> {
+        let refused = |what: &dyn std::fmt::Display| {
+            let what = shown(&what.to_string());
+            self.unavailable(&format!("the MCP server `{}` could not be started: {what}", self.name()))
+        };
+        let (service, process) = match &self.settings.transport {
+            transport @ McpTransport::Command { .. } => {
+                let (process, output, input) = Process::start(self.name(), transport, self.allowance.clone())
+                    .map_err(|error| refused(&error))?;
+                let transport = AsyncRwTransport::new(output, input).with_max_line_length(LINE_BYTES_MAX);
+                let service =
+                    handler.clone().serve(transport).await.map_err(|error| refused(&cause(&error)))?;
+                (service, Some(process))
+            }
+            McpTransport::Url { url, headers } => {
+                // Another part may have installed it.
+                let _ = rustls::crypto::ring::default_provider().install_default();
+                let client =
+                    reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
+                let client = client.build().map_err(|error| refused(&error))?;
+                let headers = headers.iter().map(|(name, value)| header(name, value)).collect::<Option<_>>();
+                let headers = headers.ok_or_else(|| refused(&"a header cannot be sent"))?;
+                let config =
+                    StreamableHttpClientTransportConfig::with_uri(url.as_str()).custom_headers(headers);
+                let transport = StreamableHttpClientTransport::with_client(client, config);
+                (handler.clone().serve(transport).await.map_err(|error| refused(&cause(&error)))?, None)
+            }
+        };
+        Ok(Running { service, handler, offered: HashMap::new(), _process: process })
+    }
+
+    async fn list(&self, running: &Running) -> Result<Vec<Tool>, ToolFailure> {
+        let listed =
+            tokio::time::timeout(self.settings.start_timeout, running.service.list_all_tools()).await;
+        match listed {
+            Ok(Ok(tools)) => Ok(tools),
+            Ok(Err(error)) => Err(self.broken(&error)),
+            Err(_) => Err(self.unavailable("the MCP server did not say what it offers")),
+        }
+    }
+
+    /// Notes whether the server still answers, in the life in which it was asked.
+    async fn settle<T>(&self, start: u64, answer: Result<T, ServiceError>) -> Result<T, ToolFailure> {
+        let mut state = self.state.lock().await;
+        match answer {
+            Ok(answer) => {
+                (state.failures, state.not_before) = (0, None);
+                Ok(answer)
+            }
+            Err(error) => {
+                let is_over = matches!(error, ServiceError::TransportClosed | ServiceError::TransportSend(_));
+                if is_over && state.starts == start && state.running.take().is_some() {
+                    self.note_failure(&mut state);
+                }
+                Err(self.broken(&error))
+            }
+        }
+    }
+
+    fn note_failure(&self, state: &mut State) {
+        // The first new start comes at once.
+        let pause =
+            PAUSE_FIRST.saturating_mul(2_u32.saturating_pow(state.failures.saturating_sub(1))).min(PAUSE_MAX);
+        state.not_before = (state.failures > 0).then(|| Instant::now() + pause);
+        state.failures = state.failures.saturating_add(1);
+        tracing::warn!(server = self.name(), failures = state.failures, "an MCP server broke down");
+    }
+
+    fn broken(&self, error: &ServiceError) -> ToolFailure {
+        match error {
+            ServiceError::McpError(error) => {
+                let failure = self.failed(&shown(&error.message));
+                failure.with_detail("mcp_code", i64::from(error.code.0))
+            }
+            // Whether a call took effect is not known, so it is not called worth repeating.
+            ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+                let message = format!("the MCP server `{}` broke off before it answered", self.name());
+                ToolFailure::new(ErrorCode::McpUnavailable, message)
+            }
+            other => self.failed(&shown(&other.to_string())),
+        }
+    }
+
+    fn failed(&self, what: &str) -> ToolFailure {
+        ToolFailure::new(ErrorCode::McpFailed, format!("the MCP server `{}` refused: {what}", self.name()))
+    }
+
+    fn unavailable(&self, message: &str) -> ToolFailure {
+        ToolFailure::new(ErrorCode::McpUnavailable, message).retryable()
+    }
+}
+
+/// What went wrong at the start, without the types that carried it.
+fn cause(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+        ClientInitializeError::ConnectionClosed(_) => "it broke off before it answered".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
+    let mut value: HeaderValue = value.parse().ok()?;
+    value.set_sensitive(true);
+    Some((name.parse().ok()?, value))
+}

@@ -1,0 +1,78 @@
+//! Tools of MCP servers: `NAME.tool{…}` and `NAME.read{uri = …}`.
+//!
+//! What a server offers is written down when a person accepts it, with a hash of each description and
+//! schema; only that is known to plans. A server is started at the first call. What it says then is
+//! compared with what was accepted before a call is made, and one that hangs, dies, floods or lies is
+//! that call's failure.
+
+mod accepted;
+mod connection;
+mod content;
+mod handler;
+mod process;
+mod settings;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value as Json;
+
+pub use accepted::{Accepted, AcceptedTool, Change, Refused};
+pub use connection::McpConnection;
+pub use settings::{McpServerSettings, McpTransport};
+
+use crate::base::{CallOutcome, ErrorCode, ToolFailure};
+use crate::bus::{Invocation, Tool};
+use crate::catalog::ToolSpec;
+
+/// One accepted tool of a server.
+pub struct McpTool {
+    spec: ToolSpec,
+    tool: AcceptedTool,
+    connection: Arc<McpConnection>,
+}
+
+impl McpTool {
+    /// The tool `tool` of the server behind `connection`, known to plans as `spec` says.
+    #[must_use]
+    pub fn new(spec: ToolSpec, tool: AcceptedTool, connection: Arc<McpConnection>) -> Self {
+        Self { spec, tool, connection }
+    }
+
+    async fn answer(&self, arguments: Json) -> CallOutcome {
+        if self.tool.is_resources() {
+            let uri = arguments.get("uri").and_then(Json::as_str).unwrap_or_default();
+            return content::of_resource(self.connection.read(uri).await?);
+        }
+        let result = content::of_result(&self.spec.name, self.connection.call(&self.tool, arguments).await?)?;
+        if self.tool.result.is_some()
+            && let Err(what) = self.spec.check_result(&result.to_json())
+        {
+            let message =
+                format!("`{}` answered with what its own schema does not allow: {what}", self.spec.name);
+            return Err(ToolFailure::new(ErrorCode::McpResultInvalid, message));
+        }
+        Ok(result)
+    }
+}
+
+#[async_trait]
+impl Tool for McpTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, invocation: Invocation) -> CallOutcome {
+        let answer = self.answer(invocation.arguments.to_json());
+        let outcome = tokio::select! {
+            biased;
+            () = invocation.cancellation.cancelled() => {
+                let message = format!("the run ended while `{}` was under way", self.spec.name);
+                Err(ToolFailure::new(ErrorCode::CallCut, message))
+            }
+            outcome = answer => outcome,
+        };
+        // A server that could not be reached did nothing; one that broke off may have.
+        outcome.map_err(|failure| failure.with_detail("server", self.connection.name()))
+    }
+}

@@ -1,0 +1,70 @@
+//! Tools of MCP servers in plans: a small server that behaves well and badly, and real ones.
+
+mod hostile;
+mod real;
+mod remote;
+mod small;
+
+use std::path::Path;
+
+use luaplan::app::{App, McpOffer, offer_of_mcp_server};
+use luaplan::app::{PlanWishes, RunRequest, Work};
+use luaplan::base::{LimitProfile, RunId};
+use luaplan::bus::Circumstances;
+use luaplan::engine::RunOutcome;
+use serde_json::Value as Json;
+use tokio_util::sync::CancellationToken;
+
+use crate::http_support::open;
+
+/// The small server as `[mcp.small]`, with its folder.
+pub(super) fn small(folder: &Path) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/mcp/server.sh");
+    format!("[\"/bin/sh\", {:?}, {:?}]", script.display().to_string(), folder.display().to_string())
+}
+
+/// An application with the small server, accepted.
+pub(super) async fn accepted(folder: &Path, settings: &[(&str, &str)]) -> App {
+    let command = small(folder);
+    let mut all = vec![("mcp.small.command", command.as_str())];
+    all.extend(settings);
+    let app = open(folder, &all, None).await;
+    accept(&app, "small").await;
+    drop(app);
+    open(folder, &all, None).await
+}
+
+pub(super) async fn accept(app: &App, server: &str) -> McpOffer {
+    offer_of_mcp_server(app.config(), server, true).await.unwrap()
+}
+
+pub(super) async fn run(app: &App, source: &str) -> RunOutcome {
+    let request = RunRequest {
+        run_id: RunId::generate(),
+        work: Work::Plan { name: "plan".to_owned(), source: source.to_owned() },
+        context: None,
+        context_name: None,
+        circumstances: Circumstances::default(),
+        planning: PlanWishes::default(),
+        limits: LimitProfile::Standard.limits(),
+        handler: None,
+        listeners: Vec::new(),
+        cancel: CancellationToken::new(),
+    };
+    app.run(request).await
+}
+
+/// What a plan returned.
+pub(super) async fn result(app: &App, source: &str) -> Json {
+    run(app, source).await.result.unwrap_or_else(|error| panic!("{error}")).to_json()
+}
+
+/// The failure of one call, as the plan sees it.
+pub(super) async fn failure(app: &App, call: &str) -> Json {
+    let plan = format!(
+        "function run()\n  local answer = {call}\n  if type(answer) ~= \"table\" or not answer.error then \
+         return {{ worked = answer }} end\n  return {{ code = answer.code, error = answer.error, \
+         retryable = answer.retryable }}\nend"
+    );
+    result(app, &plan).await
+}
