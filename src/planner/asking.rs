@@ -1,39 +1,63 @@
-//! One request to a model, journaled and paid for.
+//! Requests to a model, journaled and paid for.
 
 use crate::base::{Error, LimitName, Result};
-use crate::bus::{RunBudget, ask_model};
+use crate::bus::{RunBudget, ask_side_by_side};
 use crate::journal::RunLog;
 use crate::llm::{ChatReply, ChatRequest, LlmClient, count_tokens};
 
-/// Asks `client`, journals what happens, and counts what it used.
+/// Asks all `requests` at the same time, journals what happens in their order, and counts what they
+/// used.
+///
+/// Who may ask is decided before anything is sent, in the order given: a request whose prompt is not
+/// left in the budget gets the limit's error in its place. What the prompts leave is shared out
+/// evenly for the answers. So neither depends on which answer comes first.
 ///
 /// # Errors
-/// The client's, the journal's, and `limit_llm_tokens` or `limit_llm_cost`: before the request
-/// where the prompt alone would go over, after it where the answer did.
-pub(super) async fn ask(
+/// The journal's, and `limit_llm_tokens` or `limit_llm_cost` where the answers went over.
+pub(super) async fn ask_all(
     client: &dyn LlmClient,
-    mut request: ChatRequest,
-    log: &RunLog,
+    requests: Vec<(ChatRequest, RunLog)>,
     budget: &RunBudget,
-) -> Result<ChatReply> {
-    let prompt_tokens: u64 = request.messages.iter().map(|message| count_tokens(&message.text)).sum();
+) -> Result<Vec<Result<ChatReply>>> {
     let left = budget.remaining(LimitName::LlmTokens);
-    if left <= prompt_tokens {
-        let observed = budget.used(LimitName::LlmTokens).saturating_add(prompt_tokens);
-        return Err(exceeded(LimitName::LlmTokens, observed, budget));
+    let mut prompts = 0_u64;
+    let mut admitted: Vec<(ChatRequest, RunLog)> = Vec::new();
+    let mut refused: Vec<Option<Error>> = Vec::new();
+    for (request, log) in requests {
+        let tokens: u64 = request.messages.iter().map(|message| count_tokens(&message.text)).sum();
+        let wanted = prompts.saturating_add(tokens);
+        // Each answer must have room for a token at least.
+        if left <= wanted.saturating_add(admitted.len() as u64) {
+            let observed = budget.used(LimitName::LlmTokens).saturating_add(wanted);
+            refused.push(Some(exceeded(LimitName::LlmTokens, observed, budget)));
+        } else if budget.remaining(LimitName::LlmCost) == 0 {
+            refused.push(Some(exceeded(LimitName::LlmCost, budget.used(LimitName::LlmCost), budget)));
+        } else {
+            prompts = wanted;
+            admitted.push((request, log));
+            refused.push(None);
+        }
     }
-    if budget.remaining(LimitName::LlmCost) == 0 {
-        return Err(exceeded(LimitName::LlmCost, budget.used(LimitName::LlmCost), budget));
+    let share = (left - prompts) / (admitted.len() as u64).max(1);
+    let share = u32::try_from(share).unwrap_or(u32::MAX);
+    for (request, _) in &mut admitted {
+        request.output_tokens_max = request.output_tokens_max.min(share);
     }
-    let output_left = u32::try_from(left - prompt_tokens).unwrap_or(u32::MAX);
-    request.output_tokens_max = request.output_tokens_max.min(output_left);
 
-    let reply = ask_model(client, &request, log).await?;
-    let tokens = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
-    for (name, amount) in [(LimitName::LlmTokens, tokens), (LimitName::LlmCost, reply.usage.cost_micro_usd)] {
-        budget.spend(name, amount)?;
+    let mut answers = ask_side_by_side(client, &admitted).await?.into_iter();
+    let replies: Vec<Result<ChatReply>> = refused
+        .into_iter()
+        .filter_map(|refusal| refusal.map_or_else(|| answers.next(), |error| Some(Err(error))))
+        .collect();
+    for reply in replies.iter().flatten() {
+        let tokens = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
+        for (name, amount) in
+            [(LimitName::LlmTokens, tokens), (LimitName::LlmCost, reply.usage.cost_micro_usd)]
+        {
+            budget.spend(name, amount)?;
+        }
     }
-    Ok(reply)
+    Ok(replies)
 }
 
 fn exceeded(name: LimitName, observed: u64, budget: &RunBudget) -> Error {

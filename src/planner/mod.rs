@@ -7,15 +7,20 @@
 //! shape of the context, never its data.
 
 mod asking;
+mod choose;
 mod collapse;
+mod draft;
+mod evidence;
 mod examples;
 mod extract;
 mod feedback;
 mod library;
 mod prompt;
 mod replan;
+mod review;
 mod rounds;
-mod shape;
+mod tool_choice;
+mod verdict;
 
 use std::sync::Arc;
 
@@ -26,10 +31,15 @@ use crate::journal::RunLog;
 use crate::llm::{LlmClient, TokenUsage};
 use crate::plan::{CheckReport, CheckedPlan};
 
+pub use choose::{CANDIDATES_MAX, Trials};
 pub use extract::{Extracted, extract};
 pub use prompt::{Prompt, PromptBudget, PromptPart};
 pub use replan::{FailedRun, PastCall};
-pub use shape::shape;
+pub use tool_choice::without_descriptions;
+pub use verdict::{CandidateId, MockVerdict, TestFailure, TestsVerdict, Verdict};
+
+use choose::Choosing;
+use prompt::Occasion;
 
 /// Checks a proposed source; normally a closure around [`crate::plan::check`].
 pub type Check<'a> = dyn Fn(&str) -> CheckReport + Send + Sync + 'a;
@@ -43,6 +53,8 @@ pub struct PlannerSettings {
     pub output_tokens: u32,
     /// How often findings go back to the model after its first proposal.
     pub repair_rounds_max: u32,
+    /// Whether the model is asked which of several equal candidates to take.
+    pub has_reviewer: bool,
     /// LuaCATS declarations of the plan library, cut to fit.
     pub library_stubs: &'static str,
 }
@@ -92,6 +104,9 @@ pub struct Proposal {
     pub model: String,
     /// Whether the answer was recorded and no model was asked.
     pub recorded: bool,
+    /// How it and the other candidates were judged, in the order of ids; empty where there was
+    /// nothing to choose.
+    pub verdicts: Vec<Verdict>,
 }
 
 /// Turns tasks into checked plans.
@@ -116,8 +131,8 @@ impl Planner {
     pub fn prompt(settings: &PlannerSettings, request: &PlanningRequest<'_>) -> Result<Prompt> {
         request.validate()?;
         let turn = request.failed.map(FailedRun::turn);
-        let reserved = turn.as_ref().map_or(0, feedback::Turn::tokens);
-        prompt::compose(settings, request, settings.prompt_tokens, reserved)
+        let occasion = Occasion { budget_tokens: settings.prompt_tokens, turn: turn.as_ref(), leaning: None };
+        prompt::compose(settings, request, occasion)
     }
 
     /// Asks for a plan until one passes `check` or the rounds are used up.
@@ -139,7 +154,42 @@ impl Planner {
         log: &RunLog,
         budget: &RunBudget,
     ) -> Result<Proposal> {
-        rounds::run(&*self.client, &self.settings, request, check, log, budget).await
+        self.choosing(request, check, log, budget).one().await
+    }
+
+    /// Asks for `candidates` plans at the same time (at most [`CANDIDATES_MAX`]), each with its own
+    /// rounds, and takes the best: by the user's tests, the check, a run on mocks, a reviewer's
+    /// advice, and the lower id.
+    ///
+    /// Events of a candidate carry its id. The verdicts are journaled, then the plan taken is
+    /// proposed once more without an id. Which answer comes first changes nothing.
+    ///
+    /// Where no plan passes the user's tests, each goes back with what it failed, within its rounds.
+    ///
+    /// # Errors
+    /// As [`Planner::plan`] where no candidate has a plan: the error of the best one, with the
+    /// verdicts as `candidates`; `test_failed` where there are tests and none passes them; those of
+    /// the trials.
+    pub async fn best_of(
+        &self,
+        candidates: u32,
+        request: &PlanningRequest<'_>,
+        check: &Check<'_>,
+        trials: &dyn Trials,
+        log: &RunLog,
+        budget: &RunBudget,
+    ) -> Result<Proposal> {
+        self.choosing(request, check, log, budget).best_of(candidates, trials).await
+    }
+
+    fn choosing<'a>(
+        &'a self,
+        request: &'a PlanningRequest<'a>,
+        check: &'a Check<'a>,
+        log: &'a RunLog,
+        budget: &'a RunBudget,
+    ) -> Choosing<'a> {
+        Choosing { client: &*self.client, settings: &self.settings, request, check, log, budget }
     }
 }
 

@@ -2,19 +2,22 @@
 
 use std::fmt;
 
-use serde_json::Value as Json;
-
 use super::examples::{Example, fitting};
+use super::feedback::Turn;
 use super::library::{LibraryStub, split};
-use super::shape::shape;
+use super::tool_choice::ToolChoice;
 use super::{PlannerSettings, PlanningRequest};
 use crate::base::{Error, ErrorCode, LimitName, Limits, Result};
-use crate::catalog::{Catalog, ToolSpec, stubs};
-use crate::llm::count_tokens;
+use crate::llm::{ChatMessage, ChatRole, count_tokens};
+use crate::plan::shape;
 
 const RULES: &str = include_str!("rules.md");
 /// How deep the context's shape is shown, and how deep after each trimming step.
 const SHAPE_DEPTHS: [usize; 4] = [6, 3, 2, 1];
+
+/// Tools may take one part in so many of what rules, task and conversation leave; beyond that the least
+/// relevant go before anything else does.
+const TOOLS_SHARE: u64 = 2;
 
 /// A composed prompt.
 #[derive(Debug, Clone)]
@@ -23,6 +26,8 @@ pub struct Prompt {
     pub system: String,
     /// Context shape, examples and task.
     pub user: String,
+    /// What is said after it: the plan of a failed run, and what happened.
+    pub follows: Vec<ChatMessage>,
     /// How it was fitted.
     pub budget: PromptBudget,
 }
@@ -36,9 +41,12 @@ pub struct PromptBudget {
     pub used_tokens: u64,
     /// Its parts in order.
     pub parts: Vec<PromptPart>,
-    /// What was cut, in the order it was cut: `example:NAME`, `library:NAME`, `context:depth N`,
-    /// `tools:descriptions`.
+    /// What was cut, in the order it was cut: `tools:N left out`, `example:NAME`, `library:NAME`,
+    /// `context:depth N`, `tools:descriptions`, and once more `tools:N left out`, with the number of
+    /// all that are.
     pub trimmed: Vec<String>,
+    /// The tools that are not shown, the least relevant first.
+    pub tools_left_out: Vec<String>,
 }
 
 /// One part of a prompt and what it takes.
@@ -52,15 +60,19 @@ pub struct PromptPart {
 
 impl fmt::Display for Prompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "# system\n\n{}\n\n# user\n\n{}", self.system, self.user)
+        writeln!(f, "# system\n\n{}\n\n# user\n\n{}", self.system, self.user)?;
+        for message in &self.follows {
+            let role = if message.role == ChatRole::Assistant { "assistant" } else { "user" };
+            writeln!(f, "\n# {role}\n\n{}", message.text)?;
+        }
+        Ok(())
     }
 }
 
 /// The parts while they are being cut to size.
 struct Draft<'a> {
     rules: String,
-    tools: String,
-    tools_trimmed: bool,
+    tools: ToolChoice<'a>,
     libraries: Vec<LibraryStub>,
     context_depth: usize,
     context: String,
@@ -69,39 +81,56 @@ struct Draft<'a> {
     reserved: u64,
 }
 
-/// Composes the prompt for `request` so that it and `reserved` tokens fit `budget_tokens`.
+/// What a prompt is composed for beside the request.
+#[derive(Clone, Copy)]
+pub(super) struct Occasion<'a> {
+    /// The most tokens, with what is said after the prompt.
+    pub(super) budget_tokens: u64,
+    /// What was said before.
+    pub(super) turn: Option<&'a Turn>,
+    /// How this candidate should differ from the others.
+    pub(super) leaning: Option<&'a str>,
+}
+
+/// Composes the prompt for `request` so that it and the conversation fit the budget.
 pub(super) fn compose(
     settings: &PlannerSettings,
     request: &PlanningRequest<'_>,
-    budget_tokens: u64,
-    reserved: u64,
+    occasion: Occasion<'_>,
 ) -> Result<Prompt> {
+    let Occasion { budget_tokens, turn, leaning } = occasion;
+    let said = turn.map_or_else(String::new, Turn::text);
     let mut draft = Draft {
         rules: format!("{}\n{}", RULES.trim_end(), limits_text(request.limits)),
-        tools: stubs(request.catalog),
-        tools_trimmed: false,
+        tools: ToolChoice::all(request, &said, budget_tokens),
         libraries: split(settings.library_stubs),
         context_depth: 0,
         context: String::new(),
         examples: fitting(request.catalog).collect(),
-        task: request.task.trim().to_owned(),
-        reserved,
+        task: [Some(request.task.trim()), leaning].into_iter().flatten().collect::<Vec<_>>().join("\n\n"),
+        reserved: turn.map_or(0, Turn::tokens),
     };
     draft.show_context(request, 0);
     let mut trimmed = Vec::new();
     let mut parts = draft.parts();
+    if sum(&parts) > budget_tokens && draft.limit_tools(budget_tokens, &parts) {
+        trimmed.push(draft.tools_left_out());
+        parts = draft.parts();
+    }
     while sum(&parts) > budget_tokens {
-        match draft.trim(request) {
+        match draft.trim(request, sum(&parts) - budget_tokens) {
             Some(what) => trimmed.push(what),
             None => return Err(too_long(budget_tokens, &parts)),
         }
         parts = draft.parts();
     }
     let used_tokens = sum(&parts);
+    let tools_left_out = draft.tools.left_out();
     Ok(Prompt {
         system: draft.system(),
         user: draft.user(),
-        budget: PromptBudget { budget_tokens, used_tokens, parts, trimmed },
+        follows: turn.map_or_else(Vec::new, Turn::messages),
+        budget: PromptBudget { budget_tokens, used_tokens, parts, trimmed, tools_left_out },
     })
 }
 
@@ -111,9 +140,21 @@ impl Draft<'_> {
         self.context = shape(request.context, SHAPE_DEPTHS.get(step).copied().unwrap_or(1));
     }
 
-    /// Cuts the least critical part that is left and names it. Rules, the tools' signatures and
-    /// the task are never cut.
-    fn trim(&mut self, request: &PlanningRequest<'_>) -> Option<String> {
+    /// Holds the tools to their share, so that many tools do not cost library and examples.
+    fn limit_tools(&mut self, budget_tokens: u64, parts: &[PromptPart]) -> bool {
+        let fixed = ["rules", "task", "conversation"];
+        let fixed = parts.iter().filter(|part| fixed.contains(&part.name)).map(|part| part.tokens).sum();
+        let share = budget_tokens.saturating_sub(fixed) / TOOLS_SHARE;
+        self.tools.leave_out(share)
+    }
+
+    fn tools_left_out(&self) -> String {
+        format!("tools:{} left out", self.tools.left_out().len())
+    }
+
+    /// Cuts the least critical part that is left and names it. Rules, the task, and the signatures
+    /// of the tools nearest to it are never cut. `over` is how much too long the prompt is.
+    fn trim(&mut self, request: &PlanningRequest<'_>, over: u64) -> Option<String> {
         if let Some(example) = self.examples.pop() {
             return Some(format!("example:{}", example.name));
         }
@@ -127,12 +168,11 @@ impl Draft<'_> {
                 return Some(format!("context:depth {depth}"));
             }
         }
-        if !self.tools_trimmed {
-            self.tools_trimmed = true;
-            self.tools = stubs(&without_descriptions(request.catalog));
+        if self.tools.strip_descriptions() {
             return Some("tools:descriptions".to_owned());
         }
-        None
+        let room = self.tools.tokens().saturating_sub(over);
+        self.tools.leave_out(room).then(|| self.tools_left_out())
     }
 
     fn context_section(&self) -> String {
@@ -154,7 +194,7 @@ impl Draft<'_> {
         let part = |name, text: &str| PromptPart { name, tokens: count_tokens(text) };
         vec![
             part("rules", &self.rules),
-            part("tools", &section("Tools", Some("lua"), &self.tools)),
+            PromptPart { name: "tools", tokens: self.tools.tokens() },
             part("library", &section("Library", Some("lua"), &self.library())),
             part("context", &self.context_section()),
             part("examples", &section("Examples", None, &self.examples())),
@@ -164,8 +204,11 @@ impl Draft<'_> {
     }
 
     fn system(&self) -> String {
-        let tools = section("Tools", Some("lua"), &self.tools);
-        join([self.rules.clone(), tools, section("Library", Some("lua"), &self.library())])
+        join([
+            self.rules.clone(),
+            self.tools.section().to_owned(),
+            section("Library", Some("lua"), &self.library()),
+        ])
     }
 
     fn user(&self) -> String {
@@ -199,33 +242,6 @@ fn limits_text(limits: &Limits) -> String {
     let limit = |name: LimitName| format!("{} {} of `{name}`", limits.get(name), name.unit());
     let names = [LimitName::ToolCalls, LimitName::Wall, LimitName::Source, LimitName::Output];
     format!("- Limits of the run: {}.", names.map(limit).join(", "))
-}
-
-/// The same tools with the first sentence of their descriptions and without their parameters'.
-fn without_descriptions(catalog: &Catalog) -> Catalog {
-    let bare = |spec: &ToolSpec| {
-        let mut spec = spec.clone();
-        let end = spec.description.find(". ").map_or(spec.description.len(), |end| end + 1);
-        spec.description.truncate(end);
-        strip(&mut spec.params);
-        strip(&mut spec.result);
-        spec
-    };
-    catalog.iter().map(|spec| bare(spec)).collect()
-}
-
-fn strip(schema: &mut Json) {
-    if let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) {
-        for property in properties.values_mut() {
-            strip(property);
-            if let Some(members) = property.as_object_mut() {
-                members.shift_remove("description");
-            }
-        }
-    }
-    if let Some(items) = schema.get_mut("items") {
-        strip(items);
-    }
 }
 
 fn too_long(budget_tokens: u64, parts: &[PromptPart]) -> Error {

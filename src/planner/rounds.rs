@@ -1,121 +1,216 @@
-//! The bounded loop: propose, check, send findings back.
+//! One candidate's bounded loop: propose, check, send findings back.
+//!
+//! It never asks by itself: it says what it wants to ask and is told the answer, so that several
+//! candidates go on in step and nothing depends on whose answer comes first.
 
 use serde_json::{Value as Json, json};
 
-use super::asking::ask;
 use super::collapse::collapsed;
+use super::draft::{Draft, Tested, errors, to_json, with_best};
 use super::extract::{Extracted, extract};
 use super::feedback::{Turn, cut};
-use super::prompt::{self, Prompt};
+use super::prompt::{self, Occasion, Prompt};
+use super::verdict::TestsVerdict;
 use super::{Check, FailedRun, PlannerSettings, PlanningRequest, Proposal};
 use crate::base::{ContentHash, Error, ErrorCode, Result};
-use crate::bus::RunBudget;
 use crate::journal::{Durability, EventBody, RunLog};
-use crate::llm::{ChatMessage, ChatReply, ChatRequest, ChatRole, LlmClient, TokenUsage};
-use crate::plan::{CheckReport, Finding, Severity};
+use crate::llm::{ChatMessage, ChatReply, ChatRequest, ChatRole, TokenUsage};
+use crate::plan::{CheckReport, CheckedPlan, Finding};
 
 const ANSWER_SHOWN_CHARS: usize = 300;
 
-/// The best proposal so far.
-struct Candidate {
-    source: String,
-    findings: Vec<Finding>,
+/// What a candidate came to.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// Its plan, or why there is none.
+    pub(super) outcome: Result<Proposal>,
+    /// The findings of its plan, or of the best draft.
+    pub(super) findings: Option<Vec<Finding>>,
+    pub(super) hash: Option<ContentHash>,
 }
 
-struct Rounds<'a> {
-    client: &'a dyn LlmClient,
+/// One candidate while it is being written.
+pub(super) struct Rounds<'a> {
     settings: &'a PlannerSettings,
     request: &'a PlanningRequest<'a>,
-    log: &'a RunLog,
-    budget: &'a RunBudget,
+    pub(super) log: RunLog,
+    leaning: Option<String>,
+    turn: Option<Turn>,
     prompt_tokens: u64,
+    /// What the last prompt took, and the refusal of the model whose window it went over.
+    prompt_used: u64,
+    overflow: Option<Error>,
     round: u32,
     rounds_max: u32,
     prompt_changed: bool,
     answers: Vec<String>,
-    best: Option<Candidate>,
+    best: Option<Draft>,
     usage: TokenUsage,
+    model: Option<String>,
+    ended: Option<(Result<Proposal>, Vec<Finding>)>,
+    /// The last answer, and the plan that failed the fewest of the user's tests.
+    heard: Option<ChatReply>,
+    tested: Option<Tested>,
 }
 
-pub(super) async fn run(
-    client: &dyn LlmClient,
-    settings: &PlannerSettings,
-    request: &PlanningRequest<'_>,
-    check: &Check<'_>,
-    log: &RunLog,
-    budget: &RunBudget,
-) -> Result<Proposal> {
-    request.validate()?;
-    let mut rounds = Rounds {
-        client,
-        settings,
-        request,
-        log,
-        budget,
-        prompt_tokens: settings.prompt_tokens,
-        round: 0,
-        rounds_max: settings.repair_rounds_max,
-        prompt_changed: false,
-        answers: Vec::new(),
-        best: None,
-        usage: TokenUsage::default(),
-    };
-    let mut turn = request.failed.map(FailedRun::turn);
-    loop {
-        let reply = rounds.next_answer(turn.as_ref()).await?;
-        let (next, code, message) = match extract(&reply.text) {
-            Some(found) => match rounds.judge(&reply, found, check).await? {
-                Judged::Passed(proposal) => return Ok(*proposal),
-                Judged::Refused(turn, message) => (turn, ErrorCode::CheckRefused, message),
-            },
-            None => {
-                let truncated = reply.usage.output_tokens >= u64::from(settings.output_tokens);
-                let message =
-                    if truncated { "the answer was cut off" } else { "the answer holds no program" };
-                (Turn::no_program(&reply.text, truncated), ErrorCode::LlmNoProgram, message.to_owned())
+impl<'a> Rounds<'a> {
+    pub(super) fn new(
+        settings: &'a PlannerSettings,
+        request: &'a PlanningRequest<'a>,
+        log: RunLog,
+        leaning: Option<String>,
+    ) -> Self {
+        Self {
+            settings,
+            request,
+            log,
+            leaning,
+            turn: request.failed.map(FailedRun::turn),
+            prompt_tokens: settings.prompt_tokens,
+            prompt_used: 0,
+            overflow: None,
+            round: 0,
+            rounds_max: settings.repair_rounds_max,
+            prompt_changed: false,
+            answers: Vec::new(),
+            best: None,
+            usage: TokenUsage::default(),
+            model: None,
+            ended: None,
+            heard: None,
+            tested: None,
+        }
+    }
+
+    pub(super) fn is_going_on(&self) -> bool {
+        self.ended.is_none()
+    }
+
+    /// What it came to. To be called when it no longer goes on.
+    pub(super) fn end(self) -> Ended {
+        let (outcome, findings) = match (self.ended, self.tested) {
+            // A plan that fails tests is more than none.
+            (Some((Err(_), _)) | None, Some(tested)) => (Ok(tested.proposal), tested.findings),
+            (Some((outcome, findings)), _) => (outcome, findings),
+            (None, None) => {
+                (Err(Error::new(ErrorCode::Internal, "planning was left unfinished")), Vec::new())
             }
         };
-        turn = Some(rounds.go_on(next, code, message, &reply).await?);
-    }
-}
-
-enum Judged {
-    Passed(Box<Proposal>),
-    Refused(Turn, String),
-}
-
-impl Rounds<'_> {
-    /// Composes the prompt and asks. A model whose window turns out to be smaller than the budget
-    /// gets one more prompt of half the size.
-    async fn next_answer(&mut self, turn: Option<&Turn>) -> Result<ChatReply> {
-        let reserved = turn.map_or(0, Turn::tokens);
-        let prompt = prompt::compose(self.settings, self.request, self.prompt_tokens, reserved)?;
-        let used = prompt.budget.used_tokens;
-        let error = match self.send(prompt, turn).await {
-            Err(error) if error.code() == ErrorCode::LlmContextOverflow => error,
-            other => return other,
-        };
-        let half = self.prompt_tokens.min(used) / 2;
-        let Ok(shorter) = prompt::compose(self.settings, self.request, half, reserved) else {
-            return Err(error);
-        };
-        self.prompt_tokens = half;
-        self.send(shorter, turn).await
+        match (outcome, self.best) {
+            (Ok(proposal), _) => Ended {
+                hash: Some(proposal.plan.hash().clone()),
+                outcome: Ok(proposal),
+                findings: Some(findings),
+            },
+            (Err(error), Some(best)) => Ended {
+                hash: Some(ContentHash::of(best.source.as_bytes())),
+                findings: Some(best.findings.clone()),
+                outcome: Err(with_best(error, &best)),
+            },
+            (Err(error), None) => Ended { outcome: Err(error), findings: None, hash: None },
+        }
     }
 
-    async fn send(&mut self, prompt: Prompt, turn: Option<&Turn>) -> Result<ChatReply> {
+    pub(super) fn has_draft(&self) -> bool {
+        self.best.is_some()
+    }
+
+    /// Errors and warnings of the best draft.
+    pub(super) fn draft_faults(&self) -> (usize, usize) {
+        self.best.as_ref().map_or((usize::MAX, usize::MAX), Draft::faults)
+    }
+
+    /// An error that ends planning for all, with this one's best draft.
+    pub(super) fn with_draft(self, error: Error) -> Error {
+        match &self.best {
+            Some(best) => with_best(error, best),
+            None => error,
+        }
+    }
+
+    /// Stops it, with why.
+    pub(super) fn fail(&mut self, error: Error) {
+        self.ended = Some((Err(error), Vec::new()));
+    }
+
+    /// The plan it came to.
+    pub(super) fn plan(&self) -> Option<&CheckedPlan> {
+        self.ended.as_ref().and_then(|(outcome, _)| outcome.as_ref().ok()).map(|proposal| &proposal.plan)
+    }
+
+    /// Sends its plan back with the tests it failed, as long as there are rounds; says whether it
+    /// goes on. It ends with the plan that failed the fewest.
+    ///
+    /// # Errors
+    /// The journal's.
+    pub(super) async fn mend(&mut self, tests: &TestsVerdict) -> Result<bool> {
+        let Some((Ok(proposal), findings)) = self.ended.take_if(|(outcome, _)| outcome.is_ok()) else {
+            return Ok(false);
+        };
+        let next = Turn::failed_tests(proposal.plan.source(), tests);
+        let message = format!("{} of {} tests failed", tests.failed, tests.passed + tests.failed);
+        if self.tested.as_ref().is_none_or(|best| tests.failed < best.failed) {
+            self.tested = Some(Tested { proposal, findings, failed: tests.failed });
+        }
+        let Some(reply) = self.heard.take() else { return Ok(false) };
+        match self.go_on(next, ErrorCode::TestFailed, message, &reply).await? {
+            Ok(turn) => self.turn = Some(turn),
+            Err(error) => self.fail(error),
+        }
+        Ok(self.is_going_on())
+    }
+
+    /// Composes what it wants to ask next; `None` where it cannot, and has ended.
+    ///
+    /// A model whose window turns out to be smaller than the budget gets one more prompt of half the
+    /// size.
+    ///
+    /// # Errors
+    /// The journal's.
+    pub(super) async fn next_request(&mut self) -> Result<Option<ChatRequest>> {
+        let occasion = Occasion {
+            budget_tokens: match self.overflow {
+                Some(_) => self.prompt_tokens.min(self.prompt_used) / 2,
+                None => self.prompt_tokens,
+            },
+            turn: self.turn.as_ref(),
+            leaning: self.leaning.as_deref(),
+        };
+        match prompt::compose(self.settings, self.request, occasion) {
+            Ok(prompt) => {
+                self.prompt_tokens = occasion.budget_tokens;
+                self.prompt_used = prompt.budget.used_tokens;
+                self.prepare(prompt).await.map(Some)
+            }
+            Err(error) => {
+                let error = self.overflow.take().unwrap_or(error);
+                self.fail(error);
+                Ok(None)
+            }
+        }
+    }
+
+    async fn prepare(&self, prompt: Prompt) -> Result<ChatRequest> {
         let budget = &prompt.budget;
         let computed = EventBody::PromptBudgetComputed {
             budget_tokens: budget.budget_tokens,
             used_tokens: budget.used_tokens,
             parts: budget.parts.iter().map(|part| (part.name.to_owned(), Json::from(part.tokens))).collect(),
             trimmed: budget.trimmed.clone(),
+            tools_left_out: budget.tools_left_out.clone(),
         };
         self.log.emit(computed, Durability::Ordered).await?;
         let mut messages = vec![ChatMessage { role: ChatRole::System, text: prompt.system }];
-        match turn {
-            Some(turn) => turn.append_to(prompt.user, &mut messages),
-            None => messages.push(ChatMessage { role: ChatRole::User, text: prompt.user }),
+        messages.push(ChatMessage { role: ChatRole::User, text: prompt.user });
+        for said in prompt.follows {
+            match messages.last_mut() {
+                // Two messages of one speaker in a row are one: some providers refuse them.
+                Some(last) if last.role == said.role => {
+                    last.text.push_str("\n\n");
+                    last.text.push_str(&said.text);
+                }
+                _ => messages.push(said),
+            }
         }
         let whole: String =
             messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n");
@@ -124,20 +219,62 @@ impl Rounds<'_> {
             bytes: whole.len() as u64,
         };
         self.log.emit(composed, Durability::Ordered).await?;
-        let request = ChatRequest {
+        Ok(ChatRequest {
             purpose: if self.round == 0 { "plan" } else { "repair" }.to_owned(),
             messages,
             reply_schema: Some(reply_schema()),
             output_tokens_max: self.settings.output_tokens,
+        })
+    }
+
+    /// Takes the answer to what it asked: it ends, or wants to ask again.
+    ///
+    /// # Errors
+    /// The journal's.
+    pub(super) async fn hear(&mut self, reply: Result<ChatReply>, check: &Check<'_>) -> Result<()> {
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(error) if error.code() == ErrorCode::LlmContextOverflow && self.overflow.is_none() => {
+                self.overflow = Some(error);
+                return Ok(());
+            }
+            Err(error) => {
+                self.fail(error);
+                return Ok(());
+            }
         };
-        let reply = ask(self.client, request, self.log, self.budget).await?;
+        self.overflow = None;
         self.usage.input_tokens += reply.usage.input_tokens;
         self.usage.output_tokens += reply.usage.output_tokens;
         self.usage.cost_micro_usd += reply.usage.cost_micro_usd;
-        Ok(reply)
+        self.model = Some(format!("{}/{}", reply.provider, reply.model));
+        self.heard = Some(reply.clone());
+        let (next, code, message) = match extract(&reply.text) {
+            Some(found) => match self.judge(&reply, found, check).await? {
+                Some((turn, message)) => (turn, ErrorCode::CheckRefused, message),
+                None => return Ok(()),
+            },
+            None => {
+                let truncated = reply.usage.output_tokens >= u64::from(self.settings.output_tokens);
+                let message =
+                    if truncated { "the answer was cut off" } else { "the answer holds no program" };
+                (Turn::no_program(&reply.text, truncated), ErrorCode::LlmNoProgram, message.to_owned())
+            }
+        };
+        match self.go_on(next, code, message, &reply).await? {
+            Ok(turn) => self.turn = Some(turn),
+            Err(error) => self.fail(error),
+        }
+        Ok(())
     }
 
-    async fn judge(&mut self, reply: &ChatReply, found: Extracted, check: &Check<'_>) -> Result<Judged> {
+    /// Checks a proposal. What goes back to the model, unless it passed.
+    async fn judge(
+        &mut self,
+        reply: &ChatReply,
+        found: Extracted,
+        check: &Check<'_>,
+    ) -> Result<Option<(Turn, String)>> {
         let Extracted { source, explanation } = found;
         let plan_hash = ContentHash::of(source.as_bytes());
         let proposed = EventBody::PlanProposed {
@@ -154,21 +291,25 @@ impl Rounds<'_> {
             self.log.emit(violation, Durability::Ordered).await?;
         }
         if let Some(plan) = plan {
-            return Ok(Judged::Passed(Box::new(Proposal {
+            let proposal = Proposal {
                 plan,
                 explanation,
                 rounds: self.round,
                 usage: self.usage,
-                model: format!("{}/{}", reply.provider, reply.model),
+                model: self.model.clone().unwrap_or_default(),
                 recorded: reply.recorded,
-            })));
+                verdicts: Vec::new(),
+            };
+            self.ended = Some((Ok(proposal), findings));
+            return Ok(None);
         }
         let turn = Turn::findings(&reply.text, &source, &findings);
         let message = format!("the check found {} error(s)", errors(&findings));
-        if self.best.as_ref().is_none_or(|best| errors(&findings) < errors(&best.findings)) {
-            self.best = Some(Candidate { source, findings });
+        let draft = Draft { source, findings };
+        if self.best.as_ref().is_none_or(|best| draft.is_better_than(best)) {
+            self.best = Some(draft);
         }
-        Ok(Judged::Refused(turn, message))
+        Ok(Some((turn, message)))
     }
 
     /// Decides if there is another round, and what is said in it.
@@ -178,13 +319,13 @@ impl Rounds<'_> {
         code: ErrorCode,
         message: String,
         reply: &ChatReply,
-    ) -> Result<Turn> {
+    ) -> Result<Result<Turn>> {
         self.answers.push(reply.text.clone());
         let mut next = next;
         let mut reason = (code, message);
         if collapsed(&self.answers) {
             if self.prompt_changed {
-                return Err(self.collapse(reply));
+                return Ok(Err(self.collapse(reply)));
             }
             // The change of prompt is worth a round of its own, once.
             self.prompt_changed = true;
@@ -193,7 +334,7 @@ impl Rounds<'_> {
             reason = (ErrorCode::LlmCollapsed, "the last three answers are nearly identical".to_owned());
         }
         if self.round >= self.rounds_max {
-            return Err(self.give_up(reply));
+            return Ok(Err(self.give_up(reply)));
         }
         self.round += 1;
         let event = EventBody::RepairRound {
@@ -203,22 +344,21 @@ impl Rounds<'_> {
             message: reason.1,
         };
         self.log.emit(event, Durability::Ordered).await?;
-        Ok(next)
+        Ok(Ok(next))
     }
 
-    fn collapse(&mut self, reply: &ChatReply) -> Error {
+    fn collapse(&self, reply: &ChatReply) -> Error {
         let what = if self.best.is_some() { "the same wrong program" } else { "answers without a program" };
         let message = format!("the model went on giving {what} after the prompt was changed");
-        let error = Error::new(ErrorCode::LlmCollapsed, message)
+        self.placed(Error::new(ErrorCode::LlmCollapsed, message))
             .with_detail("answer", cut(&reply.text, ANSWER_SHOWN_CHARS))
             .with_help(
                 "word the task differently or use a stronger model; `luaplan audit --event llm_response_received` \
                  shows what it answered",
-            );
-        self.with_best(error, reply)
+            )
     }
 
-    fn give_up(&mut self, reply: &ChatReply) -> Error {
+    fn give_up(&self, reply: &ChatReply) -> Error {
         let proposals = self.round + 1;
         let error = match &self.best {
             Some(best) => Error::new(
@@ -234,28 +374,12 @@ impl Rounds<'_> {
             )
             .with_detail("answer", cut(&reply.text, ANSWER_SHOWN_CHARS)),
         };
-        self.with_best(error, reply)
+        self.placed(error)
     }
 
-    fn with_best(&mut self, error: Error, reply: &ChatReply) -> Error {
-        let error = error
-            .with_detail("rounds", self.round)
-            .with_detail("model", format!("{}/{}", reply.provider, reply.model));
-        match self.best.take() {
-            Some(best) => {
-                error.with_detail("findings", to_json(&best.findings)).with_detail("plan", best.source)
-            }
-            None => error,
-        }
+    fn placed(&self, error: Error) -> Error {
+        error.with_detail("rounds", self.round).with_detail("model", self.model.clone().unwrap_or_default())
     }
-}
-
-fn errors(findings: &[Finding]) -> usize {
-    findings.iter().filter(|finding| finding.severity == Severity::Error).count()
-}
-
-fn to_json(findings: &[Finding]) -> Json {
-    serde_json::to_value(findings).unwrap_or_default()
 }
 
 fn reply_schema() -> Json {

@@ -1,12 +1,13 @@
 //! The planner without a network: extraction, shapes, budgets, rounds.
 
 mod collapse;
+mod evidence;
 mod examples;
 mod extract;
 mod library;
 mod prompt;
 mod rounds;
-mod shape;
+mod verdict;
 
 use crate::base::{LimitProfile, Limits};
 use crate::catalog::{Catalog, read_manifest};
@@ -40,6 +41,7 @@ pub(super) fn settings() -> PlannerSettings {
         prompt_tokens: 16_000,
         output_tokens: 4_096,
         repair_rounds_max: PlannerSettings::REPAIR_ROUNDS_MAX,
+        has_reviewer: false,
         library_stubs: LIBRARY,
     }
 }

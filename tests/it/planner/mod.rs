@@ -2,6 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod canary;
+mod candidates;
+mod many_tools;
+mod prompts;
+mod repair_corpus;
+mod repair_double;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -111,6 +118,7 @@ fn settings() -> PlannerSettings {
         prompt_tokens: 16_000,
         output_tokens: 4_096,
         repair_rounds_max: PlannerSettings::REPAIR_ROUNDS_MAX,
+        has_reviewer: false,
         library_stubs: "",
     }
 }

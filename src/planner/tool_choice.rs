@@ -1,0 +1,207 @@
+//! Which tools are shown where not all fit.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use serde_json::Value as Json;
+
+use super::PlanningRequest;
+use crate::base::Value;
+use crate::catalog::{Catalog, ToolSpec, named_in, search, stubs};
+use crate::llm::count_tokens;
+
+/// So many of the nearest tools are shown in any case.
+const SHOWN_MIN: usize = 5;
+/// Keys of the context below this depth do not count as words of the task.
+const KEY_DEPTH_MAX: usize = 3;
+const KEYS_MAX: usize = 200;
+/// About what the section takes beside the tools: what is said of failed calls, and of left-out tools.
+const FIXED_TOKENS: u64 = 160;
+
+/// No text of declarations has more bytes a token than this; so what is longer need not be counted to
+/// know that it does not fit.
+const BYTES_PER_TOKEN_MAX: u64 = 8;
+
+/// The tools of a prompt, while they are being cut to size.
+pub(super) struct ToolChoice<'a> {
+    catalog: &'a Catalog,
+    /// Most critical first.
+    order: Vec<Arc<ToolSpec>>,
+    /// The first so many are never left out.
+    kept_min: usize,
+    /// How many of `order` are shown.
+    shown: usize,
+    bare: bool,
+    section: String,
+    tokens: u64,
+}
+
+impl<'a> ToolChoice<'a> {
+    /// Every tool. `conversation` is what has been said so far: tools it names stay, as do those
+    /// that the task or the context names. Beyond `budget_tokens` what they take is an estimate.
+    pub(super) fn all(request: &PlanningRequest<'a>, conversation: &str, budget_tokens: u64) -> Self {
+        let catalog = request.catalog;
+        let mut keys = Vec::new();
+        collect_keys(request.context, KEY_DEPTH_MAX, &mut keys);
+        let words = format!("{}\n{}", request.task, keys.join(" "));
+        let context = request.context.to_json().to_string();
+        let named: BTreeSet<&str> = [request.task, &context, conversation]
+            .into_iter()
+            .flat_map(|text| named_in(catalog, text))
+            .collect();
+        let ranked = search(catalog, &words);
+        let mut others: Vec<&str> = catalog.names().collect();
+        others.sort_unstable();
+        let order: IndexSet<&str> = named
+            .iter()
+            .copied()
+            .chain(ranked.iter().map(|found| found.spec.name.as_str()))
+            .chain(others)
+            .collect();
+        let order: Vec<Arc<ToolSpec>> =
+            order.into_iter().filter_map(|name| catalog.get(name).cloned()).collect();
+        let mut choice = Self {
+            catalog,
+            kept_min: named.len().max(SHOWN_MIN).min(order.len()),
+            shown: order.len(),
+            order,
+            bare: false,
+            section: String::new(),
+            tokens: 0,
+        };
+        choice.section = choice.write();
+        let least = choice.section.len() as u64 / BYTES_PER_TOKEN_MAX;
+        choice.tokens = if least > budget_tokens { least } else { count_tokens(&choice.section) };
+        choice
+    }
+
+    /// The prompt's section.
+    pub(super) fn section(&self) -> &str {
+        &self.section
+    }
+
+    /// What the section takes.
+    pub(super) fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// The names of the tools that are not shown, the least relevant first.
+    pub(super) fn left_out(&self) -> Vec<String> {
+        self.order.iter().skip(self.shown).rev().map(|spec| spec.name.clone()).collect()
+    }
+
+    /// Shows the most relevant tools that take at most `tokens_max` together, and those that have to
+    /// stay. Whether any was left out.
+    pub(super) fn leave_out(&mut self, tokens_max: u64) -> bool {
+        let before = self.shown;
+        let mut used = FIXED_TOKENS;
+        let mut fitting = 0;
+        while fitting < before {
+            let Some(spec) = self.order.get(fitting) else { break };
+            used += count_tokens(&self.stub(spec));
+            if used > tokens_max && fitting >= self.kept_min {
+                break;
+            }
+            fitting += 1;
+        }
+        self.shown = fitting;
+        self.refresh();
+        while self.tokens > tokens_max && self.shown > self.kept_min {
+            self.shown -= 1;
+            self.refresh();
+        }
+        self.shown < before
+    }
+
+    /// Shows first sentences only, and no descriptions of parameters. Whether that changed anything.
+    pub(super) fn strip_descriptions(&mut self) -> bool {
+        if self.bare || self.order.is_empty() {
+            return false;
+        }
+        self.bare = true;
+        self.refresh();
+        true
+    }
+
+    fn stub(&self, spec: &ToolSpec) -> String {
+        if self.bare { without_descriptions(spec).stub() } else { spec.stub() }
+    }
+
+    fn refresh(&mut self) {
+        self.section = self.write();
+        self.tokens = count_tokens(&self.section);
+    }
+
+    /// In the catalog's order, whatever the ranking: servers stay together.
+    fn write(&self) -> String {
+        if self.order.is_empty() {
+            return "## Tools\n\nThere are none: the program only computes.".to_owned();
+        }
+        let shown: BTreeSet<&str> =
+            self.order.iter().take(self.shown).map(|spec| spec.name.as_str()).collect();
+        let kept: Catalog = self
+            .catalog
+            .iter()
+            .filter(|spec| shown.contains(spec.name.as_str()))
+            .map(|spec| if self.bare { without_descriptions(spec) } else { (**spec).clone() })
+            .collect();
+        format!("## Tools\n\n{}```lua\n{}\n```", self.note(), stubs(&kept).trim())
+    }
+
+    /// What the model is told where tools are left out.
+    fn note(&self) -> String {
+        let all = self.order.len();
+        if self.shown == all {
+            return String::new();
+        }
+        format!(
+            "{} of {all} tools are declared here: those nearest to the task. The check knows all {all} and a plan \
+             may call any of them, but a name or parameter that is only guessed is refused. Where none of these \
+             does a part of the task, let `run` end with `error(\"…\")` that says what is missing.\n\n",
+            self.shown
+        )
+    }
+}
+
+/// A tool with the first sentence of its description and without its parameters'.
+#[must_use]
+pub fn without_descriptions(spec: &ToolSpec) -> ToolSpec {
+    let mut spec = spec.clone();
+    let end = spec.description.find(". ").map_or(spec.description.len(), |end| end + 1);
+    spec.description.truncate(end);
+    strip(&mut spec.params);
+    strip(&mut spec.result);
+    spec
+}
+
+fn strip(schema: &mut Json) {
+    if let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) {
+        for property in properties.values_mut() {
+            strip(property);
+            if let Some(members) = property.as_object_mut() {
+                members.shift_remove("description");
+            }
+        }
+    }
+    if let Some(items) = schema.get_mut("items") {
+        strip(items);
+    }
+}
+
+fn collect_keys<'a>(value: &'a Value, depth: usize, keys: &mut Vec<&'a str>) {
+    if depth == 0 || keys.len() >= KEYS_MAX {
+        return;
+    }
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                keys.push(key);
+                collect_keys(value, depth - 1, keys);
+            }
+        }
+        // What one item is like says it of all.
+        Value::Array(items) => items.iter().take(1).for_each(|item| collect_keys(item, depth, keys)),
+        _ => {}
+    }
+}
