@@ -9,12 +9,13 @@ use luaplan::base::{
     CallOutcome, Error, ErrorCode, LimitProfile, Result, RunId, SystemClock, SystemRandomness, ToolFailure,
     Value,
 };
-use luaplan::bus::{Bus, BusParts, Invocation, Limiter, LimiterSettings, Policy, Registry, RunBudget, Tool};
+use luaplan::bus::{
+    Approvals, Bus, BusParts, Invocation, Limiter, LimiterSettings, Policy, Registry, RunBudget, Tool,
+};
 use luaplan::catalog::{ToolSpec, read_manifest};
 use luaplan::engine::{DriveRequest, RunOutcome, drive};
 use luaplan::journal::{JournalRead as _, MemoryJournal, RecordFilter, Redactor, RunLog};
 use luaplan::plan::check;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 const MANIFEST: &str = r#"
@@ -91,22 +92,15 @@ pub(crate) async fn example() -> Result<(RunOutcome, Vec<&'static str>)> {
         registry: Arc::new(registry),
         limiter: Arc::new(Limiter::new(LimiterSettings::standard())),
         policy: Policy::read_only(),
+        approvals: Approvals::default(),
         log: log.clone(),
         budget: Arc::new(RunBudget::new(limits.clone(), 0)),
         cancellation: cancel_calls.clone(),
         result_bytes_max: limits.result_bytes,
     });
-    let request = DriveRequest {
-        plan,
-        context: Value::Object(indexmap::IndexMap::new()),
-        tools: catalog.names().map(str::to_owned).collect(),
-        limits,
-        calls_before: 0,
-        workers: None,
-        started: Instant::now(),
-        cancel: CancellationToken::new(),
-        cancel_calls,
-    };
+    let tools = catalog.names().map(str::to_owned).collect();
+    let context = Value::Object(indexmap::IndexMap::new());
+    let request = DriveRequest { cancel_calls, ..DriveRequest::new(plan, context, tools, limits) };
     let outcome = drive(request, &bus, &log).await;
     let records = journal.records(RecordFilter::default()).await?;
     Ok((outcome, records.iter().map(|record| record.event.body.name()).collect()))

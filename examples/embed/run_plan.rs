@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use luaplan::app::config::{Environment, LoadOptions, load};
-use luaplan::app::{App, RunRequest, Work};
+use luaplan::app::{App, PlanWishes, RunRequest, Work};
 use luaplan::base::{Result, RunId, Value};
+use luaplan::bus::Circumstances;
 use luaplan::engine::RunOutcome;
 use luaplan::journal::{Event, EventListener};
 use tokio_util::sync::CancellationToken;
@@ -38,7 +39,9 @@ pub(crate) async fn example(folder: &Path, told: EventListener) -> Result<RunOut
             work: Work::Plan { name: "orders.lua".to_owned(), source: PLAN.to_owned() },
             context: Some(context),
             context_name: None,
+            planning: PlanWishes::default(),
             limits: app.config().limits.clone(),
+            circumstances: Circumstances::default(),
             handler: None,
             listeners: vec![told],
             cancel: CancellationToken::new(),

@@ -48,3 +48,10 @@ end)
 test("a missing date is an error, not a reminder to everybody", function()
   expect.failed(run_plan({}), "plan_error", "date.add")
 end)
+
+-- Made by `luaplan test from-run` of a run on a real database and mail server, where one address was not allowed.
+test("goes as the recorded run did", function()
+  local run = run_fixture("plan.fixture.json")
+  expect.as_recorded(run)
+  expect.equal(run.result.failed[1].email, "b@example.com")
+end)

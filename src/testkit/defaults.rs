@@ -15,17 +15,18 @@ pub(super) fn answer(tool: &str, arguments: &Json) -> Option<Json> {
     let (_, text) = DEFAULTS.iter().find(|(name, _)| *name == tool)?;
     let value: Json = serde_json::from_str(text).ok()?;
     Some(match tool {
-        "fetch_url" => fetched(&value, arguments),
+        "fetch_url" => fetched(arguments, |_| value.clone()),
         _ => value,
     })
 }
 
 /// A body, or as many as there are URLs; with `detail`, what comes with a body.
-fn fetched(body: &Json, arguments: &Json) -> Json {
+pub(super) fn fetched(arguments: &Json, mut body_of: impl FnMut(&str) -> Json) -> Json {
     let is_set = |name: &str| arguments.get(name).and_then(Json::as_bool).unwrap_or(false);
-    let one = |url: &str| {
+    let mut one = |url: &str| {
+        let body = body_of(url);
         if !is_set("detail") {
-            return body.clone();
+            return body;
         }
         json!({"status": 200, "headers": {}, "content_type": "text/html", "body": body, "url": url})
     };
@@ -37,7 +38,7 @@ fn fetched(body: &Json, arguments: &Json) -> Json {
             Json::Object([(url.clone(), one(url))].into_iter().collect())
         }
         Some(Json::String(url)) => one(url),
-        _ => body.clone(),
+        _ => body_of(""),
     }
 }
 

@@ -34,6 +34,26 @@ impl TestReport {
                 suite.add_test_case(case);
             }
         }
+        for plan in self.coverage.iter().flat_map(|coverage| &coverage.plans) {
+            // A plan and its tests differ by their ending alone.
+            let tests = plan.plan.strip_suffix(".lua").map(|stem| format!("{stem}_test.lua"));
+            let suite = suites.iter_mut().find(|suite| Some(suite.name.as_str()) == tests.as_deref());
+            if let Some(suite) = suite {
+                let (run, total) = plan.lines_run();
+                let called = plan.sites.iter().filter(|site| site.calls > 0).count();
+                let failed = plan.sites.iter().filter(|site| site.failures > 0).count();
+                let numbers = [
+                    ("coverage.lines.total", total),
+                    ("coverage.lines.run", run),
+                    ("coverage.calls.total", plan.sites.len()),
+                    ("coverage.calls.called", called),
+                    ("coverage.calls.failed", failed),
+                ];
+                for (name, number) in numbers {
+                    suite.add_property((name, number.to_string().as_str()));
+                }
+            }
+        }
         report.add_test_suites(suites);
         report.to_string().map_err(|error| {
             Error::new(ErrorCode::Internal, "the report cannot be written").with_source(error)

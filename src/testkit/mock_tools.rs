@@ -8,20 +8,38 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
-use super::defaults;
+use super::fixture::Recorded;
 use super::mock::Mock;
 use super::recorder::{CallRecord, Recorder};
+use super::text_file::read_text;
+use super::{defaults, generated};
 use crate::base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
 use crate::bus::CallHandler;
 use crate::catalog::{CallRequest, Catalog};
+
+/// Who answers a call that no mock fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Otherwise {
+    /// Nobody: the run ends with `mock_missing`.
+    #[default]
+    Nobody,
+    /// The default mocks.
+    Defaults,
+    /// An answer made from the tool's manifest, by this seed.
+    Generated(u64),
+}
 
 /// Answers calls from mocks and records them. Arguments are checked against the tool's parameters
 /// as in a real run.
 pub struct MockTools {
     mocks: Vec<(Mock, AtomicUsize)>,
-    has_defaults: bool,
+    otherwise: Otherwise,
+    /// The call that fails whatever would answer it.
+    fault: Option<(String, ToolFailure)>,
     catalog: Arc<Catalog>,
     recorder: Recorder,
+    /// What a recorded run was answered.
+    recorded: Option<Recorded>,
 }
 
 impl MockTools {
@@ -33,7 +51,7 @@ impl MockTools {
     pub fn from_json(mocks: Json, catalog: &Arc<Catalog>) -> Result<Self> {
         let mocks = Mock::list_from_json(mocks, catalog)?;
         let mocks = mocks.into_iter().map(|mock| (mock, AtomicUsize::new(0))).collect();
-        Ok(Self { mocks, has_defaults: false, catalog: catalog.clone(), recorder: Recorder::default() })
+        Ok(Self { mocks, ..Self::without_mocks(catalog, Otherwise::Nobody) })
     }
 
     /// Reads a file with a JSON list of mocks.
@@ -41,7 +59,7 @@ impl MockTools {
     /// # Errors
     /// `file_unreadable`, else as [`MockTools::from_json`].
     pub fn from_file(path: &Path, catalog: &Arc<Catalog>) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = read_text(path).map_err(|error| {
             Error::new(ErrorCode::FileUnreadable, format!("cannot read {}: {error}", path.display()))
         })?;
         let named = |error: Error| {
@@ -56,14 +74,51 @@ impl MockTools {
     /// Only the default mocks: one plain answer for each built-in tool.
     #[must_use]
     pub fn default_mocks(catalog: &Arc<Catalog>) -> Self {
-        let catalog = catalog.clone();
-        Self { mocks: Vec::new(), has_defaults: true, catalog, recorder: Recorder::default() }
+        Self::without_mocks(catalog, Otherwise::Defaults)
     }
 
-    /// Lets the default mocks answer what no other mock does.
+    /// Answers made from the manifests of `catalog`: each fits its tool's result schema and depends on
+    /// `seed`, the tool and the arguments alone. Rows have the columns asked for, lists are sometimes
+    /// empty, texts have letters beyond ASCII. A result schema that nothing made up fits ends the run
+    /// with `mock_missing`.
     #[must_use]
-    pub(super) fn with_defaults(self, has_defaults: bool) -> Self {
-        Self { has_defaults, ..self }
+    pub fn generated(catalog: &Arc<Catalog>, seed: u64) -> Self {
+        Self::without_mocks(catalog, Otherwise::Generated(seed))
+    }
+
+    fn without_mocks(catalog: &Arc<Catalog>, otherwise: Otherwise) -> Self {
+        let catalog = catalog.clone();
+        Self {
+            mocks: Vec::new(),
+            otherwise,
+            fault: None,
+            catalog,
+            recorder: Recorder::default(),
+            recorded: None,
+        }
+    }
+
+    /// Says who answers what no mock does.
+    #[must_use]
+    pub(super) fn with_otherwise(self, otherwise: Otherwise) -> Self {
+        Self { otherwise, ..self }
+    }
+
+    /// Has the call of that id fail so; the answer it would have had is used up.
+    #[must_use]
+    pub(super) fn with_fault(self, fault: Option<(String, ToolFailure)>) -> Self {
+        Self { fault, ..self }
+    }
+
+    /// Lets the answers of a recorded run go after the mocks.
+    #[must_use]
+    pub(super) fn with_recorded(self, recorded: Option<Recorded>) -> Self {
+        Self { recorded, ..self }
+    }
+
+    /// Calls of the recorded run that were not made.
+    pub(super) fn unmade(&self) -> Vec<String> {
+        self.recorded.as_ref().map(Recorded::unmade).unwrap_or_default()
     }
 
     /// This as the handler of a run.
@@ -86,12 +141,19 @@ impl MockTools {
         let arguments = match spec.bind(&call.arguments) {
             Ok(arguments) => arguments,
             Err(failure) => {
+                if let Some(recorded) = &self.recorded {
+                    recorded.note_refused(call);
+                }
                 return Ok(self.recorder.ended(call, Value::Array(call.arguments.0.clone()), Err(failure)));
             }
         };
         // Recorded before it is answered: the run may end while the answer is waited for.
         let place = self.recorder.began(call, arguments.clone());
-        let (delay, outcome) = self.find(call, &arguments.to_json())?;
+        let found = self.find(call, &arguments.to_json());
+        let (delay, outcome) = match &self.fault {
+            Some((id, failure)) if id == call.id.as_str() => (Duration::ZERO, Err(failure.clone())),
+            _ => found?,
+        };
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
@@ -109,8 +171,15 @@ impl MockTools {
                 return answer.outcome();
             }
         }
-        let default = self.has_defaults.then(|| defaults::answer(&call.tool, arguments)).flatten();
-        match default {
+        if let Some(outcome) = self.recorded.as_ref().and_then(|recorded| recorded.answer(call, arguments)) {
+            return Ok((Duration::ZERO, outcome?));
+        }
+        let otherwise = match (self.otherwise, self.catalog.get(&call.tool)) {
+            (Otherwise::Defaults, _) => defaults::answer(&call.tool, arguments),
+            (Otherwise::Generated(seed), Some(spec)) => generated::answer(spec, arguments, seed),
+            (Otherwise::Nobody | Otherwise::Generated(_), _) => None,
+        };
+        match otherwise {
             Some(value) => Mock::returning(&call.tool, value).own_answer().outcome(),
             None => Err(self.missing(call, arguments)),
         }
@@ -126,6 +195,10 @@ impl MockTools {
                 let count = mock.sequence.as_ref().map_or(0, Vec::len);
                 format!("; its sequence of {count} is used up")
             }
+            None if matches!(self.otherwise, Otherwise::Generated(_)) => {
+                format!("; nothing made up fits the result schema of `{}`: mock it", call.tool)
+            }
+            None if self.recorded.is_some() => "; the recorded run made no such call".to_owned(),
             None if of_tool.is_empty() => format!("; the test has no mock of `{}`", call.tool),
             None => {
                 let whens: Vec<String> =
@@ -147,6 +220,7 @@ impl MockTools {
 #[async_trait]
 impl CallHandler for MockTools {
     async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+        self.recorder.begin_round();
         let answers = futures::future::join_all(calls.iter().map(|call| self.answer_one(call))).await;
         answers.into_iter().collect()
     }

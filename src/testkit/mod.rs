@@ -1,4 +1,4 @@
-//! Rank 7: unit tests for plans.
+//! Rank 6: unit tests for plans.
 //!
 //! A `NAME_test.lua` beside `NAME.lua` describes runs of the plan with mocked tools. The test file
 //! runs in a sandbox of its own, one fresh VM a test; the plan under test runs in another, through
@@ -6,15 +6,27 @@
 //!
 //! **Never here:** real tools, the bus, a journal that is kept.
 
+mod changes;
+mod coverage;
 mod defaults;
+mod faults;
+mod fixture;
+mod generated;
 mod junit;
 mod mock;
 mod mock_tools;
+mod plan_under_test;
 mod recorder;
 mod report;
 mod runner;
+mod seen;
 mod test_file;
+mod text_file;
 
+pub use changes::{Affected, Snapshot};
+pub use coverage::{Coverage, PlanCoverage};
+pub use faults::{FaultOptions, FaultReport, FaultResult, FaultScope, Verdict, run_faults};
+pub use fixture::Fixture;
 pub use mock_tools::MockTools;
 pub use report::{TestReport, TestResult};
-pub use runner::{TestOptions, run_tests};
+pub use runner::{TestOptions, count_tests, run_tests, test_source};

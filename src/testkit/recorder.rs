@@ -1,5 +1,6 @@
 //! What a plan under test called.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::{CallOutcome, ErrorCode, Result, Value};
@@ -13,12 +14,40 @@ pub(super) struct CallRecord {
     line: Option<u32>,
     arguments: Value,
     outcome: Option<CallOutcome>,
+    /// Calls of one round were asked for at the same time.
+    round: usize,
 }
 
 impl CallRecord {
-    fn new(call: &CallRequest, arguments: Value, outcome: Option<CallOutcome>) -> Self {
+    fn new(call: &CallRequest, arguments: Value, outcome: Option<CallOutcome>, round: usize) -> Self {
         let id = call.id.as_str().to_owned();
-        Self { id, tool: call.tool.clone(), line: call.line, arguments, outcome }
+        Self { id, tool: call.tool.clone(), line: call.line, arguments, outcome, round }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(super) fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    pub(super) fn line(&self) -> Option<u32> {
+        self.line
+    }
+
+    pub(super) fn round(&self) -> usize {
+        self.round
+    }
+
+    /// Whether it is `other` again.
+    pub(super) fn repeats(&self, other: &Self) -> bool {
+        self.tool == other.tool && self.arguments == other.arguments
+    }
+
+    /// Whether it was answered, and with a failure.
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.outcome, Some(Err(_)))
     }
 
     /// The call as a test sees it: `{id, tool, line, arguments, ok, result | code, error}`.
@@ -50,13 +79,25 @@ impl CallRecord {
 
 /// Keeps call records in program order.
 #[derive(Debug, Default)]
-pub(super) struct Recorder(Mutex<Vec<CallRecord>>);
+pub(super) struct Recorder {
+    records: Mutex<Vec<CallRecord>>,
+    rounds: AtomicUsize,
+}
 
 impl Recorder {
+    /// Says that the calls noted from now on were asked for after those before.
+    pub(super) fn begin_round(&self) {
+        self.rounds.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn round(&self) -> usize {
+        self.rounds.load(Ordering::Relaxed)
+    }
+
     /// Notes a call that waits for its answer, and gives its place.
     pub(super) fn began(&self, call: &CallRequest, arguments: Value) -> usize {
         let mut records = self.lock();
-        records.push(CallRecord::new(call, arguments, None));
+        records.push(CallRecord::new(call, arguments, None, self.round()));
         records.len() - 1
     }
 
@@ -69,7 +110,8 @@ impl Recorder {
 
     /// Notes a call that has its answer already, and gives that back.
     pub(super) fn ended(&self, call: &CallRequest, arguments: Value, outcome: CallOutcome) -> CallOutcome {
-        self.lock().push(CallRecord::new(call, arguments, Some(outcome.clone())));
+        let record = CallRecord::new(call, arguments, Some(outcome.clone()), self.round());
+        self.lock().push(record);
         outcome
     }
 
@@ -78,6 +120,6 @@ impl Recorder {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<CallRecord>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 use owo_colors::OwoColorize as _;
 use serde_json::{Value as Json, json};
 
+use super::coverage::Coverage;
+
 /// One test that ran.
 #[derive(Debug, Clone)]
 pub struct TestResult {
@@ -26,6 +28,8 @@ pub struct TestResult {
 pub struct TestReport {
     /// The results.
     pub results: Vec<TestResult>,
+    /// What the tests reached, where that was asked for.
+    pub coverage: Option<Coverage>,
 }
 
 impl TestReport {
@@ -35,18 +39,22 @@ impl TestReport {
         self.results.iter().filter(|result| result.failure.is_some()).count()
     }
 
-    /// `{"total","passed","failed","results":[{"file","name","status","duration_ms","message","output"?}]}`;
-    /// `message` is null for a test that passed.
+    /// `{"total","passed","failed","results":[{"file","name","status","duration_ms","message","output"?}],
+    /// "coverage"?}`; `message` is null for a test that passed, `coverage` as [`Coverage::to_json`] gives it.
     #[must_use]
     pub fn to_json(&self) -> Json {
         let results: Vec<Json> = self.results.iter().map(TestResult::to_json).collect();
         let failed = self.failed();
-        json!({
+        let mut json = json!({
             "total": results.len(),
             "passed": results.len() - failed,
             "failed": failed,
             "results": results,
-        })
+        });
+        if let (Some(coverage), Some(members)) = (&self.coverage, json.as_object_mut()) {
+            members.insert("coverage".to_owned(), coverage.to_json());
+        }
+        json
     }
 
     /// For people.
@@ -77,6 +85,10 @@ impl TestReport {
         }
         let failed = self.failed();
         let _ = writeln!(text, "{} passed, {failed} failed", self.results.len() - failed);
+        if let Some(coverage) = &self.coverage {
+            text.push('\n');
+            text.push_str(&coverage.to_text());
+        }
         text
     }
 
@@ -101,7 +113,7 @@ impl TestReport {
 }
 
 impl TestResult {
-    fn to_json(&self) -> Json {
+    pub(super) fn to_json(&self) -> Json {
         let mut json = json!({
             "file": self.file,
             "name": self.name,

@@ -4,26 +4,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use serde_json::{Value as Json, json};
-use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
-
-use super::mock_tools::MockTools;
-use super::recorder::CallRecord;
-use crate::base::{
-    CallOutcome, Error, ErrorCode, LimitName, LimitProfile, Limits, Result, RunId, SystemClock,
-    SystemRandomness, Value,
-};
-use crate::bus::CallHandler;
-use crate::catalog::{CallRequest, Catalog, read_manifest};
-use crate::engine::{DriveRequest, RunOutcome, drive};
-use crate::journal::{MemoryJournal, Redactor, RunLog};
-use crate::plan::{CheckedPlan, Finding, check};
+use super::plan_under_test::{PlanUnderTest, Runs, log, request, runs_instructions_max};
+use super::seen::{Probe, SeenRun};
+use super::text_file::read_text;
+use crate::base::{Error, ErrorCode, LimitProfile, Limits, Result, Value};
+use crate::catalog::{Catalog, read_manifest};
+use crate::engine::drive;
+use crate::plan::{CheckedPlan, check};
 
 const LIBRARY: &str = include_str!("../../lua/testlib.lua");
 const RUN_PLAN_MANIFEST: &str = include_str!("run_plan.toml");
 const RUN_PLAN: &str = "testkit_run_plan";
+
+/// How long listing the tests of a file may take: it runs what stands outside its tests.
+const LISTING_WALL: Duration = Duration::from_secs(60);
+
+/// The least that all tests of a file may take together.
+const FILE_WALL_MIN: Duration = Duration::from_secs(600);
 
 /// A test file that passed the check, with the plan it tests.
 pub(super) struct TestFile {
@@ -32,12 +29,13 @@ pub(super) struct TestFile {
     plan: PlanUnderTest,
 }
 
-/// The plan beside the test file, and what it may call.
-struct PlanUnderTest {
-    name: String,
-    source: String,
-    catalog: Arc<Catalog>,
-    limits: Limits,
+/// How one test went.
+pub(super) struct TestRun {
+    pub(super) result: Result<()>,
+    /// What the test itself printed.
+    pub(super) printed: String,
+    /// The runs it made of its plan.
+    pub(super) seen: Vec<SeenRun>,
 }
 
 impl TestFile {
@@ -45,6 +43,18 @@ impl TestFile {
     /// `name` is how messages call it.
     pub(super) fn open(path: &Path, name: &str, catalog: &Arc<Catalog>, limits: &Limits) -> Result<Self> {
         let plan_path = plan_beside(path)?;
+        let source = read_plan(&plan_path)?;
+        Self::open_for(path, name, (plan_path.display().to_string(), source), catalog, limits)
+    }
+
+    /// Reads a test file for a plan given by its name and source, whatever lies beside the file.
+    pub(super) fn open_for(
+        path: &Path,
+        name: &str,
+        (plan_name, plan_source): (String, String),
+        catalog: &Arc<Catalog>,
+        limits: &Limits,
+    ) -> Result<Self> {
         let source = format!("{} {}", joined_library(), read(path)?);
         // The test may hold and say more than its plan, and its time covers several runs of it; its
         // instructions are for assertions, so that one that loops ends soon.
@@ -61,139 +71,59 @@ impl TestFile {
             report.errors().map(|finding| format!("line {}: {}", finding.line, finding.message)).collect();
         let test = report.plan.ok_or_else(|| Error::new(ErrorCode::CheckRefused, findings.join("; ")))?;
         let plan = PlanUnderTest {
-            name: plan_path.display().to_string(),
-            source: read_plan(&plan_path)?,
+            folder: path.parent().unwrap_or(Path::new("")).to_path_buf(),
+            name: plan_name,
+            source: plan_source,
             catalog: catalog.clone(),
             limits: limits.clone(),
+            runs_instructions_max: runs_instructions_max(limits),
         };
         Ok(Self { test, limits: test_limits, plan })
     }
 
+    /// The plan it tests.
+    pub(super) fn plan(&self) -> &PlanUnderTest {
+        &self.plan
+    }
+
     /// The names of its tests, in order.
     pub(super) async fn names(&self) -> Result<Vec<String>> {
-        let listed = self.run(Value::from_iter([] as [(&str, Value); 0])).await.result?;
+        let nothing = Value::from_iter([] as [(&str, Value); 0]);
+        let (listed, _, _) = self.run(nothing, &Probe::default(), LISTING_WALL).await;
+        let listed = listed?;
         let items = listed.as_array().unwrap_or_default();
         Ok(items.iter().filter_map(Value::as_str).map(str::to_owned).collect())
     }
 
-    /// Runs the test at `index` (from 0) in a fresh VM. Gives what it printed as well.
-    pub(super) async fn run_test(&self, index: usize) -> (Result<()>, String) {
+    /// How long all its tests may take together.
+    pub(super) fn wall(&self) -> Duration {
+        self.limits.wall.max(FILE_WALL_MIN)
+    }
+
+    /// Runs the test at `index` (from 0) in a fresh VM.
+    pub(super) async fn run_test(&self, index: usize, probe: &Probe) -> TestRun {
+        self.run_test_within(index, probe, self.limits.wall).await
+    }
+
+    /// The same, stopped after `wall` where that is less than it may take anyway.
+    pub(super) async fn run_test_within(&self, index: usize, probe: &Probe, wall: Duration) -> TestRun {
         let select = i64::try_from(index + 1).unwrap_or(i64::MAX);
-        let outcome = self.run(Value::from_iter([("select", select)])).await;
-        (outcome.result.map(drop), outcome.printed)
+        let (result, printed, seen) = self.run(Value::from_iter([("select", select)]), probe, wall).await;
+        TestRun { result: result.map(drop), printed, seen }
     }
 
-    async fn run(&self, context: Value) -> RunOutcome {
-        let request = request(self.test.clone(), context, vec![RUN_PLAN.to_owned()], &self.limits);
-        drive(request, &self.plan, &log()).await
+    async fn run(
+        &self,
+        context: Value,
+        probe: &Probe,
+        wall: Duration,
+    ) -> (Result<Value>, String, Vec<SeenRun>) {
+        let limits = Limits { wall: wall.min(self.limits.wall), ..self.limits.clone() };
+        let request = request(self.test.clone(), context, vec![RUN_PLAN.to_owned()], &limits, None);
+        let runs = Runs::new(&self.plan, probe);
+        let outcome = drive(request, &runs, &log()).await;
+        (outcome.result, outcome.printed, runs.seen())
     }
-}
-
-#[async_trait]
-impl CallHandler for PlanUnderTest {
-    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
-        let mut outcomes = Vec::with_capacity(calls.len());
-        for call in calls {
-            let argument = call.arguments.0.into_iter().next().unwrap_or_default();
-            // What is wrong with the test itself is raised at its line, so it goes back as a value.
-            outcomes.push(Ok(self
-                .run(&argument.to_json())
-                .await
-                .unwrap_or_else(|error| Value::from_iter([("refused", refusal(&error))]))));
-        }
-        Ok(outcomes)
-    }
-}
-
-impl PlanUnderTest {
-    /// One run of the plan, as a test sees it.
-    async fn run(&self, argument: &Json) -> Result<Value> {
-        let mocks = argument.get("mocks").cloned().unwrap_or_else(|| json!([]));
-        let has_defaults = argument.get("defaults").and_then(Json::as_bool).unwrap_or(false);
-        let mocks = MockTools::from_json(mocks, &self.catalog)?.with_defaults(has_defaults);
-        let mut limits = self.limits.clone();
-        for (name, value) in argument.get("limits").and_then(Json::as_object).into_iter().flatten() {
-            limits.set(name.parse::<LimitName>()?, &limit_text(value))?;
-        }
-        let report = check(&self.source, &self.name, &self.catalog, &limits);
-        let Some(plan) = report.plan else {
-            return Value::from_json(refused_by_check(&report.findings));
-        };
-        let context = Value::from_json(argument.get("context").cloned().unwrap_or_else(|| json!({})))?;
-        let tools = self.catalog.names().map(str::to_owned).collect();
-        let outcome = drive(request(plan, context, tools, &limits), &mocks, &log()).await;
-        let mut seen = Value::from_json(outcome.to_json())?;
-        if let Value::Object(members) = &mut seen {
-            members.shift_remove("run_id");
-            let calls: Result<Vec<Value>> = mocks.calls().iter().map(CallRecord::to_value).collect();
-            members.insert("calls".to_owned(), Value::Array(calls?));
-            members.entry("printed".to_owned()).or_insert_with(|| Value::from(""));
-        }
-        Ok(seen)
-    }
-}
-
-/// A run that the check kept from starting.
-fn refused_by_check(findings: &[Finding]) -> Json {
-    let said: Vec<String> =
-        findings.iter().map(|finding| format!("line {}: {}", finding.line, finding.message)).collect();
-    let mut error = json!({
-        "code": ErrorCode::CheckRefused,
-        "message": format!("the check refused the plan: {}", said.join("; ")),
-        "findings": serde_json::to_value(findings).unwrap_or_default(),
-    });
-    if let (Some(first), Some(members)) = (findings.first(), error.as_object_mut()) {
-        members.insert("line".to_owned(), first.line.into());
-    }
-    json!({"status": "failed", "error": error, "calls": [], "printed": ""})
-}
-
-fn refusal(error: &Error) -> String {
-    match (error.limit(), error.observed()) {
-        (Some(limit), Some(seen)) => format!("{} (limit {limit}, seen {seen})", error.message()),
-        // The remedy of the code speaks of configuration files; only a help of its own fits a test.
-        _ if error.help() != error.code().remedy() && error.code() == ErrorCode::ConfigInvalid => {
-            format!("{}; {}", error.message(), error.help())
-        }
-        _ => error.message().to_owned(),
-    }
-}
-
-/// A limit as configuration would write it; a whole number stays one though Lua made it a float.
-fn limit_text(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        Json::Number(number) => {
-            let text = number.to_string();
-            text.strip_suffix(".0").unwrap_or(&text).to_owned()
-        }
-        other => other.to_string(),
-    }
-}
-
-fn request(plan: CheckedPlan, context: Value, tools: Vec<String>, limits: &Limits) -> DriveRequest {
-    DriveRequest {
-        plan,
-        context,
-        tools,
-        limits: limits.clone(),
-        calls_before: 0,
-        workers: None,
-        started: Instant::now(),
-        cancel: CancellationToken::new(),
-        cancel_calls: CancellationToken::new(),
-    }
-}
-
-fn log() -> RunLog {
-    RunLog::new(
-        RunId::generate(),
-        Arc::new(MemoryJournal::default()),
-        Arc::new(SystemClock),
-        Arc::new(SystemRandomness),
-        Arc::new(Redactor::without_secrets()),
-        Vec::new(),
-    )
 }
 
 /// The library on one line, so that the first line of the test file stays the first.
@@ -220,7 +150,7 @@ fn read_plan(path: &Path) -> Result<String> {
 }
 
 fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| {
+    read_text(path).map_err(|error| {
         Error::new(ErrorCode::FileUnreadable, format!("cannot read {}: {error}", path.display()))
     })
 }

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use assert_cmd::Command;
 use luaplan::base::{LimitProfile, Limits};
 use luaplan::catalog::{Catalog, builtin_manifests};
 use luaplan::testkit::{TestOptions, TestReport, run_tests};
@@ -16,11 +17,28 @@ async fn run_within(path: &Path, filter: Option<&str>, limits: Limits) -> luapla
     let base_dir = if path.is_dir() { path } else { path.parent().unwrap() }.to_path_buf();
     let filter = filter.map(str::to_owned);
     let catalog = Catalog::from_iter(builtin_manifests().unwrap());
-    run_tests(&TestOptions { path: path.to_path_buf(), base_dir, filter, limits }, &catalog).await
+    run_tests(
+        &TestOptions { path: path.to_path_buf(), only: None, base_dir, filter, limits, coverage: false },
+        &catalog,
+    )
+    .await
 }
 
 fn cases() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/plan_tests")
+}
+
+/// The binary in a folder, without an environment.
+pub(crate) fn luaplan(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_luaplan"));
+    command.env_clear().current_dir(folder).args(arguments);
+    command
+}
+
+/// What a command prints, which ends with `code`.
+pub(crate) fn printed(command: &mut Command, code: i32) -> String {
+    let output = command.assert().code(code).get_output().stdout.clone();
+    String::from_utf8(output).unwrap()
 }
 
 /// A folder with one plan and its tests.

@@ -1,11 +1,8 @@
 //! `luaplan test` and `luaplan run --mock` through the binary: forms of the results, exit codes.
 
-use std::path::Path;
-
-use assert_cmd::Command;
 use serde_json::{Value as Json, json};
 
-use crate::plan_tests::folder;
+use crate::plan_tests::{folder, luaplan, printed};
 
 const PLAN: &str = "function run(context)\n  local rows = query_db { table = \"users\" }\n  if rows.error then\n    error(rows.code .. \": \" .. rows.error)\n  end\n  context.count = #rows\n  return context\nend\n";
 
@@ -21,17 +18,6 @@ test("a name with <&\"'> # and \\ in it", function()
   expect.equal(run_plan({}).result.count, "<&>\"]]>\n2")
 end)
 "#;
-
-fn luaplan(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_luaplan"));
-    command.env_clear().current_dir(folder).args(arguments);
-    command
-}
-
-fn printed(command: &mut Command, code: i32) -> String {
-    let output = command.assert().code(code).get_output().stdout.clone();
-    String::from_utf8(output).unwrap()
-}
 
 #[test]
 fn json_follows_the_contract() {

@@ -1,0 +1,314 @@
+//! Every call fails once: what becomes of a plan when one of its calls fails.
+//!
+//! Each test runs undisturbed first; then again for each call of each of its runs of the plan, with
+//! that one call failing. What counts is how the disturbed run of the plan ends, not what the test
+//! expects of it.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::recorder::CallRecord;
+use super::report::TestResult;
+use super::runner::{TestOptions, describe, none_fits, open, test_files};
+use super::seen::{Fault, Probe, SeenError, SeenRun};
+use super::test_file::TestFile;
+use crate::base::{Effect, Error, ErrorCode, Result, ToolFailure};
+use crate::catalog::Catalog;
+
+mod report;
+
+/// How many calls of one run of a plan are made to fail.
+const CALLS_MAX: usize = 200;
+
+/// Which calls fail, one after the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FaultScope {
+    /// Every call.
+    All,
+    /// Those of one tool.
+    Tool(String),
+    /// The call at this place of a run, counted from 1.
+    Position(usize),
+}
+
+impl FromStr for FaultScope {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let refused = || {
+            Error::new(ErrorCode::Usage, format!("`{text}` says not which calls are to fail"))
+                .with_help("write `all`, `tool=NAME` or `position=N`, N counted from 1")
+        };
+        match text.split_once('=') {
+            None if text == "all" => Ok(Self::All),
+            Some(("tool", name)) if !name.is_empty() => Ok(Self::Tool(name.to_owned())),
+            Some(("position", number)) => {
+                number.parse().ok().filter(|number| *number > 0).map(Self::Position).ok_or_else(refused)
+            }
+            _ => Err(refused()),
+        }
+    }
+}
+
+/// Which calls fail, and how.
+#[derive(Debug, Clone)]
+pub struct FaultOptions {
+    /// Which.
+    pub scope: FaultScope,
+    /// The code they fail with.
+    pub code: String,
+    /// Whether trying again may help: each of these in turn.
+    pub retryable: Vec<bool>,
+}
+
+/// What became of a plan of which one call failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// The run succeeded all the same, or ended with an error of the plan's own.
+    Handled,
+    /// The plan never looked at the failed value (`tool_error_ignored`).
+    Ignored,
+    /// The plan used the failed value as if it were a result (`tool_error_used`).
+    Used,
+    /// The plan broke: an error of Lua, or a limit.
+    Crashed,
+    /// The plan went on to a call that the test does not mock, so nothing is known.
+    Unmocked,
+}
+
+impl Verdict {
+    /// The name in reports.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Handled => "handled",
+            Self::Ignored => "ignored",
+            Self::Used => "used",
+            Self::Crashed => "crashed",
+            Self::Unmocked => "unmocked",
+        }
+    }
+
+    /// Whether the plan has to be mended.
+    #[must_use]
+    pub const fn is_bad(self) -> bool {
+        matches!(self, Self::Ignored | Self::Used | Self::Crashed)
+    }
+}
+
+/// One call that was made to fail.
+#[derive(Debug, Clone)]
+pub struct FaultResult {
+    /// The test file.
+    pub file: String,
+    /// The test.
+    pub test: String,
+    /// Which run of the plan within the test, counted from 1.
+    pub run: usize,
+    /// Which call of that run, counted from 1.
+    pub position: usize,
+    /// Its tool.
+    pub tool: String,
+    /// Its line in the plan, where known.
+    pub line: Option<u32>,
+    /// Whether it was said that trying again may help.
+    pub retryable: bool,
+    /// What became of the plan.
+    pub verdict: Verdict,
+    /// How the run ended, in words.
+    pub ending: String,
+    /// Writing, sending and spending calls made after the failure.
+    pub effects_after: Vec<String>,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+/// What became of plans whose calls failed.
+#[derive(Debug, Clone, Default)]
+pub struct FaultReport {
+    /// One for each failure, in order.
+    pub faults: Vec<FaultResult>,
+    /// Tests that fail undisturbed, and files that cannot be used: nothing is known of their plans.
+    pub broken: Vec<TestResult>,
+    /// What was left out, in words.
+    pub notes: Vec<String>,
+}
+
+/// Runs the tests, each once undisturbed and once for every call that is to fail.
+///
+/// # Errors
+/// As [`super::run_tests`]; `not_found` as well where no call is to fail.
+pub async fn run_faults(
+    options: &TestOptions,
+    faults: &FaultOptions,
+    catalog: &Catalog,
+) -> Result<FaultReport> {
+    if let FaultScope::Tool(name) = &faults.scope
+        && catalog.get(name).is_none()
+    {
+        return Err(Error::new(ErrorCode::NotFound, format!("there is no tool `{name}`"))
+            .with_help("`luaplan tools` lists them"));
+    }
+    let catalog = Arc::new(catalog.clone());
+    let mut report = FaultReport::default();
+    let mut has_tests = false;
+    for path in test_files(options)? {
+        has_tests |= fault_file(&path, options, faults, &catalog, &mut report).await;
+    }
+    if !has_tests {
+        return Err(none_fits(options));
+    }
+    if report.faults.is_empty() && report.broken.is_empty() {
+        let message = "the tests make no call that is to fail";
+        return Err(Error::new(ErrorCode::NotFound, message)
+            .with_help("`--faults all` has every call fail; a plan without calls has nothing to fail"));
+    }
+    Ok(report)
+}
+
+/// Whether the file has tests that are wanted, or is broken.
+async fn fault_file(
+    path: &Path,
+    options: &TestOptions,
+    faults: &FaultOptions,
+    catalog: &Arc<Catalog>,
+    report: &mut FaultReport,
+) -> bool {
+    let opened = match open(path, options, catalog).await {
+        Ok(opened) => opened,
+        Err(failed) => {
+            report.broken.push(failed);
+            return true;
+        }
+    };
+    for (index, test) in &opened.tests {
+        let began = Instant::now();
+        let undisturbed = opened.file.run_test(*index, &Probe::default()).await;
+        if let Err(error) = &undisturbed.result {
+            report.broken.push(TestResult {
+                file: opened.name.clone(),
+                name: test.clone(),
+                duration: began.elapsed(),
+                failure: Some(describe(error)),
+                output: undisturbed.printed,
+            });
+            continue;
+        }
+        for (run, seen) in undisturbed.seen.iter().enumerate() {
+            let wanted: Vec<(usize, &CallRecord)> =
+                seen.calls.iter().enumerate().filter(|(place, call)| faults.takes(*place, call)).collect();
+            if wanted.len() > CALLS_MAX {
+                let more = wanted.len() - CALLS_MAX;
+                report.notes.push(format!(
+                    "{}: {test}: the first {CALLS_MAX} calls of run {} were made to fail, {more} more were not",
+                    opened.name,
+                    run + 1
+                ));
+            }
+            for (place, call) in wanted.into_iter().take(CALLS_MAX) {
+                for retryable in &faults.retryable {
+                    let began = Instant::now();
+                    let probe = faults.probe(run, call, *retryable);
+                    let disturbed = opened.file.run_test(*index, &probe).await.seen.into_iter().nth(run);
+                    let (verdict, ending) = judge(disturbed.as_ref());
+                    report.faults.push(FaultResult {
+                        file: opened.name.clone(),
+                        test: test.clone(),
+                        run: run + 1,
+                        position: place + 1,
+                        tool: call.tool().to_owned(),
+                        line: call.line(),
+                        retryable: *retryable,
+                        verdict,
+                        ending,
+                        effects_after: disturbed
+                            .as_ref()
+                            .map(|seen| effects_after(seen, call, &opened.file))
+                            .unwrap_or_default(),
+                        duration: began.elapsed(),
+                    });
+                }
+            }
+        }
+    }
+    !opened.tests.is_empty()
+}
+
+impl FaultOptions {
+    fn takes(&self, place: usize, call: &CallRecord) -> bool {
+        match &self.scope {
+            FaultScope::All => true,
+            FaultScope::Tool(name) => call.tool() == name,
+            FaultScope::Position(number) => place + 1 == *number,
+        }
+    }
+
+    fn probe(&self, run: usize, call: &CallRecord, retryable: bool) -> Probe {
+        let failure = ToolFailure {
+            code: self.code.clone(),
+            message: format!("injected failure `{}`", self.code),
+            retryable,
+            details: indexmap::IndexMap::new(),
+        };
+        Probe { notes_lines: false, fault: Some(Fault { run, call_id: call.id().to_owned(), failure }) }
+    }
+}
+
+/// What became of the plan, and how its run ended.
+fn judge(seen: Option<&SeenRun>) -> (Verdict, String) {
+    let Some(seen) = seen else {
+        return (Verdict::Unmocked, "the test did not run the plan again".to_owned());
+    };
+    let Some(SeenError { code, message }) = &seen.error else {
+        return (Verdict::Handled, "the run succeeded".to_owned());
+    };
+    let verdict = match code {
+        ErrorCode::ToolErrorIgnored => Verdict::Ignored,
+        ErrorCode::ToolErrorUsed => Verdict::Used,
+        ErrorCode::MockMissing => Verdict::Unmocked,
+        ErrorCode::PlanError if !is_of_lua(message) => Verdict::Handled,
+        _ => Verdict::Crashed,
+    };
+    (verdict, format!("the run failed with {code}: {message}"))
+}
+
+/// Whether a message is Lua's or the library's, and not one the plan chose.
+fn is_of_lua(message: &str) -> bool {
+    const BEGINNINGS: [&str; 14] = [
+        "attempt to ",
+        "bad argument #",
+        "number has no integer representation",
+        "'for' ",
+        "invalid ",
+        "string slice too long",
+        "resulting string too large",
+        "table index is ",
+        "cannot resume ",
+        "wrong number of arguments",
+        "too many ",
+        "stack overflow",
+        "unfinished ",
+        "malformed ",
+    ];
+    let own =
+        message.strip_prefix("line ").and_then(|rest| rest.split_once(": ")).map_or(message, |(_, own)| own);
+    BEGINNINGS.iter().any(|beginning| own.starts_with(beginning))
+}
+
+/// Calls that change the world, made after the failure was known; the failed call tried again is none.
+fn effects_after(seen: &SeenRun, failed: &CallRecord, file: &TestFile) -> Vec<String> {
+    let Some(failure) = seen.calls.iter().find(|call| call.id() == failed.id()) else { return Vec::new() };
+    let changes_world = |call: &&CallRecord| {
+        let spec = file.plan().catalog.get(call.tool());
+        spec.is_some_and(|spec| spec.effect != Effect::Read) && !call.repeats(failure)
+    };
+    let after = seen.calls.iter().filter(|call| call.round() > failure.round()).filter(changes_world);
+    after
+        .map(|call| match call.line() {
+            Some(line) => format!("{} (line {line})", call.tool()),
+            None => call.tool().to_owned(),
+        })
+        .collect()
+}

@@ -1,0 +1,256 @@
+//! The plan beside a test file, and its runs within one test.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use serde_json::{Value as Json, json};
+
+use super::fixture::{Fixture, Recorded, differences, recorded_end};
+use super::mock_tools::{MockTools, Otherwise};
+use super::recorder::CallRecord;
+use super::seen::{Probe, SeenRun};
+use crate::base::{
+    CallOutcome, Error, ErrorCode, LimitName, LimitProfile, Limits, Result, RunId, SystemClock,
+    SystemRandomness, Value,
+};
+use crate::bus::CallHandler;
+use crate::catalog::{CallRequest, Catalog};
+use crate::engine::{DriveRequest, drive};
+use crate::journal::{MemoryJournal, Redactor, RunLog};
+use crate::plan::{CheckedPlan, Finding, check};
+use crate::sandbox::LineTrace;
+
+/// The detail of a limit that the runs of one test passed together.
+pub(super) const RUNS_TOGETHER: &str = "runs_together";
+
+/// How many instructions the runs of one test may take together: what one run of the largest kind may,
+/// or a few of these runs. A test that runs its plan in a loop ends with that.
+pub(super) fn runs_instructions_max(limits: &Limits) -> u64 {
+    LimitProfile::Generous.limits().instructions.max(limits.instructions.saturating_mul(4))
+}
+
+/// The plan beside the test file, and what it may call.
+pub(super) struct PlanUnderTest {
+    /// Where its tests and their fixtures lie.
+    pub(super) folder: PathBuf,
+    pub(super) name: String,
+    pub(super) source: String,
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) limits: Limits,
+    /// How many instructions the runs of one test may take together.
+    pub(super) runs_instructions_max: u64,
+}
+
+/// The runs one test makes of its plan.
+pub(super) struct Runs<'a> {
+    plan: &'a PlanUnderTest,
+    probe: &'a Probe,
+    seen: Mutex<Vec<SeenRun>>,
+    instructions: AtomicU64,
+}
+
+impl<'a> Runs<'a> {
+    pub(super) fn new(plan: &'a PlanUnderTest, probe: &'a Probe) -> Self {
+        Self { plan, probe, seen: Mutex::default(), instructions: AtomicU64::new(0) }
+    }
+
+    /// What was seen of them, in order.
+    pub(super) fn seen(self) -> Vec<SeenRun> {
+        self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, run: SeenRun) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(run);
+    }
+
+    fn count(&self) -> usize {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Refuses another run where those before used up what one test may.
+    fn check_budget(&self) -> Result<()> {
+        let limit = self.plan.runs_instructions_max;
+        let used = self.instructions.load(Ordering::Relaxed);
+        if used <= limit {
+            return Ok(());
+        }
+        Err(LimitName::Instructions.exceeded(limit, used).with_detail(RUNS_TOGETHER, true))
+    }
+
+    /// One run of the plan, as a test sees it.
+    async fn run(&self, argument: &Json) -> Result<Value> {
+        let plan = self.plan;
+        let fault = self.probe.fault.as_ref().filter(|fault| fault.run == self.count());
+        let fixture = match argument.get("fixture").and_then(Json::as_str) {
+            Some(name) => Some(Fixture::read(&plan.folder, name)?),
+            None => None,
+        };
+        let mocks = argument.get("mocks").cloned().unwrap_or_else(|| json!([]));
+        let otherwise = match argument.get("otherwise") {
+            None => Otherwise::Nobody,
+            Some(Json::Number(seed)) => Otherwise::Generated(seed.as_i64().unwrap_or(0).cast_unsigned()),
+            Some(_) => Otherwise::Defaults,
+        };
+        let mocks = MockTools::from_json(mocks, &plan.catalog)?
+            .with_otherwise(otherwise)
+            .with_recorded(fixture.as_ref().map(Recorded::new))
+            .with_fault(fault.map(|fault| (fault.call_id.clone(), fault.failure.clone())));
+        let mut limits = plan.limits.clone();
+        let recorded = fixture.as_ref().map(|fixture| &fixture.limits);
+        let asked = argument.get("limits").and_then(Json::as_object);
+        for (name, value) in recorded.into_iter().chain(asked).flatten() {
+            limits.set(name.parse::<LimitName>()?, &limit_text(value))?;
+        }
+        let report = check(&plan.source, &plan.name, &plan.catalog, &limits);
+        let Some(checked) = report.plan else {
+            return Value::from_json(refused_by_check(&report.findings));
+        };
+        let context = argument.get("context").or(fixture.as_ref().map(|fixture| &fixture.context));
+        let context = Value::from_json(context.cloned().unwrap_or_else(|| json!({})))?;
+        let tools = plan.catalog.names().map(str::to_owned).collect();
+        let lines = self.probe.notes_lines.then(LineTrace::default);
+        let asked = request(checked, context, tools, &limits, lines.clone());
+        let outcome = drive(asked, &mocks, &log()).await;
+        self.instructions.fetch_add(outcome.usage.instructions, Ordering::Relaxed);
+        let calls = mocks.calls();
+        let ended = outcome.to_json();
+        let mut shown = Value::from_json(ended.clone())?;
+        if let Value::Object(members) = &mut shown {
+            members.shift_remove("run_id");
+            let calls: Result<Vec<Value>> = calls.iter().map(CallRecord::to_value).collect();
+            members.insert("calls".to_owned(), Value::Array(calls?));
+            members.entry("printed".to_owned()).or_insert_with(|| Value::from(""));
+            if let Some(fixture) = &fixture {
+                members.insert("recorded".to_owned(), Value::from_json(recorded_end(fixture))?);
+                let found = differences(fixture, &ended, &mocks.unmade());
+                let found = found.into_iter().map(Value::from).collect();
+                members.insert("differences".to_owned(), Value::Array(found));
+            }
+        }
+        let lines = lines.map(|trace| trace.lines()).unwrap_or_default();
+        self.note(SeenRun { lines, calls, error: outcome.error().map(Into::into) });
+        Ok(shown)
+    }
+}
+
+#[async_trait]
+impl CallHandler for Runs<'_> {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+        let mut outcomes = Vec::with_capacity(calls.len());
+        for call in calls {
+            self.check_budget()?;
+            let argument = call.arguments.0.into_iter().next().unwrap_or_default();
+            // What is wrong with the test itself is raised at its line, so it goes back as a value.
+            outcomes.push(Ok(self
+                .run(&argument.to_json())
+                .await
+                .unwrap_or_else(|error| Value::from_iter([("refused", refusal(&error))]))));
+        }
+        Ok(outcomes)
+    }
+}
+
+/// A run that the check kept from starting.
+fn refused_by_check(findings: &[Finding]) -> Json {
+    let said: Vec<String> =
+        findings.iter().map(|finding| format!("line {}: {}", finding.line, finding.message)).collect();
+    let mut error = json!({
+        "code": ErrorCode::CheckRefused,
+        "message": format!("the check refused the plan: {}", said.join("; ")),
+        "findings": serde_json::to_value(findings).unwrap_or_default(),
+    });
+    if let (Some(first), Some(members)) = (findings.first(), error.as_object_mut()) {
+        members.insert("line".to_owned(), first.line.into());
+    }
+    json!({"status": "failed", "error": error, "calls": [], "printed": ""})
+}
+
+fn refusal(error: &Error) -> String {
+    match (error.limit(), error.observed()) {
+        (Some(limit), Some(seen)) => format!("{} (limit {limit}, seen {seen})", error.message()),
+        // The remedy of the code speaks of configuration files; only a help of its own fits a test.
+        _ if error.help() != error.code().remedy() && error.code() == ErrorCode::ConfigInvalid => {
+            format!("{}; {}", error.message(), error.help())
+        }
+        _ => error.message().to_owned(),
+    }
+}
+
+/// A limit as configuration would write it; a whole number stays one though Lua made it a float.
+fn limit_text(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Number(number) => {
+            let text = number.to_string();
+            text.strip_suffix(".0").unwrap_or(&text).to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A run in this process, whatever configuration says: what a test sees depends on the plan alone.
+pub(super) fn request(
+    plan: CheckedPlan,
+    context: Value,
+    tools: Vec<String>,
+    limits: &Limits,
+    lines: Option<LineTrace>,
+) -> DriveRequest {
+    DriveRequest { lines, ..DriveRequest::new(plan, context, tools, limits.clone()) }
+}
+
+/// A log nobody keeps.
+pub(super) fn log() -> RunLog {
+    RunLog::new(
+        RunId::generate(),
+        Arc::new(MemoryJournal::default()),
+        Arc::new(SystemClock),
+        Arc::new(SystemRandomness),
+        Arc::new(Redactor::without_secrets()),
+        Vec::new(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::CallId;
+    use crate::catalog::CallArguments;
+
+    #[tokio::test]
+    async fn runs_of_one_test_share_their_instructions() {
+        let plan = PlanUnderTest {
+            folder: PathBuf::new(),
+            name: "plan.lua".to_owned(),
+            source: "function run() for i = 1, 10000 do end end".to_owned(),
+            catalog: Arc::new(Catalog::default()),
+            limits: LimitProfile::Standard.limits(),
+            runs_instructions_max: 25_000,
+        };
+        let probe = Probe::default();
+        let runs = Runs::new(&plan, &probe);
+        let again = || {
+            let id = CallId::single(1);
+            let arguments = CallArguments(vec![Value::from_iter([] as [(&str, Value); 0])]);
+            runs.answer(vec![CallRequest { id, tool: String::new(), arguments, line: None }])
+        };
+        let mut made = 0;
+        let error = loop {
+            match again().await {
+                Ok(outcomes) => {
+                    assert_eq!(outcomes[0].as_ref().unwrap().get("status"), Some(&"succeeded".into()));
+                }
+                Err(error) => break error,
+            }
+            made += 1;
+        };
+        assert_eq!(made, 3);
+        assert_eq!(error.code(), ErrorCode::LimitInstructions);
+        assert_eq!(error.limit(), Some(&json!(25_000)));
+        assert!(error.observed().and_then(Json::as_u64).unwrap() > 30_000, "{error}");
+        let said = super::super::runner::describe(&error);
+        assert!(said.contains("the runs of this test") && said.contains("limit 25000"), "{said}");
+    }
+}

@@ -1,0 +1,47 @@
+//! What the kit saw of one run of a plan under test.
+
+use std::collections::BTreeSet;
+
+use super::recorder::CallRecord;
+use crate::base::{Error, ErrorCode, ToolFailure};
+
+/// One run of the plan.
+#[derive(Debug)]
+pub(super) struct SeenRun {
+    /// The lines that ran, where they were noted.
+    pub(super) lines: BTreeSet<u32>,
+    /// The calls, in program order.
+    pub(super) calls: Vec<CallRecord>,
+    /// Why it did not succeed.
+    pub(super) error: Option<SeenError>,
+}
+
+/// Why a run did not succeed.
+#[derive(Debug, Clone)]
+pub(super) struct SeenError {
+    pub(super) code: ErrorCode,
+    pub(super) message: String,
+}
+
+impl From<&Error> for SeenError {
+    fn from(error: &Error) -> Self {
+        Self { code: error.code(), message: error.message().to_owned() }
+    }
+}
+
+/// A call that is to fail.
+#[derive(Debug, Clone)]
+pub(super) struct Fault {
+    /// Which run of the plan within its test, counted from 0.
+    pub(super) run: usize,
+    /// The call's position in the program.
+    pub(super) call_id: String,
+    pub(super) failure: ToolFailure,
+}
+
+/// What is wanted of the runs of one test besides its result.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Probe {
+    pub(super) notes_lines: bool,
+    pub(super) fault: Option<Fault>,
+}
