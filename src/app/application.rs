@@ -7,19 +7,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value as Json;
 
 use super::config::{Config, Environment, Loaded};
-use super::{EventHub, wiring};
+use super::owner::Owners;
+use super::{EventHub, Explanation, wiring};
 use crate::base::{
     Clock, Error, ErrorCode, LimitName, Limits, Randomness, Result, RunId, SystemClock, SystemRandomness,
     Value,
 };
-use crate::bus::{Limiter, Registry};
+use crate::bus::{Limiter, Registry, Tool};
 use crate::catalog::Catalog;
 use crate::engine::Isolation;
-use crate::journal::{Durability, EventBody, Redactor, RunLog, SqliteJournal};
+use crate::journal::{Durability, EventBody, JournalWrite, Redactor, RunLog, SqliteJournal};
 use crate::llm::LlmClient;
-use crate::plan::{CheckReport, CheckedPlan, check};
+use crate::plan::{CheckInput, CheckReport, CheckedPlan, check_with};
 use crate::planner::{Planner, PlannerSettings, PlanningRequest, Prompt};
-use crate::sandbox::LIBRARY_STUBS;
+use crate::sandbox::{LIBRARY_STUBS, VmPool};
 use crate::workers::{WorkerPool, WorkerProgram};
 
 /// Journal, tools, model and limits, put together by a configuration. Cheap to share.
@@ -30,10 +31,14 @@ pub struct App {
     pub(super) registry: Arc<Registry>,
     pub(super) limiter: Arc<Limiter>,
     pub(super) journal: Arc<SqliteJournal>,
+    /// What runs write with: the journal, or what was put before it.
+    pub(super) pen: Arc<dyn JournalWrite>,
     pub(super) llm: Option<Arc<dyn LlmClient>>,
     pub(super) workers: Option<WorkerPool>,
+    pub(super) vms: Option<VmPool>,
     pub(super) redactor: Arc<Redactor>,
     pub(super) hub: EventHub,
+    pub(super) owners: Arc<Owners>,
     pub(super) running: Mutex<HashMap<RunId, RunLog>>,
     interrupting: AtomicBool,
     pub(super) clock: Arc<dyn Clock>,
@@ -51,7 +56,12 @@ pub struct AppParts {
     /// embeds the crate gives a `luaplan` here, or answers to `worker` itself with
     /// [`crate::workers::worker_main`].
     pub worker_program: Option<WorkerProgram>,
+    /// Put between runs and the journal, to watch or to disturb what they write.
+    pub journal_layer: Option<JournalLayer>,
 }
+
+/// Makes something that writes out of the journal that does.
+pub type JournalLayer = Arc<dyn Fn(Arc<dyn JournalWrite>) -> Arc<dyn JournalWrite> + Send + Sync>;
 
 impl App {
     /// Opens the journal and wires everything.
@@ -77,17 +87,24 @@ impl App {
             None => wiring::llm(&config, environment, &clock, &randomness).map_err(placed)?,
         };
         let registry = wiring::registry(&config, environment, llm.as_ref()).map_err(placed)?;
-        let journal = SqliteJournal::open(&config.journal_path()).await?;
+        let journal = Arc::new(SqliteJournal::open(&config.journal_path()).await?);
+        let pen: Arc<dyn JournalWrite> = match parts.journal_layer {
+            Some(layer) => layer(journal.clone()),
+            None => journal.clone(),
+        };
         Ok(Self {
             usable: wiring::usable_tools(&config, &registry.catalog(), llm.is_some()),
             workers: wiring::workers(&config, parts.isolation, parts.worker_program, &registry.catalog()),
+            vms: wiring::vms(&config, parts.isolation, &registry.catalog()),
             catalog: Arc::new(registry.catalog()),
             registry: Arc::new(registry),
             limiter: Arc::new(Limiter::new(config.rates.clone())),
-            journal: Arc::new(journal),
+            journal,
+            pen,
             llm,
             redactor: Arc::new(wiring::redactor(&config, environment)),
             hub: EventHub::default(),
+            owners: Arc::new(Owners::new(&config.data_dir)),
             running: Mutex::default(),
             interrupting: AtomicBool::new(false),
             clock,
@@ -102,10 +119,28 @@ impl App {
         &self.config
     }
 
+    /// What takes the secrets out of what is shown and kept.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
     /// The tools plans may call.
     #[must_use]
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
+    }
+
+    /// The tool of that name.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn tool(&self, name: &str) -> Result<Arc<dyn Tool>> {
+        self.registry.get(name).cloned().ok_or_else(|| {
+            let known = self.catalog.names().collect::<Vec<_>>().join(", ");
+            Error::new(ErrorCode::NotFound, format!("there is no tool `{name}`"))
+                .with_help(format!("the tools are {known}"))
+        })
     }
 
     /// The tools that are set up, which a model is told about.
@@ -120,10 +155,18 @@ impl App {
         if self.workers.is_some() { Isolation::Process } else { Isolation::InProcess }
     }
 
-    /// From now on keeps workers ready, where runs are isolated by process.
-    pub fn keep_workers_ready(&self) {
+    /// From now on keeps workers ready, or VMs where runs are not isolated by process.
+    pub fn keep_vms_ready(&self) {
         if let Some(workers) = &self.workers {
             workers.keep_ready();
+        }
+        if let Some(vms) = self.vms.clone() {
+            vms.keep_ready();
+            tokio::task::spawn_blocking(move || {
+                if let Err(error) = vms.refill() {
+                    tracing::error!(%error, "no VM could be made ready");
+                }
+            });
         }
     }
 
@@ -145,18 +188,45 @@ impl App {
         self.clock.now()
     }
 
-    /// Checks a plan against the tools and the engine in force.
+    /// Checks a plan against the tools and the engine in force, and against the shape of the
+    /// context it is to run with, where there is one.
     #[must_use]
-    pub fn check(&self, source: &str, name: &str, limits: &Limits) -> CheckReport {
-        self.config.sandbox.judge(check(source, name, &self.catalog, limits), source)
+    pub fn check(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> CheckReport {
+        let input = CheckInput { source, name, catalog: &self.catalog, limits, context, task: None };
+        self.config.sandbox.judge(check_with(&input), source)
+    }
+
+    /// Checks a plan that was made for `task`.
+    pub(super) fn check_planned(
+        &self,
+        source: &str,
+        task: &str,
+        limits: &Limits,
+        context: &Value,
+    ) -> CheckReport {
+        let (name, context, task) = ("plan", Some(context), Some(task));
+        let input = CheckInput { source, name, catalog: &self.catalog, limits, context, task };
+        self.config.sandbox.judge(check_with(&input), source)
+    }
+
+    /// Checks a plan and says what it would do.
+    #[must_use]
+    pub fn explain(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> Explanation {
+        super::explain(&self.config, &self.catalog, (name, source), limits, context)
     }
 
     /// A plan that may run.
     ///
     /// # Errors
     /// `limit_source` where it is too long, else `check_refused` with the `findings`.
-    pub fn checked(&self, source: &str, name: &str, limits: &Limits) -> Result<CheckedPlan> {
-        accept(self.check(source, name, limits), source, limits)
+    pub fn checked(
+        &self,
+        source: &str,
+        name: &str,
+        limits: &Limits,
+        context: Option<&Value>,
+    ) -> Result<CheckedPlan> {
+        accept(self.check(source, name, limits, context), source, limits)
     }
 
     /// The prompt a task would be planned with. No model is asked.
@@ -181,6 +251,7 @@ impl App {
             prompt_tokens: self.config.llm.prompt_tokens.into(),
             output_tokens: self.config.llm.output_tokens,
             repair_rounds_max: self.config.repair_rounds,
+            has_reviewer: self.config.reviewer,
             library_stubs: LIBRARY_STUBS,
         }
     }

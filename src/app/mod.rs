@@ -1,4 +1,4 @@
-//! Rank 6: everything put together, and what every edge can ask for.
+//! Rank 7: everything put together, and what every edge can ask for.
 //!
 //! [`config`] turns files, environment and flags into a checked configuration; [`App`] wires
 //! journal, tools, model and limits by it and offers the use cases: check, plan, run, look back.
@@ -7,15 +7,41 @@
 
 pub mod config;
 
+mod active_runs;
 mod application;
+mod approvals;
+mod client_wishes;
 mod doctor;
 mod event_hub;
+mod explain;
+mod manifest_tools;
+mod mcp_servers;
+mod origins;
+mod owner;
+mod planning;
+mod policy;
+mod replay;
+mod resume;
+mod run_end;
+mod run_report;
 mod runs;
+mod trials;
 mod unconfigured;
 mod wiring;
 
-pub use application::{App, AppParts};
+pub use active_runs::{ActiveRun, ActiveRuns};
+pub use application::{App, AppParts, JournalLayer};
+pub use approvals::{ApprovalAnswer, PendingApproval, approval_of, pending_approvals};
+pub use client_wishes::{AuditWishes, Tenant, bounded, check_plan_name, lowered};
 pub use doctor::{DoctorCheck, DoctorReport, DoctorState, examine};
 pub use event_hub::{EventHub, StreamedEvent};
+pub use explain::{Explanation, explain};
+pub use manifest_tools::{check_manifest, check_tool_name};
+pub use mcp_servers::{McpOffer, OfferedTool, offer_of_mcp_server};
+pub use planning::PlanWishes;
+pub use policy::{CallExplanation, PolicyReport, tier_meaning};
+pub use replay::{CallDifference, ReplayReport, ReplayRequest};
+pub use resume::{CallResolution, ResumeRequest, TakenUp};
+pub use run_report::no_such_run;
 pub use runs::{RunRequest, Work};
 pub use wiring::{check_tool_settings, tool_catalog};

@@ -8,15 +8,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::application::{accept, findings_json};
-use crate::base::{ContentHash, Effect, Error, ErrorCode, LimitName, Limits, Result, RunId, Usage, Value};
-use crate::bus::{Bus, BusParts, CallHandler, Policy, RunBudget};
-use crate::engine::{DriveRequest, PhaseEvent, RunOutcome, RunPhase, drive};
+use super::origins::PlanOrigins;
+use super::planning::PlanWishes;
+use super::run_end::{failed, limit_hit};
+use crate::base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, RunId, Usage, Value};
+use crate::bus::{Approvals, Bus, BusParts, CallHandler, Circumstances, Mode, RunBudget};
+use crate::engine::{DriveRequest, PhaseEvent, RecordedCalls, RecordedOutput, RunOutcome, RunPhase, drive};
 use crate::journal::{
-    CallState, ContextStore as _, Durability, EventBody, EventListener, JournalRead as _, NewContext, RunLog,
-    RunStatus, check_context_name,
+    ContextStore as _, Durability, EventBody, EventListener, NewContext, RunLog, RunState, RunStatus,
+    check_context_name,
 };
 use crate::plan::CheckedPlan;
-use crate::planner::{FailedRun, PastCall, PlanningRequest, Proposal};
+use crate::planner::Proposal;
 
 /// What is to be run.
 #[derive(Debug, Clone)]
@@ -42,8 +45,12 @@ pub struct RunRequest {
     pub context: Option<Value>,
     /// A context kept between runs.
     pub context_name: Option<String>,
+    /// How a task is planned.
+    pub planning: PlanWishes,
     /// What the run may use.
     pub limits: Limits,
+    /// Whose run it is, and how much it does unasked.
+    pub circumstances: Circumstances,
     /// Who answers calls instead of the bus: mocks.
     pub handler: Option<Arc<dyn CallHandler>>,
     /// Who else is told of every event.
@@ -55,11 +62,22 @@ pub struct RunRequest {
 impl App {
     /// Runs to the end. What went wrong is in the outcome and in the journal.
     pub async fn run(&self, request: RunRequest) -> RunOutcome {
-        let started = Instant::now();
         let log = self.run_log(&request.run_id, &request.listeners);
         self.running().insert(request.run_id.clone(), log.clone());
+        let outcome = self.carry_out(&request, &log, None).await;
+        self.go_on_where_decided(outcome, &request.listeners, &request.cancel).await
+    }
+
+    /// Runs to the end from wherever it is.
+    pub(super) async fn carry_out(
+        &self,
+        request: &RunRequest,
+        log: &RunLog,
+        resumed: Option<RunState>,
+    ) -> RunOutcome {
+        let started = Instant::now();
         let budget = Arc::new(RunBudget::new(request.limits.clone(), 0));
-        let run = Run { app: self, request: &request, log: &log, budget: &budget, started };
+        let run = Run { app: self, request, log, budget: &budget, started, resumed: resumed.as_ref() };
         let mut outcome = run.go().await;
         if outcome.status() == RunStatus::Cancelled && self.is_interrupting() {
             let message = "the process was asked to stop while the run was going";
@@ -74,7 +92,7 @@ impl App {
             llm_cost_micro_usd: budget.used(LimitName::LlmCost),
             ..outcome.usage
         };
-        self.record_end(&log, outcome).await
+        self.record_end(log, outcome).await
     }
 
     /// Finds a plan for a task and checks it; runs nothing.
@@ -84,7 +102,8 @@ impl App {
     pub async fn propose(&self, request: &RunRequest) -> Result<Proposal> {
         let log = self.run_log(&request.run_id, &request.listeners);
         let budget = Arc::new(RunBudget::new(request.limits.clone(), 0));
-        let run = Run { app: self, request, log: &log, budget: &budget, started: Instant::now() };
+        let run =
+            Run { app: self, request, log: &log, budget: &budget, started: Instant::now(), resumed: None };
         let Work::Task(task) = &request.work else {
             return Err(Error::new(ErrorCode::BadRequest, "only a task can be planned"));
         };
@@ -97,105 +116,69 @@ impl App {
             Err(error) => failed(error, usage),
         };
         if let Some(hit) = proposed.as_ref().err().and_then(limit_hit) {
-            log.emit(hit, Durability::Ordered).await?;
+            log.emit(hit, Durability::Queued).await?;
         }
         log.emit(end, Durability::Forced).await?;
         proposed
     }
 
-    fn run_log(&self, run_id: &RunId, listeners: &[EventListener]) -> RunLog {
+    pub(super) fn run_log(&self, run_id: &RunId, listeners: &[EventListener]) -> RunLog {
         let mut all = vec![self.hub.listener()];
         all.extend(listeners.iter().cloned());
         RunLog::new(
             run_id.clone(),
-            self.journal.clone(),
+            self.pen.clone(),
             self.clock.clone(),
             self.randomness.clone(),
             self.redactor.clone(),
             all,
         )
     }
-
-    async fn record_end(&self, log: &RunLog, mut outcome: RunOutcome) -> RunOutcome {
-        if let Some(hit) = outcome.error().and_then(limit_hit) {
-            let _ = log.emit(hit, Durability::Ordered).await;
-        }
-        let end = match (&outcome.result, outcome.status()) {
-            (Ok(value), _) => EventBody::RunFinished {
-                stop_reason: "completed".into(),
-                result: value.to_json(),
-                usage: outcome.usage,
-            },
-            (Err(error), RunStatus::Cancelled) => {
-                EventBody::RunCancelled { reason: error.message().into(), usage: outcome.usage }
-            }
-            (Err(error), _) => failed(error, outcome.usage),
-        };
-        // A success that is not on record is no success.
-        if let Err(error) = log.emit(end, Durability::Forced).await {
-            tracing::error!(run_id = %log.run_id(), %error, "the end of a run could not be recorded");
-            if outcome.result.is_ok() {
-                outcome.result = Err(error);
-            }
-        }
-        outcome
-    }
-}
-
-fn failed(error: &Error, usage: Usage) -> EventBody {
-    EventBody::RunFailed {
-        code: error.code().as_str().into(),
-        message: error.message().into(),
-        recoverable: is_recoverable(error.code()),
-        error: error.to_json(),
-        usage,
-    }
-}
-
-fn limit_hit(error: &Error) -> Option<EventBody> {
-    let code = error.code().as_str();
-    let (limit, observed) = (error.limit()?.clone(), error.observed()?.clone());
-    code.starts_with("limit_").then(|| EventBody::LimitHit { code: code.to_owned(), limit, observed })
-}
-
-/// Whether the same request may succeed later without being changed.
-fn is_recoverable(code: ErrorCode) -> bool {
-    use ErrorCode as C;
-    matches!(
-        code,
-        C::LlmRateLimited
-            | C::LlmTimeout
-            | C::LlmUnavailable
-            | C::LlmStreamCut
-            | C::JournalUnavailable
-            | C::JournalDiskFull
-            | C::Interrupted
-            | C::LimitWallTime
-    )
 }
 
 /// One run while it goes on.
-struct Run<'a> {
-    app: &'a App,
-    request: &'a RunRequest,
-    log: &'a RunLog,
-    budget: &'a Arc<RunBudget>,
-    started: Instant,
+pub(super) struct Run<'a> {
+    pub(super) app: &'a App,
+    pub(super) request: &'a RunRequest,
+    pub(super) log: &'a RunLog,
+    pub(super) budget: &'a Arc<RunBudget>,
+    pub(super) started: Instant,
+    /// What it came to before, where it goes on.
+    pub(super) resumed: Option<&'a RunState>,
+}
+
+/// A plan that may run, and what is on record of it.
+pub(super) struct Prepared {
+    pub(super) plan: CheckedPlan,
+    pub(super) context: Value,
+    pub(super) calls_before: u64,
+    pub(super) past: Option<Past>,
+    /// How the candidates for the plan were judged.
+    pub(super) candidates: Vec<Json>,
+}
+
+/// What a plan did before its run was broken off.
+pub(super) struct Past {
+    pub(super) calls: RecordedCalls,
+    pub(super) output: RecordedOutput,
 }
 
 impl Run<'_> {
     async fn go(&self) -> RunOutcome {
-        let (plan, context) = match self.prepare().await {
+        let prepared = match self.prepare().await {
             Ok(ready) => ready,
             Err(error) => return self.ended_early(error),
         };
-        let mut plan = plan;
-        let mut outcome = self.drive(plan.clone(), context.clone(), 0).await;
-        for _ in 0..self.app.config.replans {
-            let Some(better) = self.replan(&plan, &context, &outcome).await else { break };
+        let Prepared { mut plan, context, calls_before, past, candidates } = prepared;
+        let mut outcome = self.drive(plan.clone(), context.clone(), calls_before, past).await;
+        let mut calls_told = 0;
+        for attempt in 1..=self.replans_max() {
+            let Some(better) = self.replan(attempt, &mut calls_told, &plan, &context, &outcome).await else {
+                break;
+            };
             plan = better;
             let before = outcome.usage;
-            outcome = self.drive(plan.clone(), context.clone(), before.tool_calls).await;
+            outcome = self.drive(plan.clone(), context.clone(), before.tool_calls, None).await;
             outcome.usage.instructions += before.instructions;
             outcome.usage.tool_calls += before.tool_calls;
             outcome.usage.memory_peak_bytes = outcome.usage.memory_peak_bytes.max(before.memory_peak_bytes);
@@ -205,30 +188,52 @@ impl Run<'_> {
         {
             outcome.result = Err(error);
         }
+        outcome.candidates = candidates;
         outcome
     }
 
+    /// How often the task may be planned anew after a failed run.
+    pub(super) fn replans_max(&self) -> u32 {
+        let config = &self.app.config;
+        match self.request.circumstances.mode {
+            Mode::Structured => config.replans,
+            Mode::Autonomous => config.replans.max(config.autonomous_replans),
+        }
+    }
+
     /// From the request to a plan that may run.
-    async fn prepare(&self) -> Result<(CheckedPlan, Value)> {
+    async fn prepare(&self) -> Result<Prepared> {
         let context = self.context().await?;
-        match &self.request.work {
+        let begins = self.resumed.is_none();
+        if let Some(prepared) = self.prepared_before(&context)? {
+            return Ok(prepared);
+        }
+        let mut candidates = Vec::new();
+        let plan = match &self.request.work {
             Work::Task(task) => {
-                self.record_start(&context, None, None).await?;
+                if begins {
+                    self.record_start(&context, None, None).await?;
+                }
                 let mut phase = RunPhase::Created.after(PhaseEvent::TaskGiven)?;
                 let proposal = self.propose(task, &context).await?;
                 phase = phase.after(PhaseEvent::PlanGiven)?;
                 phase.after(PhaseEvent::CheckPassed)?;
-                Ok((proposal.plan, context))
+                let verdicts = proposal.verdicts.iter().map(serde_json::to_value);
+                candidates = verdicts.filter_map(std::result::Result::ok).collect();
+                proposal.plan
             }
             Work::Plan { name, source } => {
                 let hash = ContentHash::of(source.as_bytes());
-                self.record_start(&context, Some(name), Some(&hash)).await?;
+                if begins {
+                    self.record_start(&context, Some(name), Some(&hash)).await?;
+                }
                 let phase = RunPhase::Created.after(PhaseEvent::PlanGiven)?;
-                let plan = self.check_saved(name, source, &hash).await?;
+                let plan = self.check_saved(name, source, &context).await?;
                 phase.after(PhaseEvent::CheckPassed)?;
-                Ok((plan, context))
+                plan
             }
-        }
+        };
+        Ok(Prepared { plan, context, calls_before: 0, past: None, candidates })
     }
 
     async fn context(&self) -> Result<Value> {
@@ -273,119 +278,96 @@ impl Run<'_> {
             task,
             plan_hash: plan_hash.cloned(),
             plan_name: plan_name.map(str::to_owned),
-            context: context.to_json(),
+            context: context.to_exact_json(),
             limits: self.request.limits.to_json(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mocked: self.request.handler.is_some(),
             engine: Some(self.app.config.sandbox.engine.to_string()),
             isolation: Some(self.app.isolation().to_string()),
+            context_name: self.request.context_name.clone(),
+            owner: Some(self.app.owners.mine()?.to_owned()),
+            tenant: Some(self.request.circumstances.tenant.clone()),
+            mode: Some(self.request.circumstances.mode.to_string()),
         };
         self.log.emit(body, Durability::Ordered).await
     }
 
-    async fn propose(&self, task: &str, context: &Value) -> Result<Proposal> {
-        let planner = self.app.planner()?;
-        let limits = &self.request.limits;
-        let request = self.app.planning_request(task, context, limits);
-        let check = |source: &str| self.app.check(source, "plan", limits);
-        let planning = planner.plan(&request, &check, self.log, self.budget);
-        tokio::select! {
-            biased;
-            () = self.request.cancel.cancelled() => Err(Error::new(ErrorCode::Cancelled, "the run was cancelled")),
-            planned = tokio::time::timeout(self.app.config.planning_timeout, planning) => {
-                planned.unwrap_or_else(|_| Err(self.planning_took_too_long()))
-            }
-        }
-    }
-
-    fn planning_took_too_long(&self) -> Error {
-        let limit_ms = u64::try_from(self.app.config.planning_timeout.as_millis()).unwrap_or(u64::MAX);
-        Error::new(ErrorCode::LlmTimeout, "no plan was found in the time planning may take")
-            .with_limit(limit_ms, u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX))
-            .with_help("raise `planner.timeout`, or use a faster model")
-    }
-
-    async fn check_saved(&self, name: &str, source: &str, hash: &ContentHash) -> Result<CheckedPlan> {
-        let report = self.app.check(source, name, &self.request.limits);
+    async fn check_saved(&self, name: &str, source: &str, context: &Value) -> Result<CheckedPlan> {
+        let hash = ContentHash::of(source.as_bytes());
+        let report = self.app.check(source, name, &self.request.limits, Some(context));
         let proposed =
             EventBody::PlanProposed { round: 0, source: source.to_owned(), plan_hash: hash.clone() };
-        self.log.emit(proposed, Durability::Ordered).await?;
+        self.log.emit(proposed, Durability::Queued).await?;
         let checked = EventBody::PlanChecked {
             plan_hash: hash.clone(),
             ok: report.plan.is_some(),
             findings: findings_json(&report),
         };
-        self.log.emit(checked, Durability::Ordered).await?;
+        self.log.emit(checked, Durability::Queued).await?;
         for finding in report.findings.iter().filter(|finding| finding.reaches_out()) {
             let violation = EventBody::SandboxViolation { message: finding.message.clone() };
-            self.log.emit(violation, Durability::Ordered).await?;
+            self.log.emit(violation, Durability::Queued).await?;
         }
         accept(report, source, &self.request.limits)
     }
 
-    async fn drive(&self, plan: CheckedPlan, context: Value, calls_before: u64) -> RunOutcome {
+    async fn drive(
+        &self,
+        plan: CheckedPlan,
+        context: Value,
+        calls_before: u64,
+        past: Option<Past>,
+    ) -> RunOutcome {
+        if past.is_none() {
+            let accepted = EventBody::PlanAccepted { plan_hash: plan.hash().clone(), calls_before };
+            if let Err(error) = self.log.emit(accepted, Durability::Queued).await {
+                return self.ended_early(error);
+            }
+        }
         let cancel_calls = CancellationToken::new();
         let handler: Arc<dyn CallHandler> = match &self.request.handler {
             Some(handler) => handler.clone(),
             None => Arc::new(Bus::new(BusParts {
                 registry: self.app.registry.clone(),
                 limiter: self.app.limiter.clone(),
-                policy: Policy::registered_tools(),
+                policy: self.app.policy_for(&self.request.circumstances),
+                approvals: self.approvals(&plan),
                 log: self.log.clone(),
                 budget: self.budget.clone(),
                 cancellation: cancel_calls.clone(),
                 result_bytes_max: self.request.limits.result_bytes,
             })),
         };
+        let (handler, recorded) = match past {
+            Some(past) => (self.answering_from(past.calls, handler), past.output),
+            None => (handler, RecordedOutput::default()),
+        };
         let request = DriveRequest {
             plan,
             context,
+            recorded,
             tools: self.app.catalog.names().map(str::to_owned).collect(),
             limits: self.request.limits.clone(),
             calls_before,
             workers: self.app.workers.clone(),
+            vms: self.app.vms.clone(),
+            lines: None,
             started: Instant::now(),
             cancel: self.request.cancel.clone(),
             cancel_calls,
         };
-        drive(request, &*handler, self.log).await
+        let outcome = drive(request, &*handler, self.log).await;
+        self.app.named_by_policy(outcome).await
     }
 
-    /// A new plan for a run that failed in a way a better plan could avoid.
-    async fn replan(&self, plan: &CheckedPlan, context: &Value, outcome: &RunOutcome) -> Option<CheckedPlan> {
-        let (Work::Task(task), Some(error)) = (&self.request.work, outcome.error()) else { return None };
-        let repairable = matches!(
-            error.code(),
-            ErrorCode::PlanError | ErrorCode::ToolErrorUsed | ErrorCode::ToolErrorIgnored
-        );
-        if !repairable {
-            return None;
+    /// What people said about the calls of `plan`.
+    fn approvals(&self, plan: &CheckedPlan) -> Approvals {
+        Approvals {
+            plan_hash: Some(plan.hash().clone()),
+            known: self.resumed.map(|state| state.approvals.clone()).unwrap_or_default(),
+            journal: Some(self.app.journal.clone()),
+            origins: Some(Arc::new(PlanOrigins::new(plan.clone(), self.app.catalog.clone()))),
         }
-        let planner = self.app.planner().ok()?;
-        let failed = self.failed_run(plan, error).await.ok()?;
-        let limits = &self.request.limits;
-        let request =
-            PlanningRequest { failed: Some(&failed), ..self.app.planning_request(task, context, limits) };
-        let check = |source: &str| self.app.check(source, "plan", limits);
-        let proposal = planner.plan(&request, &check, self.log, self.budget).await;
-        proposal.ok().map(|proposal| proposal.plan)
-    }
-
-    async fn failed_run(&self, plan: &CheckedPlan, error: &Error) -> Result<FailedRun> {
-        let state = self.app.journal.run_state(self.log.run_id()).await?;
-        let calls = state.map(|state| state.calls).unwrap_or_default();
-        let past = |call: &CallState| PastCall {
-            tool: call.tool.clone(),
-            line: call.line,
-            code: call.end.as_ref().and_then(|end| end.code.clone()),
-            has_effect: call.effect.is_some_and(|effect| effect != Effect::Read),
-        };
-        Ok(FailedRun {
-            source: plan.source().to_owned(),
-            code: error.code().as_str().to_owned(),
-            message: error.message().to_owned(),
-            calls: calls.iter().map(past).collect(),
-        })
     }
 
     fn ended_early(&self, error: Error) -> RunOutcome {
@@ -394,6 +376,7 @@ impl Run<'_> {
             result: Err(error),
             usage: Usage::default(),
             printed: String::new(),
+            candidates: Vec::new(),
         }
     }
 }

@@ -6,12 +6,26 @@ use crate::base::{CallOutcome, ErrorCode, ToolFailure};
 use crate::bus::{Invocation, Tool};
 use crate::catalog::ToolSpec;
 
+/// What a tool still needs before it can work.
+pub(super) struct Unmet {
+    /// `tool_not_configured`, or a code that says more.
+    pub(super) code: ErrorCode,
+    /// What is missing, and the keys to set.
+    pub(super) message: String,
+}
+
+impl Unmet {
+    /// Configuration is missing.
+    pub(super) fn configuration(message: impl Into<String>) -> Self {
+        Self { code: ErrorCode::ToolNotConfigured, message: message.into() }
+    }
+}
+
 /// Stands where a tool would be if it were configured, so that plans which name it can be checked
 /// and tested, and a real call fails with what to set.
 pub(super) struct UnconfiguredTool {
     pub(super) spec: ToolSpec,
-    /// What is missing, and the keys to set.
-    pub(super) missing: &'static str,
+    pub(super) unmet: Unmet,
 }
 
 #[async_trait]
@@ -21,6 +35,6 @@ impl Tool for UnconfiguredTool {
     }
 
     async fn call(&self, _invocation: Invocation) -> CallOutcome {
-        Err(ToolFailure::new(ErrorCode::ToolNotConfigured, self.missing))
+        Err(ToolFailure::new(self.unmet.code, self.unmet.message.clone()))
     }
 }

@@ -6,14 +6,16 @@ use secrecy::ExposeSecret as _;
 use serde::de::DeserializeOwned;
 
 use super::config::{Config, Environment, OVERRIDE_KEYS, ToolConfig, faulty_key, refused, unknown_field};
-use super::unconfigured::UnconfiguredTool;
+use super::manifest_tools;
+use super::mcp_servers::{self, McpServers};
+use super::unconfigured::{UnconfiguredTool, Unmet};
 use crate::base::{Clock, Error, ErrorCode, Randomness, Result, nearest};
 use crate::bus::{Registry, Tool};
-use crate::catalog::{Catalog, ToolSpec, builtin_manifests};
+use crate::catalog::{Catalog, ToolKind, ToolSpec, builtin_manifests};
 use crate::engine::Isolation;
 use crate::journal::Redactor;
 use crate::llm::{ApiKeys, GenaiClient, LlmClient, LlmSettings};
-use crate::sandbox::{Interrupt, VmLimits, VmOptions};
+use crate::sandbox::{Interrupt, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmPool};
 use crate::tools::call_llm::CallLlm;
 use crate::tools::fetch_url::FetchUrl;
 use crate::tools::query_db::{QueryDb, QueryDbSettings};
@@ -39,24 +41,46 @@ pub(super) fn workers(
             idle: sandbox.workers_idle as usize,
             max: sandbox.workers_max as usize,
             runs_per_worker: sandbox.runs_per_worker,
-            prepared: VmOptions {
-                limits: VmLimits::from(&config.limits),
-                tools: catalog.names().map(str::to_owned).collect(),
-                interrupt: Interrupt::default(),
-                slice_instructions: u64::MAX,
-            },
+            prepared: usual(config, catalog),
         })
     })
 }
 
-/// The tools in force: built-in manifests with the configured overrides, without disabled ones.
+/// VMs made ahead of runs in this process, where plans run there. None is made yet.
+pub(super) fn vms(config: &Config, isolation: Isolation, catalog: &Catalog) -> Option<VmPool> {
+    let sandbox = &config.sandbox;
+    let size = sandbox.vms_idle as usize;
+    (size > 0 && sandbox.isolation_or(isolation) == Isolation::InProcess)
+        .then(|| VmPool::new(usual(config, catalog), size))
+}
+
+/// What the VM of a run is made with that has no limits of its own.
+fn usual(config: &Config, catalog: &Catalog) -> VmOptions {
+    VmOptions {
+        limits: VmLimits::from(&config.limits),
+        tools: catalog.names().map(str::to_owned).collect(),
+        interrupt: Interrupt::default(),
+        slice_instructions: SLICE_INSTRUCTIONS,
+    }
+}
+
+/// Every tool there is, from every source, before configuration adjusts it.
+fn tool_sources(config: &Config) -> Result<Vec<ToolSpec>> {
+    let mut specs = builtin_manifests()?;
+    specs.extend(manifest_tools::declared(config)?);
+    let of_servers = mcp_servers::declared(config, &specs)?;
+    specs.extend(of_servers);
+    Ok(specs)
+}
+
+/// The tools in force: those of every source with the configured overrides, without disabled ones.
 ///
 /// # Errors
-/// `config_unknown_key` for settings of a tool that does not exist.
+/// `config_unknown_key` for settings of a tool that does not exist; what is wrong with a manifest.
 pub fn tool_catalog(config: &Config) -> Result<Catalog> {
-    let specs = builtin_manifests()?;
+    let specs = tool_sources(config)?;
     for name in config.tools.keys() {
-        if !specs.iter().any(|spec| spec.name == *name) {
+        if !specs.iter().any(|spec| spec.name == *name) && !mcp_servers::may_have(config, &specs, name) {
             let known: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
             return Err(Error::new(
                 ErrorCode::ConfigUnknownKey,
@@ -93,8 +117,12 @@ pub(super) fn registry(
     llm: Option<&Arc<dyn LlmClient>>,
 ) -> Result<Registry> {
     let mut registry = Registry::default();
+    let servers = McpServers::new(config)?;
     for spec in tool_catalog(config)?.iter() {
-        registry.insert(build(config, environment, spec, llm)?);
+        registry.insert(match spec.kind {
+            ToolKind::Mcp => servers.tool(spec)?,
+            _ => build(config, environment, spec, llm)?,
+        });
     }
     Ok(registry)
 }
@@ -103,12 +131,20 @@ pub(super) fn registry(
 pub(super) fn usable_tools(config: &Config, catalog: &Catalog, has_llm: bool) -> Catalog {
     catalog
         .iter()
-        .filter(|spec| missing(config, &spec.name, has_llm).is_none())
+        .filter(|spec| unmet(config, spec, has_llm).is_ok_and(|unmet| unmet.is_none()))
         .map(|spec| (**spec).clone())
         .collect()
 }
 
 /// What a tool still needs before it can work.
+fn unmet(config: &Config, spec: &ToolSpec, has_llm: bool) -> Result<Option<Unmet>> {
+    match spec.kind {
+        ToolKind::Builtin => Ok(missing(config, &spec.name, has_llm).map(Unmet::configuration)),
+        ToolKind::Mcp => Ok(None),
+        _ => manifest_tools::unmet(config, spec),
+    }
+}
+
 fn missing(config: &Config, tool: &str, has_llm: bool) -> Option<&'static str> {
     let has = |key: &str| config.tools.get(tool).is_some_and(|tool| tool.settings.contains_key(key));
     match tool {
@@ -130,9 +166,12 @@ fn build(
     llm: Option<&Arc<dyn LlmClient>>,
 ) -> Result<Arc<dyn Tool>> {
     let spec = spec.clone();
+    if spec.kind != ToolKind::Builtin {
+        return manifest_tools::build(config, spec);
+    }
     check_keys(config, &spec.name)?;
-    if let Some(missing) = missing(config, &spec.name, llm.is_some()) {
-        return Ok(Arc::new(UnconfiguredTool { spec, missing }));
+    if let Some(unmet) = unmet(config, &spec, llm.is_some())? {
+        return Ok(Arc::new(UnconfiguredTool { spec, unmet }));
     }
     let name = spec.name.clone();
     let tool: Arc<dyn Tool> = match (name.as_str(), llm) {
@@ -195,11 +234,11 @@ fn settings<T: DeserializeOwned>(config: &Config, tool: &str) -> Result<T> {
     read(tool, table(config, tool))
 }
 
-fn table(config: &Config, tool: &str) -> toml::Table {
+pub(super) fn table(config: &Config, tool: &str) -> toml::Table {
     config.tools.get(tool).map(|tool: &ToolConfig| tool.settings.clone()).unwrap_or_default()
 }
 
-fn read<T: DeserializeOwned>(tool: &str, table: toml::Table) -> Result<T> {
+pub(super) fn read<T: DeserializeOwned>(tool: &str, table: toml::Table) -> Result<T> {
     table.try_into().map_err(|error: toml::de::Error| {
         let place = format!("tools.{tool}");
         let Some((field, known)) = unknown_field(error.message()) else {
@@ -247,6 +286,8 @@ pub(super) fn redactor(config: &Config, environment: &Environment) -> Redactor {
         .filter_map(|name| environment.secret(name))
         .map(|secret| secret.expose_secret().to_owned())
         .collect();
+    secrets.extend(config.secrets.values().map(|secret| secret.expose_secret().to_owned()));
+    secrets.extend(config.mcp_secrets.iter().cloned());
     for tool in config.tools.values() {
         collect_secrets(&toml::Value::Table(tool.settings.clone()), environment, &mut secrets);
     }

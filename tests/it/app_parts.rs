@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use luaplan::app::config::{Environment, LoadOptions, load};
-use luaplan::app::{App, AppParts, RunRequest, Work};
+use luaplan::app::{App, AppParts, PlanWishes, RunRequest, Work};
 use luaplan::base::{Limits, RunId, Value};
+use luaplan::bus::Circumstances;
 use luaplan::demo::DemoParts;
 use luaplan::engine::RunOutcome;
 use luaplan::journal::{JournalRead as _, Record, RecordFilter};
@@ -64,7 +65,9 @@ impl Bench {
             work,
             context: None,
             context_name: None,
+            planning: PlanWishes::default(),
             limits: self.limits(),
+            circumstances: Circumstances::default(),
             handler: None,
             listeners: Vec::new(),
             cancel: CancellationToken::new(),

@@ -1,23 +1,28 @@
 //! Configuration the rest may use: every value parsed, every path resolved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use toml::{Table, Value as Toml};
 
 use super::layers::refused;
 use super::mask::mask_passwords;
-use super::raw::RawRates;
+use super::policy_file::read_policy;
+use super::raw::{RawRates, TOOLS_DIR_DEFAULT};
 use super::sandbox::SandboxConfig;
 use super::{Environment, RawConfig, RawLimits, RawServer};
 use crate::base::{
     Error, ErrorCode, LimitName, LimitProfile, Limits, Rate, Result, parse_bytes, parse_duration,
 };
-use crate::bus::LimiterSettings;
+use crate::bus::{LimiterSettings, PolicyRules};
 use crate::catalog::ToolOverride;
 use crate::llm::LlmSettings;
+use crate::planner::CANDIDATES_MAX;
+use crate::tools::manifest::NamedSecrets;
+use crate::tools::mcp::McpServerSettings;
 
 /// Keys of `[tools.NAME]` that adjust the manifest; all others are the tool's own settings.
 pub const OVERRIDE_KEYS: [&str; 5] = ["rate", "burst", "timeout", "concurrency", "enabled"];
@@ -38,6 +43,10 @@ pub struct ServerConfig {
     pub listen: SocketAddr,
     /// The file with API keys.
     pub api_keys_file: Option<PathBuf>,
+    /// Further names `/mcp` may be called by.
+    pub allowed_hosts: Vec<String>,
+    /// Origins of web pages that may call `/mcp`.
+    pub allowed_origins: Vec<String>,
     /// The largest request body.
     pub body_limit_bytes: u64,
     /// How many runs may be under way at once.
@@ -46,6 +55,8 @@ pub struct ServerConfig {
     pub request_timeout: Duration,
     /// How long running runs may go on after SIGTERM.
     pub shutdown_grace: Duration,
+    /// Whether the service goes on with the runs whose process is gone when it starts.
+    pub take_up_runs: bool,
 }
 
 /// Everything configured, ready to use. Made by [`Config::check`] only.
@@ -63,6 +74,18 @@ pub struct Config {
     pub sandbox: SandboxConfig,
     /// `[tools.NAME]` by name.
     pub tools: BTreeMap<String, ToolConfig>,
+    /// The folder with manifests of further tools, where it is there.
+    pub tools_dir: Option<PathBuf>,
+    /// Secrets that manifests name.
+    pub secrets: NamedSecrets,
+    /// The `bwrap` program, where the search path has it.
+    pub bubblewrap: Option<PathBuf>,
+    /// `[mcp.NAME]` by name: the servers that are enabled.
+    pub mcp: BTreeMap<String, McpServerSettings>,
+    /// The servers that are not enabled.
+    pub mcp_disabled: BTreeSet<String>,
+    /// What is sent to these servers and must not be written anywhere.
+    pub mcp_secrets: Vec<String>,
     /// How calls wait for their turn.
     pub rates: LimiterSettings,
     /// How often findings go back to the model.
@@ -71,6 +94,16 @@ pub struct Config {
     pub planning_timeout: Duration,
     /// How often a failed run is planned anew.
     pub replans: u32,
+    /// The same for autonomous runs, where it is more.
+    pub autonomous_replans: u32,
+    /// The policy file, where one is configured.
+    pub policy: Option<Arc<PolicyRules>>,
+    /// How many plans are asked for; the best is taken.
+    pub candidates: u32,
+    /// Whether the model chooses among equal candidates.
+    pub reviewer: bool,
+    /// Whether a model may see what tools and context said in a failed run.
+    pub share_run_data: bool,
     /// The HTTP service.
     pub server: ServerConfig,
     /// Filter of the log.
@@ -98,16 +131,35 @@ impl Config {
         if raw.store != "sqlite" {
             return Err(invalid("store", &raw.store, "`sqlite`; other stores are not part of this version"));
         }
+        let (mcp, mcp_secrets) = super::mcp::check(&raw.mcp, environment)?;
         Ok(Self {
+            mcp,
+            mcp_secrets,
+            mcp_disabled: raw
+                .mcp
+                .iter()
+                .filter(|(_, raw)| !raw.enabled)
+                .map(|(name, _)| name.clone())
+                .collect(),
             data_dir: base_dir.join(&raw.data_dir),
             llm: raw.llm.clone(),
             limits: check_limits(&raw.limits)?,
             sandbox: SandboxConfig::check(&raw.sandbox, raw.server.max_concurrent_runs)?,
             tools: raw.tools.iter().map(|tool| check_tool(tool, environment)).collect::<Result<_>>()?,
+            tools_dir: check_tools_dir(&raw.tools_dir, &base_dir)?,
+            secrets: super::secrets::check(raw, environment)?,
+            bubblewrap: environment.program("bwrap"),
             rates: check_rates(&raw.rates)?,
             repair_rounds: at_most("planner.repair_rounds", raw.planner.repair_rounds, 5)?,
             planning_timeout: duration("planner.timeout", &raw.planner.timeout)?,
             replans: at_most("planner.replans", raw.planner.replans, 3)?,
+            autonomous_replans: at_most("planner.autonomous_replans", raw.planner.autonomous_replans, 10)?,
+            policy: path_or_none(&base_dir, &raw.policy.file)
+                .map(|path| read_policy(&path).map(Arc::new))
+                .transpose()?,
+            candidates: check_candidates(raw.planner.candidates)?,
+            reviewer: raw.planner.reviewer,
+            share_run_data: raw.planner.share_run_data,
             server: check_server(&raw.server, &base_dir)?,
             log_filter: check_filter(&raw.log.filter)?,
             log_json: match raw.log.format.as_str() {
@@ -166,7 +218,25 @@ fn check_tool((name, value): (&String, &Toml), environment: &Environment) -> Res
             take_from_environment(&format!("tools.{name}.databases.{database}"), url, environment)?;
         }
     }
+    if let Some(url) = settings.get_mut("url") {
+        take_from_environment(&format!("tools.{name}.url"), url, environment)?;
+    }
     Ok((name.clone(), ToolConfig { overrides, settings }))
+}
+
+/// The folder of the default name need not be there; one that was named must be.
+fn check_tools_dir(text: &str, base_dir: &Path) -> Result<Option<PathBuf>> {
+    if text.trim().is_empty() {
+        return Err(invalid("tools_dir", text, "the name of a folder"));
+    }
+    let path = base_dir.join(text);
+    if path.is_dir() {
+        return Ok(Some(path));
+    }
+    if text == TOOLS_DIR_DEFAULT && !path.exists() {
+        return Ok(None);
+    }
+    Err(invalid("tools_dir", text, "a folder that is there"))
 }
 
 /// `env:NAME` stands for the value of that variable, so that a password need not be in a file.
@@ -207,11 +277,41 @@ fn check_server(raw: &RawServer, base_dir: &Path) -> Result<ServerConfig> {
     Ok(ServerConfig {
         listen,
         api_keys_file: path_or_none(base_dir, &raw.api_keys_file),
+        allowed_hosts: raw.allowed_hosts.iter().map(|host| check_host(host)).collect::<Result<_>>()?,
+        allowed_origins: raw
+            .allowed_origins
+            .iter()
+            .map(|origin| check_origin(origin))
+            .collect::<Result<_>>()?,
         body_limit_bytes,
         max_concurrent_runs: raw.max_concurrent_runs,
         request_timeout: duration("server.request_timeout", &raw.request_timeout)?,
         shutdown_grace: duration("server.shutdown_grace", &raw.shutdown_grace)?,
+        take_up_runs: raw.take_up_runs,
     })
+}
+
+fn check_host(text: &str) -> Result<String> {
+    let named = url::Url::parse(&format!("http://{text}/"));
+    if named.is_ok_and(|url| url.path() == "/" && url.username().is_empty() && url.query().is_none()) {
+        return Ok(text.to_owned());
+    }
+    Err(invalid(
+        "server.allowed_hosts",
+        text,
+        "a host such as `plans.example.com`, with a port if it is not the usual one",
+    ))
+}
+
+/// The port is written out: without one, any would do.
+fn check_origin(text: &str) -> Result<String> {
+    let origin = url::Url::parse(text).ok().filter(|url| ["http", "https"].contains(&url.scheme()));
+    match origin.as_ref().map(|url| (url.host_str(), url.port_or_known_default(), url.path())) {
+        Some((Some(host), Some(port), "/")) if !text.ends_with('/') => {
+            Ok(format!("{}://{host}:{port}", origin.as_ref().map_or("", |url| url.scheme())))
+        }
+        _ => Err(invalid("server.allowed_origins", text, "an origin such as `https://plans.example.com`")),
+    }
 }
 
 fn path_or_none(base_dir: &Path, text: &str) -> Option<PathBuf> {
@@ -227,6 +327,13 @@ fn at_most(key: &str, value: u32, max: u32) -> Result<u32> {
         return Ok(value);
     }
     Err(invalid(key, &value.to_string(), &format!("at most {max}")).with_limit(max, value))
+}
+
+fn check_candidates(wanted: u32) -> Result<u32> {
+    if wanted == 0 {
+        return Err(invalid("planner.candidates", "0", &format!("a number from 1 to {CANDIDATES_MAX}")));
+    }
+    at_most("planner.candidates", wanted, CANDIDATES_MAX)
 }
 
 pub(super) fn keyed(key: &str, error: &Error) -> Error {

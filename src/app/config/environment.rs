@@ -52,6 +52,13 @@ impl Environment {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// The program of that name in the search path.
+    #[must_use]
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        let path = self.get("PATH").unwrap_or("/usr/local/bin:/usr/bin:/bin");
+        std::env::split_paths(path).map(|folder| folder.join(name)).find(|program| program.is_file())
+    }
+
     /// A variable that holds a secret.
     #[must_use]
     pub fn secret(&self, name: &str) -> Option<SecretString> {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value as Toml};
 
 use super::mask::{mask_passwords, mask_value};
-use super::places::{line_at, lines_of};
 use super::{Config, Environment, RawConfig};
+use crate::base::toml_lines::{line_at, lines_of};
 use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Result, nearest};
 
 /// The variable that names the configuration file.
@@ -150,7 +150,7 @@ pub fn load(environment: &Environment, options: &LoadOptions) -> Result<Loaded> 
     }
     for (key, value) in &options.flags {
         let table = fitting(
-            &key.split('.').collect::<Vec<_>>(),
+            &keys_in(key).iter().map(String::as_str).collect::<Vec<_>>(),
             value.clone(),
             || value.to_string(),
             &format!("the flag for `{key}`"),
@@ -226,6 +226,26 @@ fn fitting(keys: &[&str], written: Toml, text: impl FnOnce() -> String, origin: 
     }
 }
 
+/// The keys of a path as TOML has them: `tools."files.read".rate` has three.
+fn keys_in(path: &str) -> Vec<String> {
+    let mut keys = Vec::new();
+    let mut under = toml::from_str::<Table>(&format!("{path} = 0")).ok();
+    while let Some(table) = under {
+        let mut members = table.into_iter();
+        let (Some((key, value)), None) = (members.next(), members.next()) else { break };
+        keys.push(key);
+        match value {
+            Toml::Table(table) => under = Some(table),
+            _ => return keys,
+        }
+    }
+    if path.contains('"') {
+        return vec![path.to_owned()];
+    }
+    // What is no TOML names no key; its words say what was meant.
+    path.split('.').map(str::to_owned).collect()
+}
+
 /// A TOML literal where the text is one, else a string.
 fn literal(text: &str) -> Toml {
     toml::from_str::<Table>(&format!("value = {text}"))
@@ -267,7 +287,7 @@ fn lay_over(
     }
 }
 
-pub(super) fn join(prefix: &str, key: &str) -> String {
+fn join(prefix: &str, key: &str) -> String {
     if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
 }
 

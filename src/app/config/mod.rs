@@ -11,16 +11,20 @@ mod checked;
 mod environment;
 mod layers;
 mod mask;
-mod places;
+mod mcp;
+mod policy_file;
 mod raw;
 mod sandbox;
+mod secrets;
 
 pub use checked::{Config, OVERRIDE_KEYS, ServerConfig, ToolConfig};
 pub use environment::Environment;
 pub use layers::{ConfigSource, LoadOptions, Loaded, ValueSource, load, validate_text};
 pub(super) use layers::{faulty_key, refused, unknown_field};
 pub use mask::{mask_json, mask_passwords};
-pub use raw::{RawConfig, RawLimits, RawServer};
+pub use mcp::RawMcpServer;
+pub use policy_file::{RawPolicy, parse_policy, read_policy};
+pub use raw::{RawConfig, RawLimits, RawSecret, RawServer};
 pub use sandbox::{RawSandbox, SandboxConfig};
 
 #[cfg(test)]

@@ -1,9 +1,16 @@
 //! What users may write into `luaplan.toml`. Every key has a default that is safe.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::mcp::RawMcpServer;
+use super::policy_file::RawPolicy;
 use super::sandbox::RawSandbox;
 use crate::llm::LlmSettings;
+
+/// The folder of manifests that need not be there.
+pub(super) const TOOLS_DIR_DEFAULT: &str = "luaplan-tools";
 
 /// The whole file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -22,10 +29,18 @@ pub struct RawConfig {
     /// Settings of each tool, and overrides of its manifest (`rate`, `burst`, `timeout`,
     /// `concurrency`, `enabled`).
     pub tools: toml::Table,
+    /// Folder with manifests of further tools; relative to the working folder.
+    pub tools_dir: String,
+    /// Secrets that manifests name, and where each is taken from.
+    pub secrets: BTreeMap<String, RawSecret>,
+    /// MCP servers whose tools plans may call.
+    pub mcp: BTreeMap<String, RawMcpServer>,
     /// How calls wait for their turn.
     pub rates: RawRates,
     /// How the planner works.
     pub planner: RawPlanner,
+    /// What calls need a person's leave, and which are denied.
+    pub policy: RawPolicy,
     /// The HTTP service.
     pub server: RawServer,
     /// The log on standard error.
@@ -41,12 +56,31 @@ impl Default for RawConfig {
             limits: RawLimits::default(),
             sandbox: RawSandbox::default(),
             tools: toml::Table::new(),
+            tools_dir: TOOLS_DIR_DEFAULT.into(),
+            secrets: BTreeMap::new(),
+            mcp: BTreeMap::new(),
             rates: RawRates::default(),
             planner: RawPlanner::default(),
+            policy: RawPolicy::default(),
             server: RawServer::default(),
             log: RawLog::default(),
         }
     }
+}
+
+/// One of `[secrets]`: where it is taken from, never the secret itself.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawSecret {
+    /// The environment variable that holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub env: Option<String>,
+    /// The file that holds it; a line break at its end does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The tools that may use it; every tool whose manifest names it where this is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
 }
 
 /// `[limits]`: a profile, then single limits by name.
@@ -96,11 +130,28 @@ pub struct RawPlanner {
     pub timeout: String,
     /// How often a run that failed is planned anew with its journal as evidence.
     pub replans: u32,
+    /// The same for autonomous runs, where it is more.
+    pub autonomous_replans: u32,
+    /// How many plans are asked for at the same time; the best is taken.
+    pub candidates: u32,
+    /// Whether the model is asked which of several equal candidates to take.
+    pub reviewer: bool,
+    /// Whether a new plan after a failed run may be told what tools and context said: the error's text
+    /// and the beginning of each answer.
+    pub share_run_data: bool,
 }
 
 impl Default for RawPlanner {
     fn default() -> Self {
-        Self { repair_rounds: 2, timeout: "180s".into(), replans: 0 }
+        Self {
+            repair_rounds: 2,
+            timeout: "180s".into(),
+            replans: 0,
+            autonomous_replans: 3,
+            candidates: 1,
+            reviewer: false,
+            share_run_data: false,
+        }
     }
 }
 
@@ -112,6 +163,10 @@ pub struct RawServer {
     pub listen: String,
     /// File with one API key a line (`NAME KEY`), or empty for none.
     pub api_keys_file: String,
+    /// Further names `/mcp` may be called by (`HOST` or `HOST:PORT`); loopback names always may.
+    pub allowed_hosts: Vec<String>,
+    /// Origins of web pages that may call `/mcp` (`https://HOST:PORT`), besides its own on loopback.
+    pub allowed_origins: Vec<String>,
     /// The largest request body.
     pub body_limit: String,
     /// How many runs may be under way at once; further ones are refused with 429.
@@ -120,6 +175,8 @@ pub struct RawServer {
     pub request_timeout: String,
     /// How long running runs may go on after SIGTERM.
     pub shutdown_grace: String,
+    /// Whether `serve` goes on with the runs whose process is gone when it starts.
+    pub take_up_runs: bool,
 }
 
 impl Default for RawServer {
@@ -127,10 +184,13 @@ impl Default for RawServer {
         Self {
             listen: "127.0.0.1:7777".into(),
             api_keys_file: String::new(),
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
             body_limit: "2MiB".into(),
             max_concurrent_runs: 64,
             request_timeout: "120s".into(),
             shutdown_grace: "20s".into(),
+            take_up_runs: true,
         }
     }
 }

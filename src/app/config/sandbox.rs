@@ -14,10 +14,12 @@ use crate::sandbox::EngineKind;
 pub struct RawSandbox {
     /// `mlua` or `piccolo`.
     pub engine: String,
-    /// `process`, `in-process`, or `auto`: process in `serve`, in-process elsewhere.
+    /// `process`, `in-process`, or `auto`: process in `serve` and `mcp`, in-process elsewhere.
     pub isolation: String,
     /// How many workers `serve` keeps ready.
     pub workers_idle: u32,
+    /// How many VMs `serve` keeps ready in its own process, where plans run there.
+    pub vms_idle: u32,
     /// How many workers may serve a run at the same time; 0 means `server.max_concurrent_runs`.
     pub workers_max: u32,
     /// How many runs a worker serves before it ends.
@@ -30,6 +32,7 @@ impl Default for RawSandbox {
             engine: "mlua".into(),
             isolation: AUTO.into(),
             workers_idle: 4,
+            vms_idle: 16,
             workers_max: 0,
             runs_per_worker: 1,
         }
@@ -38,7 +41,7 @@ impl Default for RawSandbox {
 
 const AUTO: &str = "auto";
 
-/// More ready workers than this are memory for nothing.
+/// More ready workers or VMs than this are memory for nothing.
 const IDLE_MAX: u32 = 256;
 
 /// `[sandbox]`, parsed.
@@ -50,6 +53,8 @@ pub struct SandboxConfig {
     pub isolation: Option<Isolation>,
     /// How many workers are kept ready.
     pub workers_idle: u32,
+    /// How many VMs are kept ready in this process, where plans run there.
+    pub vms_idle: u32,
     /// How many workers may serve a run at the same time.
     pub workers_max: u32,
     /// How many runs a worker serves before it ends.
@@ -79,9 +84,11 @@ impl SandboxConfig {
                 .with_help("set `sandbox.isolation` to `process`, or use the engine mlua")
                 .with_detail("key", "sandbox.isolation"));
         }
-        if raw.workers_idle > IDLE_MAX {
-            let key = "sandbox.workers_idle";
-            return Err(invalid(key, &raw.workers_idle.to_string(), &format!("at most {IDLE_MAX}")));
+        for (key, number) in [("sandbox.workers_idle", raw.workers_idle), ("sandbox.vms_idle", raw.vms_idle)]
+        {
+            if number > IDLE_MAX {
+                return Err(invalid(key, &number.to_string(), &format!("at most {IDLE_MAX}")));
+            }
         }
         if raw.runs_per_worker == 0 {
             return Err(invalid("sandbox.runs_per_worker", "0", "a number above zero"));
@@ -90,6 +97,7 @@ impl SandboxConfig {
             engine,
             isolation,
             workers_idle: raw.workers_idle,
+            vms_idle: raw.vms_idle,
             workers_max: if raw.workers_max == 0 { max_concurrent_runs } else { raw.workers_max },
             runs_per_worker: raw.runs_per_worker,
         })

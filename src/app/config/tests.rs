@@ -17,6 +17,18 @@ fn source_of(loaded: &Loaded, key: &str) -> String {
 }
 
 #[test]
+fn flags_name_tools_with_a_dot_in_quotes() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = |key: &str| LoadOptions { file: None, flags: vec![(key.into(), "1/h".into())] };
+    let of = |key: &str| load(&environment(&[], folder.path()), &flags(key));
+    let tools = of("tools.\"files.read\".rate").unwrap().raw.tools;
+    assert_eq!(tools["files.read"]["rate"].as_str(), Some("1/h"));
+    for broken in ["tools.\"files.read.rate", "a = 1\nb", "", "llm."] {
+        assert!(of(broken).is_err(), "{broken}");
+    }
+}
+
+#[test]
 fn each_layer_wins_over_the_ones_below_and_is_named() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(

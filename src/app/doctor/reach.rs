@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{DoctorReport, DoctorState};
 use crate::app::config::{Config, Environment, Loaded};
 use crate::app::wiring;
-use crate::catalog::{Catalog, ToolSpec};
+use crate::catalog::{Catalog, ToolKind, ToolSpec};
 use crate::llm::LlmSettings;
 use crate::tools::query_db::QueryDbSettings;
 
@@ -37,6 +37,24 @@ pub(super) async fn tools(
         hosts(report, config);
     }
     paths(report, config, &catalog);
+    commands(report, config, &catalog).await;
+}
+
+/// Whether tools that are commands can be confined.
+async fn commands(report: &mut DoctorReport, config: &Config, catalog: &Catalog) {
+    if !catalog.iter().any(|spec| spec.kind == ToolKind::Command) {
+        return;
+    }
+    let help = "install bubblewrap and allow user namespaces; without it commands are refused";
+    let Some(bubblewrap) = &config.bubblewrap else {
+        return report.warn("commands", "`bwrap` is not in the PATH", help);
+    };
+    match crate::tools::command::try_bubblewrap(bubblewrap).await {
+        Ok(()) => report.good("commands", format!("{} confines them", bubblewrap.display())),
+        Err(why) => {
+            report.warn("commands", format!("{} cannot work here: {why}", bubblewrap.display()), help);
+        }
+    }
 }
 
 async fn databases(report: &mut DoctorReport, config: &Config, catalog: &Catalog) {

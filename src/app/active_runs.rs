@@ -1,0 +1,189 @@
+//! The runs under way in this process, and how they are brought to an end. Every edge that lets
+//! clients begin runs goes through here, so that they share one bound, one stop and one list.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, oneshot, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
+
+use super::{App, ResumeRequest, RunRequest};
+use crate::base::{Error, ErrorCode, Result, RunId};
+use crate::engine::RunOutcome;
+
+/// A run under way: how to end it, and where its outcome will be.
+#[derive(Clone)]
+pub struct ActiveRun {
+    /// Cancelled to end the run.
+    pub cancel: CancellationToken,
+    /// The outcome, once there is one.
+    pub outcome: watch::Receiver<Option<Arc<RunOutcome>>>,
+}
+
+impl ActiveRun {
+    /// Whether nothing more will happen in it.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        // Without a sender the run's task has broken off.
+        self.outcome.borrow().is_some() || self.outcome.has_changed().is_err()
+    }
+}
+
+/// The runs under way.
+pub struct ActiveRuns {
+    app: Arc<App>,
+    runs: Mutex<Runs>,
+    ended: Notify,
+}
+
+/// Under one lock, so that no run begins after the stop has counted them.
+#[derive(Default)]
+struct Runs {
+    active: HashMap<RunId, ActiveRun>,
+    stopping: bool,
+}
+
+impl ActiveRuns {
+    /// None are under way yet.
+    #[must_use]
+    pub fn new(app: Arc<App>) -> Self {
+        Self { app, runs: Mutex::default(), ended: Notify::new() }
+    }
+
+    /// The application whose runs these are.
+    #[must_use]
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    /// Begins a run in the background.
+    ///
+    /// # Errors
+    /// `too_many_requests` where `server.max_concurrent_runs` are under way, `shutting_down`.
+    pub fn start(self: &Arc<Self>, request: RunRequest) -> Result<ActiveRun> {
+        let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
+        let app = self.app.clone();
+        self.in_background(run_id, cancel, async move { Some(app.run(request).await) })
+    }
+
+    /// Goes on with a run in the background, once it is certain that it can.
+    ///
+    /// # Errors
+    /// As [`App::resume`] and [`ActiveRuns::start`].
+    pub async fn resume(self: &Arc<Self>, request: ResumeRequest) -> Result<ActiveRun> {
+        let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
+        if self.active(&run_id).is_some() {
+            return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")));
+        }
+        let app = self.app.clone();
+        let (sender, taken_up) = oneshot::channel();
+        let run = self.in_background(run_id, cancel, async move {
+            let (result, taken_up) = match app.take_up(request).await {
+                Ok(taken_up) => (Ok(()), Some(taken_up)),
+                Err(error) => (Err(error), None),
+            };
+            // The run goes on even where the request is gone.
+            let _ = sender.send(result);
+            Some(app.go_on(taken_up?).await)
+        })?;
+        taken_up.await.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "the run broke off")))?;
+        Ok(run)
+    }
+
+    fn in_background(
+        self: &Arc<Self>,
+        run_id: RunId,
+        cancel: CancellationToken,
+        work: impl Future<Output = Option<RunOutcome>> + Send + 'static,
+    ) -> Result<ActiveRun> {
+        let (sender, outcome) = watch::channel(None);
+        let run = ActiveRun { cancel, outcome };
+        {
+            let mut runs = self.lock();
+            if runs.stopping {
+                return Err(Error::new(ErrorCode::ShuttingDown, "the server is stopping"));
+            }
+            let (limit, under_way) = (self.app.config().server.max_concurrent_runs, runs.active.len());
+            if under_way >= limit as usize {
+                let message = "as many runs as may be are under way";
+                return Err(Error::new(ErrorCode::TooManyRequests, message).with_limit(limit, under_way));
+            }
+            runs.active.insert(run_id.clone(), run.clone());
+        }
+        let span = tracing::info_span!("run", run_id = %run_id);
+        let place = Place { runs: self.clone(), run_id };
+        tokio::spawn(
+            async move {
+                tracing::info!("the run began");
+                let Some(outcome) = work.await else { return };
+                let code = outcome.error().map(|error| error.code().as_str());
+                tracing::info!(status = outcome.status().as_str(), code, "the run ended");
+                // Nobody waiting for the outcome is no fault.
+                let _ = sender.send(Some(Arc::new(outcome)));
+                drop(place);
+            }
+            .instrument(span),
+        );
+        Ok(run)
+    }
+
+    /// The run of this id, where this process runs it.
+    #[must_use]
+    pub fn active(&self, run_id: &RunId) -> Option<ActiveRun> {
+        self.lock().active.get(run_id).cloned()
+    }
+
+    /// Whether no run may begin any more.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.lock().stopping
+    }
+
+    /// From now on no run begins.
+    pub fn stop_accepting(&self) {
+        self.lock().stopping = true;
+    }
+
+    /// Waits until no run is under way, at most until `deadline`.
+    pub async fn wait_until_idle(&self, deadline: Instant) {
+        loop {
+            let ended = self.ended.notified();
+            if self.lock().active.is_empty() || tokio::time::timeout_at(deadline, ended).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Waits for a place to become free. Looks again after a second, as a run may end before this is asked.
+    pub async fn until_one_ends(&self) {
+        const LOOK_AGAIN: Duration = Duration::from_secs(1);
+        let _ = tokio::time::timeout(LOOK_AGAIN, self.ended.notified()).await;
+    }
+
+    /// Ends every run.
+    pub fn cancel_all(&self) {
+        for run in self.lock().active.values() {
+            run.cancel.cancel();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Runs> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A run's place among those under way; given back even where the run's task breaks off.
+struct Place {
+    runs: Arc<ActiveRuns>,
+    run_id: RunId,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.runs.lock().active.remove(&self.run_id);
+        self.runs.ended.notify_waiters();
+    }
+}

@@ -1,0 +1,136 @@
+//! What clients of a service may ask for, and how far: the same at every edge.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::{Value as Json, json};
+
+use super::App;
+use crate::base::{Error, ErrorCode, LimitName, Limits, Result};
+use crate::journal::{JournalRead as _, RecordFilter};
+
+/// In whose name a client asks: the name of its API key, or `local` where there are no keys. An edge
+/// puts it into the extensions of a request it let pass.
+#[derive(Debug, Clone)]
+pub struct Tenant(pub String);
+
+const AUDIT_DEFAULT: u32 = 100;
+const AUDIT_MAX: u32 = 1000;
+
+/// The longest name of a plan.
+const NAME_CHARACTERS_MAX: usize = 128;
+
+/// Whether a plan may be called that.
+///
+/// # Errors
+/// `bad_request` where the name is empty or too long.
+pub fn check_plan_name(name: &str) -> Result<()> {
+    let length = name.chars().count();
+    if (1..=NAME_CHARACTERS_MAX).contains(&length) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::BadRequest, "`name` is empty or too long")
+        .with_limit(NAME_CHARACTERS_MAX, length)
+        .with_help("leave it out, or give one that fits on a line"))
+}
+
+/// The server's limits with the request's below them. A request can ask for less, never for more.
+///
+/// # Errors
+/// `bad_request` for a limit that is not known, not a number with its unit, or above the server's.
+pub fn lowered(server: &Limits, wanted: &BTreeMap<String, Json>) -> Result<Limits> {
+    let mut limits = server.clone();
+    for (name, value) in wanted {
+        let bad = |error: &Error| {
+            Error::new(ErrorCode::BadRequest, format!("limits.{name}: {}", error.message()))
+                .with_help(error.help().to_owned())
+        };
+        let limit: LimitName = name.parse().map_err(|error| bad(&error))?;
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        limits.set(limit, &text).map_err(|error| bad(&error))?;
+        if limits.get(limit) > server.get(limit) {
+            let message = format!("limits.{name} is above the server's own");
+            return Err(
+                Error::new(ErrorCode::BadRequest, message).with_limit(server.get(limit), limits.get(limit))
+            );
+        }
+    }
+    Ok(limits)
+}
+
+/// A `limit` of a list, or `default`.
+///
+/// # Errors
+/// `bad_request` for 0 and for more than `max`.
+pub fn bounded(limit: Option<u32>, default: u32, max: u32) -> Result<u32> {
+    match limit {
+        None => Ok(default),
+        Some(limit) if (1..=max).contains(&limit) => Ok(limit),
+        Some(limit) => {
+            Err(Error::new(ErrorCode::BadRequest, format!("`limit` must be 1 to {max}"))
+                .with_limit(max, limit))
+        }
+    }
+}
+
+fn instant(name: &str, text: Option<&str>) -> Result<Option<Timestamp>> {
+    text.map(str::parse).transpose().map_err(|_| {
+        Error::new(ErrorCode::BadRequest, format!("`{name}` is not an instant"))
+            .with_help("write it by RFC 3339: `2026-01-31T10:00:00Z`")
+    })
+}
+
+/// Which records of the audit log; what is absent does not matter.
+#[derive(Debug, Clone, Default)]
+pub struct AuditWishes {
+    /// Only this run.
+    pub run: Option<String>,
+    /// Only calls of this tool.
+    pub tool: Option<String>,
+    /// Only events of this name.
+    pub event: Option<String>,
+    /// `ok` or `failed`.
+    pub outcome: Option<String>,
+    /// Not before this instant (RFC 3339).
+    pub since: Option<String>,
+    /// Before this instant (RFC 3339).
+    pub until: Option<String>,
+    /// Only records after this sequence number.
+    pub after: Option<u64>,
+    /// At most so many; 1 to 1000, 100 when absent.
+    pub limit: Option<u32>,
+}
+
+impl App {
+    /// `{"records", "next"}`: oldest first, and what to go on after where there may be more.
+    ///
+    /// # Errors
+    /// `bad_request` for what cannot be understood, and as reading the journal.
+    pub async fn audit(&self, wishes: AuditWishes) -> Result<Json> {
+        let limit = bounded(wishes.limit, AUDIT_DEFAULT, AUDIT_MAX)?;
+        let ok = match wishes.outcome.as_deref() {
+            None => None,
+            Some("ok") => Some(true),
+            Some("failed") => Some(false),
+            Some(other) => {
+                let message = format!("`outcome` is `{other}`, expected `ok` or `failed`");
+                return Err(Error::new(ErrorCode::BadRequest, message));
+            }
+        };
+        let filter = RecordFilter {
+            run_id: wishes.run.as_deref().map(str::parse).transpose()?,
+            tool: wishes.tool,
+            events: wishes.event.into_iter().collect(),
+            ok,
+            since: instant("since", wishes.since.as_deref())?,
+            until: instant("until", wishes.until.as_deref())?,
+            after_sequence: wishes.after,
+            limit: Some(limit),
+            newest_first: false,
+        };
+        let records = self.journal().records(filter).await?;
+        let full = u32::try_from(records.len()).is_ok_and(|count| count == limit);
+        let next = records.last().filter(|_| full).map(|record| record.sequence);
+        Ok(json!({ "records": records, "next": next }))
+    }
+}

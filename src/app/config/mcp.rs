@@ -1,0 +1,158 @@
+//! `[mcp.NAME]`: servers whose tools plans may call.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Environment;
+use super::checked::{invalid, keyed};
+use crate::base::{Effect, Error, ErrorCode, Result, parse_duration};
+use crate::catalog::{is_builtin, is_lua_keyword};
+use crate::plan::globals;
+use crate::tools::mcp::{McpServerSettings, McpTransport};
+
+/// `[mcp.NAME]`, as written. Exactly one of `command` and `url`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawMcpServer {
+    /// The program to start, and its arguments. No shell reads them.
+    pub command: Vec<String>,
+    /// Variables of this environment the program gets, besides `PATH`.
+    pub env: Vec<String>,
+    /// The address of a server that runs already.
+    pub url: String,
+    /// What is sent with each request; `env:NAME` stands for the value of a variable.
+    pub headers: BTreeMap<String, String>,
+    /// Effects of single tools: `read`, `write`, `send` or `spend`.
+    pub effects: BTreeMap<String, String>,
+    /// How long the server may take until it answers after its start.
+    pub start_timeout: String,
+    /// False takes the server's tools away.
+    pub enabled: bool,
+}
+
+impl Default for RawMcpServer {
+    fn default() -> Self {
+        Self {
+            command: Vec::new(),
+            env: Vec::new(),
+            url: String::new(),
+            headers: BTreeMap::new(),
+            effects: BTreeMap::new(),
+            start_timeout: "20s".into(),
+            enabled: true,
+        }
+    }
+}
+
+/// What of a variable's name says that its value is secret.
+const SECRET_WORDS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
+
+/// `[mcp]`, checked: the servers that are enabled, and the secrets that go to servers.
+pub(super) fn check(
+    raw: &BTreeMap<String, RawMcpServer>,
+    environment: &Environment,
+) -> Result<(BTreeMap<String, McpServerSettings>, Vec<String>)> {
+    let (mut servers, mut secrets) = (BTreeMap::new(), Vec::new());
+    for (name, raw) in raw.iter().filter(|(_, raw)| raw.enabled) {
+        check_name(name)?;
+        let settings = McpServerSettings {
+            name: name.clone(),
+            transport: transport(name, raw, environment, &mut secrets)?,
+            start_timeout: start_timeout(name, &raw.start_timeout)?,
+            effects: raw.effects.iter().map(|effect| check_effect(name, effect)).collect::<Result<_>>()?,
+        };
+        servers.insert(name.clone(), settings);
+    }
+    Ok((servers, secrets))
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let key = format!("mcp.{name}");
+    let well_formed = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if !well_formed || is_lua_keyword(name) {
+        return Err(invalid(
+            &key,
+            name,
+            "a name of lower-case letters, digits and `_` that is no word of Lua",
+        ));
+    }
+    if globals::all().any(|global| global == name) || is_builtin(name) {
+        return Err(invalid(&key, name, "a name that plans do not have for something else"));
+    }
+    Ok(())
+}
+
+fn transport(
+    name: &str,
+    raw: &RawMcpServer,
+    environment: &Environment,
+    secrets: &mut Vec<String>,
+) -> Result<McpTransport> {
+    let key = format!("mcp.{name}");
+    match (raw.command.is_empty(), raw.url.is_empty()) {
+        (false, true) => {
+            let mut variables = BTreeMap::new();
+            for variable in raw.env.iter().map(String::as_str).chain(["PATH"]) {
+                let Some(value) = environment.get(variable) else { continue };
+                if SECRET_WORDS.iter().any(|word| variable.to_ascii_uppercase().contains(word)) {
+                    secrets.push(value.to_owned());
+                }
+                variables.insert(variable.to_owned(), value.to_owned());
+            }
+            Ok(McpTransport::Command {
+                command: raw.command.clone(),
+                environment: variables,
+                folder: environment.working_dir.clone(),
+            })
+        }
+        (true, false) => {
+            if !url::Url::parse(&raw.url).is_ok_and(|url| ["http", "https"].contains(&url.scheme())) {
+                return Err(invalid(
+                    &format!("{key}.url"),
+                    &raw.url,
+                    "an address such as `https://example.com/mcp`",
+                ));
+            }
+            let mut headers = BTreeMap::new();
+            for (header, value) in &raw.headers {
+                let value = match value.strip_prefix("env:") {
+                    None => value.clone(),
+                    Some(variable) => {
+                        let key = format!("{key}.headers.{header}");
+                        let found = environment.get(variable).ok_or_else(|| {
+                            let message = format!("{key} is taken from ${variable}, which is not set");
+                            Error::new(ErrorCode::ConfigInvalid, message).with_detail("key", key.as_str())
+                        })?;
+                        secrets.push(found.to_owned());
+                        // What follows `Bearer` is a secret by itself.
+                        secrets.extend(found.split_once(' ').map(|(_, rest)| rest.trim().to_owned()));
+                        found.to_owned()
+                    }
+                };
+                headers.insert(header.clone(), value);
+            }
+            Ok(McpTransport::Url { url: raw.url.clone(), headers })
+        }
+        _ => {
+            let message = format!("{key} needs exactly one of `command` and `url`");
+            Err(Error::new(ErrorCode::ConfigInvalid, message).with_detail("key", key.as_str()))
+        }
+    }
+}
+
+fn start_timeout(name: &str, text: &str) -> Result<Duration> {
+    parse_duration(text).map_err(|error| keyed(&format!("mcp.{name}.start_timeout"), &error))
+}
+
+fn check_effect(server: &str, (tool, text): (&String, &String)) -> Result<(String, Effect)> {
+    let effect = [Effect::Read, Effect::Write, Effect::Send, Effect::Spend]
+        .into_iter()
+        .find(|effect| effect.as_str() == text)
+        .ok_or_else(|| {
+            invalid(&format!("mcp.{server}.effects.{tool}"), text, "`read`, `write`, `send` or `spend`")
+        })?;
+    Ok((tool.clone(), effect))
+}

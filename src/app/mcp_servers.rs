@@ -1,0 +1,138 @@
+//! MCP servers as sources of tools: what was accepted of each, and accepting it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::config::Config;
+use crate::base::{Effect, Error, ErrorCode, Result, ToolFailure};
+use crate::bus::Tool;
+use crate::catalog::ToolSpec;
+use crate::tools::mcp::{Accepted, Change, McpConnection, McpServerSettings, McpTool, Refused};
+
+/// The servers, none of them started.
+pub(super) struct McpServers(BTreeMap<String, (Arc<McpConnection>, Accepted)>);
+
+/// One tool of a server, as it is shown to who accepts it.
+#[derive(Debug, Clone, Serialize)]
+pub struct OfferedTool {
+    /// The name plans call.
+    pub name: String,
+    /// How it differs from what was accepted before.
+    pub change: Change,
+    /// What a call does to the world, as hints and configuration say; absent where it is gone.
+    pub effect: Option<Effect>,
+    /// What it does, in the server's words.
+    pub description: Option<String>,
+}
+
+/// What a server offers.
+#[derive(Debug, Clone, Serialize)]
+pub struct McpOffer {
+    /// The server.
+    pub server: String,
+    /// Its tools.
+    pub tools: Vec<OfferedTool>,
+    /// What cannot be taken.
+    pub refused: Vec<Refused>,
+    /// Whether it is accepted now.
+    pub accepted: bool,
+}
+
+/// The tools that were accepted of each server.
+///
+/// # Errors
+/// `config_invalid` for a server with the name of one of `others`; as [`Accepted::load`].
+pub(super) fn declared(config: &Config, others: &[ToolSpec]) -> Result<Vec<ToolSpec>> {
+    let mut specs = Vec::new();
+    for (name, settings) in &config.mcp {
+        if let Some(other) = others.iter().find(|spec| spec.name.split('.').next() == Some(name)) {
+            let message = format!("mcp.{name}: plans know `{name}` by the tool `{}` already", other.name);
+            return Err(Error::new(ErrorCode::ConfigInvalid, message)
+                .with_help("choose another name for the server, or for the tool and its file")
+                .with_detail("key", format!("mcp.{name}")));
+        }
+        for tool in Accepted::load(&path(config, name))?.tools {
+            specs.push(tool.spec(settings)?);
+        }
+    }
+    Ok(specs)
+}
+
+/// Whether settings of `tool` may stand there although there is no such tool: its server is not
+/// enabled, or nothing of it was accepted yet.
+pub(super) fn may_have(config: &Config, specs: &[ToolSpec], tool: &str) -> bool {
+    let Some((server, _)) = tool.split_once('.') else { return false };
+    let has_tools = specs.iter().any(|spec| spec.name.split('.').next() == Some(server));
+    config.mcp_disabled.contains(server) || (config.mcp.contains_key(server) && !has_tools)
+}
+
+impl McpServers {
+    pub(super) fn new(config: &Config) -> Result<Self> {
+        let server = |(name, settings): (&String, &McpServerSettings)| {
+            let accepted = Accepted::load(&path(config, name))?;
+            Ok((name.clone(), (Arc::new(McpConnection::new(settings.clone())), accepted)))
+        };
+        config.mcp.iter().map(server).collect::<Result<_>>().map(Self)
+    }
+
+    /// The tool behind `spec`.
+    pub(super) fn tool(&self, spec: &ToolSpec) -> Result<Arc<dyn Tool>> {
+        let found = spec.name.split_once('.').and_then(|(server, name)| {
+            let (connection, accepted) = self.0.get(server)?;
+            let tool = accepted.tools.iter().find(|tool| tool.name == name)?;
+            Some(McpTool::new(spec.clone(), tool.clone(), connection.clone()))
+        });
+        match found {
+            Some(tool) => Ok(Arc::new(tool)),
+            None => Err(Error::new(ErrorCode::Internal, format!("no server has the tool `{}`", spec.name))),
+        }
+    }
+}
+
+/// Asks a server what it offers, and with `accept` takes that as what plans may call.
+///
+/// # Errors
+/// `not_found` where no such server is configured; `mcp_unavailable` and `mcp_failed` as it answers;
+/// `config_unreadable` where what is accepted cannot be read or written.
+pub async fn offer_of_mcp_server(config: &Config, name: &str, accept: bool) -> Result<McpOffer> {
+    let settings = config.mcp.get(name).ok_or_else(|| {
+        let known: Vec<&str> = config.mcp.keys().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        Error::new(ErrorCode::NotFound, format!("no MCP server `{name}` is configured"))
+            .with_help(format!("the servers are: {known}; add `[mcp.{name}]` to luaplan.toml"))
+    })?;
+    let path = path(config, name);
+    let before = Accepted::load(&path)?;
+    let (offered, refused) =
+        McpConnection::new(settings.clone()).offered().await.map_err(|failure| error_of(&failure))?;
+    let tools = offered
+        .changes(&before)
+        .into_iter()
+        .map(|(tool, change)| {
+            let spec = offered.tools.iter().find(|offered| offered.name == tool);
+            let spec = spec.map(|tool| tool.spec(settings)).transpose()?;
+            Ok(OfferedTool {
+                name: format!("{name}.{tool}"),
+                change,
+                effect: spec.as_ref().map(|spec| spec.effect),
+                description: spec.map(|spec| spec.description),
+            })
+        })
+        .collect::<Result<_>>()?;
+    if accept {
+        offered.save(&path)?;
+    }
+    Ok(McpOffer { server: name.to_owned(), tools, refused, accepted: accept })
+}
+
+fn path(config: &Config, server: &str) -> PathBuf {
+    config.data_dir.join("mcp").join(format!("{server}.json"))
+}
+
+fn error_of(failure: &ToolFailure) -> Error {
+    let code = failure.code.parse().unwrap_or(ErrorCode::McpFailed);
+    Error::new(code, failure.message.clone())
+}

@@ -1,0 +1,171 @@
+//! The planning part of a run: a task becomes a checked plan, and again where its run failed.
+
+use std::path::PathBuf;
+
+use super::runs::Run;
+use super::trials::AppTrials;
+use super::{RunRequest, Work};
+use crate::base::{Effect, Error, ErrorCode, Result, Value};
+use crate::engine::RunOutcome;
+use crate::journal::{CallEnd, CallState, Durability, EventBody, JournalRead as _};
+use crate::plan::CheckedPlan;
+use crate::planner::{CANDIDATES_MAX, FailedRun, PastCall, PlanningRequest, Proposal};
+use crate::testkit::count_tests;
+
+/// How a task should be planned, where it is not as configured.
+#[derive(Debug, Clone, Default)]
+pub struct PlanWishes {
+    /// How many plans to choose from; `None` takes `planner.candidates`.
+    pub candidates: Option<u32>,
+    /// A `*_test.lua` the plan must pass before it is taken.
+    pub tests: Option<PathBuf>,
+}
+
+impl PlanWishes {
+    /// Whether the number of candidates is one that can be asked for.
+    ///
+    /// # Errors
+    /// `bad_request` for none or more than eight.
+    pub fn validate(&self) -> Result<()> {
+        match self.candidates {
+            Some(wanted) if !(1..=CANDIDATES_MAX).contains(&wanted) => Err(Error::new(
+                ErrorCode::BadRequest,
+                format!("`candidates` is {wanted}; from 1 to {CANDIDATES_MAX} plans can be asked for"),
+            )
+            .with_limit(CANDIDATES_MAX, wanted)
+            .with_help(format!("ask for 1 to {CANDIDATES_MAX}"))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// A checked plan for the task.
+    pub(super) async fn propose(&self, task: &str, context: &Value) -> Result<Proposal> {
+        let limits = &self.request.limits;
+        self.plan(&self.app.planning_request(task, context, limits)).await
+    }
+
+    async fn plan(&self, wanted: &PlanningRequest<'_>) -> Result<Proposal> {
+        let planner = self.app.planner()?;
+        let RunRequest { planning, limits, cancel, .. } = self.request;
+        planning.validate()?;
+        let candidates = planning.candidates.unwrap_or(self.app.config.candidates);
+        if let Some(tests) = &planning.tests {
+            // Before a model is paid for plans that could not be tested.
+            count_tests(tests, &self.app.catalog, limits).await?;
+        }
+        let check = |source: &str| self.app.check_planned(source, wanted.task, limits, wanted.context);
+        let trials =
+            AppTrials { app: self.app, limits, context: wanted.context, tests: planning.tests.as_deref() };
+        let planning = async {
+            if candidates > 1 || trials.tests.is_some() {
+                planner.best_of(candidates, wanted, &check, &trials, self.log, self.budget).await
+            } else {
+                planner.plan(wanted, &check, self.log, self.budget).await
+            }
+        };
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(Error::new(ErrorCode::Cancelled, "the run was cancelled")),
+            planned = tokio::time::timeout(self.app.config.planning_timeout, planning) => {
+                planned.unwrap_or_else(|_| Err(self.planning_took_too_long()))
+            }
+        }
+    }
+
+    fn planning_took_too_long(&self) -> Error {
+        let limit_ms = u64::try_from(self.app.config.planning_timeout.as_millis()).unwrap_or(u64::MAX);
+        Error::new(ErrorCode::LlmTimeout, "no plan was found in the time planning may take")
+            .with_limit(limit_ms, u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX))
+            .with_help("raise `planner.timeout`, or use a faster model")
+    }
+
+    /// A new plan for a run that failed in a way a better plan could avoid. `attempt` counts from 1;
+    /// `calls_told` is how many calls earlier plans made, and is moved on.
+    pub(super) async fn replan(
+        &self,
+        attempt: u32,
+        calls_told: &mut usize,
+        plan: &CheckedPlan,
+        context: &Value,
+        outcome: &RunOutcome,
+    ) -> Option<CheckedPlan> {
+        let (Work::Task(task), Some(error)) = (&self.request.work, outcome.error()) else { return None };
+        if !is_for_a_better_plan(error.code()) {
+            return None;
+        }
+        let failed = self.failed_run(calls_told, plan, error).await.ok()?;
+        let round = EventBody::ReplanRound {
+            attempt,
+            attempts_max: self.replans_max(),
+            code: failed.code.clone(),
+            message: failed.told_message(),
+            line: failed.line,
+            calls: failed.calls.len() as u64,
+        };
+        self.log.emit(round, Durability::Ordered).await.ok()?;
+        let request = PlanningRequest {
+            failed: Some(&failed),
+            ..self.app.planning_request(task, context, &self.request.limits)
+        };
+        self.plan(&request).await.ok().map(|proposal| proposal.plan)
+    }
+
+    async fn failed_run(
+        &self,
+        calls_told: &mut usize,
+        plan: &CheckedPlan,
+        error: &Error,
+    ) -> Result<FailedRun> {
+        let state = self.app.journal.run_state(self.log.run_id()).await?;
+        let calls = state.map(|state| state.calls).unwrap_or_default();
+        let shares_data = self.app.config.share_run_data;
+        let past = |call: &CallState| PastCall {
+            tool: call.tool.clone(),
+            line: call.line,
+            code: call.end.as_ref().and_then(|end| end.code.clone()),
+            has_effect: call.effect.is_some_and(|effect| effect != Effect::Read),
+            said: call.end.as_ref().filter(|_| shares_data).and_then(said),
+        };
+        let mut earlier: Vec<PastCall> = calls.iter().map(past).collect();
+        let calls = earlier.split_off((*calls_told).min(earlier.len()));
+        *calls_told = earlier.len() + calls.len();
+        earlier.retain(|call| call.has_effect && call.code.is_none());
+        let line = error.details().get("line").and_then(serde_json::Value::as_u64);
+        Ok(FailedRun {
+            source: plan.source().to_owned(),
+            code: error.code().as_str().to_owned(),
+            message: error.message().to_owned(),
+            line: line.and_then(|line| u32::try_from(line).ok()),
+            limit: error
+                .limit()
+                .zip(error.observed())
+                .map(|(limit, seen)| (limit.to_string(), seen.to_string())),
+            calls,
+            earlier,
+            shares_data,
+        })
+    }
+}
+
+fn said(end: &CallEnd) -> Option<String> {
+    let told = if end.ok { &end.result } else { &end.error };
+    told.as_ref().map(ToString::to_string)
+}
+
+/// Whether another plan could end better: errors of the plan, and limits each plan has anew.
+fn is_for_a_better_plan(code: ErrorCode) -> bool {
+    use ErrorCode as C;
+    matches!(
+        code,
+        C::PlanError
+            | C::ToolErrorUsed
+            | C::ToolErrorIgnored
+            | C::LimitInstructions
+            | C::LimitMemory
+            | C::LimitCallDepth
+            | C::LimitOutputBytes
+            | C::LimitPrintBytes
+    )
+}

@@ -1,0 +1,334 @@
+//! Running a recorded run again without any effect, and saying what differs.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use super::App;
+use super::resume::{limits_of, recorded_source};
+use super::run_end::{ended_by_policy, failed};
+use crate::base::{CallOutcome, ContentHash, Error, ErrorCode, Limits, Result, RunId, ToolFailure, Value};
+use crate::bus::{CallHandler, RunBudget};
+use crate::catalog::{CallRequest, Catalog};
+use crate::engine::{
+    DriveRequest, FromJournal, NothingMore, RecordedCalls, RecordedOutput, RunOutcome, arguments_as_recorded,
+    drive, has_redacted,
+};
+use crate::journal::{CallState, EventBody, MemoryJournal, Redactor, RunLog, RunState, RunStatus};
+
+/// A run to be replayed.
+#[derive(Debug, Clone)]
+pub struct ReplayRequest {
+    /// The run.
+    pub run_id: RunId,
+    /// Another plan to run against what is on record: its name and source.
+    pub with: Option<(String, String)>,
+    /// Cancelled when somebody ends the replay.
+    pub cancel: CancellationToken,
+}
+
+/// A call that only one of two runs made.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CallDifference {
+    /// `missing`: on record, and not made now. `new`: made now, and not on record.
+    pub difference: &'static str,
+    /// The tool.
+    pub tool: String,
+    /// Line of the plan that made it.
+    pub line: Option<u32>,
+    /// Its arguments.
+    pub arguments: Json,
+}
+
+/// What came of a replay.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReplayReport {
+    /// The run that was replayed.
+    pub run_id: RunId,
+    /// Whether end, output and calls are those on record.
+    pub same: bool,
+    /// What differs, a sentence each.
+    pub differences: Vec<String>,
+    /// Calls that differ.
+    pub calls: Vec<CallDifference>,
+    /// How the run ended, as on record; null where it has no end of its own.
+    pub recorded: Json,
+    /// How the replay ended.
+    pub replayed: Json,
+    /// Calls answered from the journal.
+    pub calls_answered: u64,
+}
+
+impl App {
+    /// Runs a recorded plan again, or another one against what is on record. Nothing is called, no
+    /// model is asked, nothing is written. The same plan must make the same calls under the same ids,
+    /// and come to the same end; another plan gets the recorded answer for each call it makes with the
+    /// same arguments, in their order, and a failure (`call_not_on_record`) for any other.
+    ///
+    /// # Errors
+    /// `not_found`; `run_not_resumable` where the journal lacks what is needed; `check_refused` for a
+    /// plan that may not run.
+    pub async fn replay(&self, request: ReplayRequest) -> Result<ReplayReport> {
+        let run_id = &request.run_id;
+        let state = self.known_run(run_id).await?;
+        let refused = |what: &str| {
+            Err(Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}"))
+                .with_help("replay a run whose calls are on record"))
+        };
+        if state.status == RunStatus::Running && self.is_under_way(&state) {
+            return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")));
+        }
+        if state.mocked {
+            return refused("was answered by mocks, whose answers are not on record");
+        }
+        if has_redacted(&state.context) {
+            return refused("began with a secret in its context, which is not in the journal");
+        }
+        let Some((source, _)) = recorded_source(&state)? else {
+            return refused("never had a plan that ran");
+        };
+        let limits = limits_of(&state)?;
+        let (name, source) = match &request.with {
+            Some((name, source)) => (name.as_str(), source.as_str()),
+            None => (state.plan_name.as_deref().unwrap_or("plan"), source),
+        };
+        let context = Value::from_exact_json(state.context.clone())?;
+        let plan = self.checked(source, name, &limits, Some(&context))?;
+        let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
+        let answers = Arc::new(self.answers(&state, &limits, request.with.is_some())?);
+        let tools = self.catalog.names().map(str::to_owned).collect();
+        let drive_request = DriveRequest {
+            calls_before,
+            // Nothing is waited for.
+            recorded: RecordedOutput { prints: 0, retries: u32::MAX },
+            workers: self.workers.clone(),
+            vms: self.vms.clone(),
+            cancel: request.cancel,
+            ..DriveRequest::new(plan, context, tools, limits)
+        };
+        let log = RunLog::new(
+            run_id.clone(),
+            Arc::new(MemoryJournal::default()),
+            self.clock.clone(),
+            self.randomness.clone(),
+            self.redactor.clone(),
+            Vec::new(),
+        );
+        let mut outcome = drive(drive_request, &*answers, &log).await;
+        if let Some(named) = outcome.error().and_then(|error| ended_by_policy(error, &state.calls)) {
+            outcome.result = Err(named);
+        }
+        Ok(self.report(&state, &outcome, &answers, request.with.is_some()))
+    }
+
+    fn answers(&self, state: &RunState, limits: &Limits, is_other_plan: bool) -> Result<Answers> {
+        let by: Arc<dyn CallHandler> = if is_other_plan {
+            Arc::new(ByArguments {
+                outcomes: Mutex::new(by_arguments(&state.calls)?),
+                catalog: self.catalog.clone(),
+                redactor: self.redactor.clone(),
+            })
+        } else {
+            Arc::new(FromJournal {
+                calls: RecordedCalls::of(&state.calls)?,
+                catalog: self.catalog.clone(),
+                redactor: self.redactor.clone(),
+                budget: Arc::new(RunBudget::new(limits.clone(), 0)),
+                next: Arc::new(NothingMore),
+            })
+        };
+        Ok(Answers { by, made: Mutex::default() })
+    }
+
+    fn report(
+        &self,
+        state: &RunState,
+        outcome: &RunOutcome,
+        answers: &Answers,
+        is_other_plan: bool,
+    ) -> ReplayReport {
+        let made = std::mem::take(&mut *answers.made.lock().unwrap_or_else(PoisonError::into_inner));
+        let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
+        let recorded_calls: Vec<&CallState> =
+            state.calls.iter().filter(|call| call.call_id.sequence() > calls_before).collect();
+        let calls = self.call_differences(&recorded_calls, &made);
+        let (recorded, replayed) = (recorded_end(state), self.end_of(outcome));
+        let stops_short = recorded.is_null() && !is_other_plan;
+        let mut differences = Vec::new();
+        if !stops_short && recorded != replayed {
+            differences.push("the end differs".to_owned());
+        }
+        let from = state.accepted.as_ref().map_or(0, |plan| plan.printed_from);
+        let printed = self.redactor.text(&outcome.printed);
+        if !stops_short && state.printed.get(from..) != Some(printed.as_str()) {
+            differences.push("the output differs".to_owned());
+        }
+        let instructions = state.usage.map(|usage| usage.instructions);
+        if let (false, Some(before), 0) = (is_other_plan, instructions, calls_before)
+            && !recorded.is_null()
+            && before != outcome.usage.instructions
+        {
+            let now = outcome.usage.instructions;
+            differences.push(format!("it took {now} instructions; on record are {before}"));
+        }
+        if !calls.is_empty() && !stops_short {
+            differences.push(format!("{} call(s) differ", calls.len()));
+        }
+        ReplayReport {
+            run_id: state.run_id.clone(),
+            same: differences.is_empty(),
+            differences,
+            calls: if stops_short { Vec::new() } else { calls },
+            recorded,
+            replayed,
+            calls_answered: made.len() as u64,
+        }
+    }
+
+    /// How a run ended, in the form the journal would have it.
+    fn end_of(&self, outcome: &RunOutcome) -> Json {
+        let mut body = match &outcome.result {
+            Ok(value) => EventBody::RunFinished {
+                stop_reason: "completed".into(),
+                result: value.to_json(),
+                usage: outcome.usage,
+            },
+            Err(error) => failed(error, outcome.usage),
+        };
+        self.redactor.event(&mut body);
+        match body {
+            EventBody::RunFinished { result, .. } => json!({ "status": "succeeded", "result": result }),
+            EventBody::RunFailed { error, .. } => json!({ "status": "failed", "error": error }),
+            _ => Json::Null,
+        }
+    }
+
+    fn call_differences(&self, recorded: &[&CallState], made: &[CallRequest]) -> Vec<CallDifference> {
+        let mut open = ByContent::default();
+        for call in recorded {
+            open.put(call, ());
+        }
+        let mut differences = Vec::new();
+        for call in made {
+            if open.take(call, &self.catalog, &self.redactor).is_none() {
+                let arguments = forms(call, &self.catalog, &self.redactor).next().unwrap_or_default();
+                differences.push(CallDifference {
+                    difference: "new",
+                    tool: call.tool.clone(),
+                    line: call.line,
+                    arguments,
+                });
+            }
+        }
+        for call in recorded {
+            if open.is_left(call) {
+                differences.push(CallDifference {
+                    difference: "missing",
+                    tool: call.tool.clone(),
+                    line: call.line,
+                    arguments: call.arguments.clone(),
+                });
+            }
+        }
+        differences
+    }
+}
+
+/// How the run ended, as on record; null where its end did not come from the plan.
+fn recorded_end(state: &RunState) -> Json {
+    let from_outside = [ErrorCode::LimitWallTime, ErrorCode::Interrupted];
+    match state.status {
+        RunStatus::Succeeded => json!({ "status": "succeeded", "result": state.result }),
+        RunStatus::Failed if from_outside.iter().all(|code| state.code.as_deref() != Some(code.as_str())) => {
+            json!({ "status": "failed", "error": state.error })
+        }
+        _ => Json::Null,
+    }
+}
+
+/// A call's arguments in each form the journal may have them: bound, then as written.
+fn forms<'a>(
+    call: &'a CallRequest,
+    catalog: &'a Catalog,
+    redactor: &'a Redactor,
+) -> impl Iterator<Item = Json> + 'a {
+    [false, true].into_iter().filter_map(|refused| arguments_as_recorded(call, refused, catalog, redactor))
+}
+
+/// What is kept of calls, by their tool and arguments, in their order.
+struct ByContent<T>(HashMap<(String, ContentHash), VecDeque<T>>);
+
+impl<T> Default for ByContent<T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<T> ByContent<T> {
+    fn put(&mut self, call: &CallState, kept: T) {
+        self.0.entry((call.tool.clone(), call.recorded_hash())).or_default().push_back(kept);
+    }
+
+    /// Whether more is kept of such a call; one less after that.
+    fn is_left(&mut self, call: &CallState) -> bool {
+        let left = self.0.get_mut(&(call.tool.clone(), call.recorded_hash()));
+        left.is_some_and(|left| left.pop_back().is_some())
+    }
+
+    /// The next that is kept of such a call.
+    fn take(&mut self, call: &CallRequest, catalog: &Catalog, redactor: &Redactor) -> Option<T> {
+        forms(call, catalog, redactor).find_map(|arguments| {
+            self.0.get_mut(&(call.tool.clone(), ContentHash::of_json(&arguments)))?.pop_front()
+        })
+    }
+}
+
+/// Answers, and keeps what was asked.
+struct Answers {
+    by: Arc<dyn CallHandler>,
+    made: Mutex<Vec<CallRequest>>,
+}
+
+#[async_trait]
+impl CallHandler for Answers {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+        let outcomes = self.by.answer(calls.clone()).await?;
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).extend(calls);
+        Ok(outcomes)
+    }
+}
+
+fn by_arguments(calls: &[CallState]) -> Result<ByContent<CallOutcome>> {
+    let mut outcomes = ByContent::default();
+    for call in calls {
+        if let Some(outcome) = RecordedCalls::of([call])?.only() {
+            outcomes.put(call, outcome);
+        }
+    }
+    Ok(outcomes)
+}
+
+/// Answers another plan's calls by what they ask for, each recorded answer once.
+struct ByArguments {
+    outcomes: Mutex<ByContent<CallOutcome>>,
+    catalog: Arc<Catalog>,
+    redactor: Arc<Redactor>,
+}
+
+#[async_trait]
+impl CallHandler for ByArguments {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+        let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = |call: CallRequest| {
+            outcomes.take(&call, &self.catalog, &self.redactor).unwrap_or_else(|| {
+                let message = format!("`{}` was not called like this in the recorded run", call.tool);
+                Err(ToolFailure::new(ErrorCode::CallNotOnRecord, message))
+            })
+        };
+        Ok(calls.into_iter().map(answer).collect())
+    }
+}

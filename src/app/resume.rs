@@ -1,0 +1,382 @@
+//! Going on with a run from its journal.
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use super::App;
+use super::planning::PlanWishes;
+use super::run_end::CALLS_IN_DOUBT;
+use super::runs::{Past, Prepared, Run, RunRequest, Work};
+use crate::base::{
+    CallId, ContentHash, Effect, Error, ErrorCode, LimitName, Limits, Result, RunId, Usage, Value,
+};
+use crate::bus::{CallHandler, Circumstances};
+use crate::engine::{FromJournal, RecordedCalls, RecordedOutput, RunOutcome, has_redacted};
+use crate::journal::{
+    CallState, Durability, EventBody, EventListener, JournalRead as _, Resolved, RunLog, RunState, RunStatus,
+};
+
+/// What a person says about a call in doubt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallResolution {
+    /// The call.
+    pub call_id: String,
+    /// What came of it, or what to do.
+    pub resolved: Resolved,
+}
+
+/// A run to go on with.
+pub struct ResumeRequest {
+    /// The run.
+    pub run_id: RunId,
+    /// What is known about its calls in doubt.
+    pub resolutions: Vec<CallResolution>,
+    /// Who else is told of every event.
+    pub listeners: Vec<EventListener>,
+    /// Cancelled when somebody ends the run.
+    pub cancel: CancellationToken,
+}
+
+/// A run that this process has taken up and must go on with.
+pub struct TakenUp {
+    request: RunRequest,
+    log: RunLog,
+    state: RunState,
+}
+
+impl App {
+    /// Goes on with a run whose process died, that was interrupted, or that is paused. Its plan is run
+    /// from the top; calls on record are answered from there and not made again. A call that was begun
+    /// and has no outcome on record is made again where its tool reads or is idempotent (under the same
+    /// idempotency key); any other pauses the run until somebody says what came of it.
+    ///
+    /// Instructions, calls and bytes count as if the run had never stopped; the wall time counts anew.
+    ///
+    /// # Errors
+    /// `not_found`; `run_active` where it is under way; `run_not_resumable` where it has ended, was
+    /// mocked, or its journal lacks what is needed; `bad_request` for a resolution of a call that is
+    /// not in doubt. How the run itself ended is in the outcome.
+    pub async fn resume(&self, request: ResumeRequest) -> Result<RunOutcome> {
+        let taken_up = self.take_up(request).await?;
+        Ok(self.go_on(taken_up).await)
+    }
+
+    /// The first half of [`App::resume`]: makes the run this process's own and records what is known
+    /// now. What is taken up must go on.
+    ///
+    /// # Errors
+    /// As [`App::resume`]; the run is then as it was.
+    pub async fn take_up(&self, request: ResumeRequest) -> Result<TakenUp> {
+        let log = self.run_log(&request.run_id, &request.listeners);
+        let state = self.claim(&log, &request.resolutions).await?;
+        let request =
+            RunRequest { cancel: request.cancel, listeners: request.listeners, ..run_request(&state)? };
+        Ok(TakenUp { request, log, state })
+    }
+
+    /// The second half of [`App::resume`].
+    pub async fn go_on(&self, taken_up: TakenUp) -> RunOutcome {
+        let (listeners, cancel) = (taken_up.request.listeners.clone(), taken_up.request.cancel.clone());
+        let outcome = self.go_on_once(taken_up).await;
+        self.go_on_where_decided(outcome, &listeners, &cancel).await
+    }
+
+    pub(super) async fn go_on_once(&self, taken_up: TakenUp) -> RunOutcome {
+        let TakenUp { request, log, state } = taken_up;
+        let Some(error) = self.must_ask(&state) else {
+            return self.carry_out(&request, &log, Some(state)).await;
+        };
+        self.running().remove(&request.run_id);
+        let paused = RunOutcome {
+            run_id: request.run_id,
+            result: Err(error),
+            usage: Usage::default(),
+            printed: String::new(),
+            candidates: Vec::new(),
+        };
+        self.record_end(&log, paused).await
+    }
+
+    async fn claim(&self, log: &RunLog, resolutions: &[CallResolution]) -> Result<RunState> {
+        let run_id = log.run_id();
+        let owners = Arc::clone(&self.owners);
+        let claim = tokio::task::spawn_blocking(move || owners.claim())
+            .await
+            .map_err(|error| Error::new(ErrorCode::Internal, format!("a thread broke off: {error}")))??;
+        let mut state = self.known_run(run_id).await?;
+        self.may_resume(&state)?;
+        run_request(&state)?;
+        // All are looked at before any is recorded: what is recorded cannot be taken back.
+        let events = resolutions
+            .iter()
+            .map(|resolution| self.resolution_event(&state, resolution))
+            .collect::<Result<Vec<_>>>()?;
+        for (resolution, event) in resolutions.iter().zip(events) {
+            log.emit(event, Durability::Ordered).await?;
+            let call = state.calls.iter_mut().find(|call| call.call_id.as_str() == resolution.call_id);
+            if let Some(call) = call {
+                call.resolved = Some(resolution.resolved.clone());
+            }
+        }
+        let resumed = EventBody::RunResumed {
+            owner: Some(self.owners.mine()?.to_owned()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            calls_recorded: state.calls.iter().filter(|call| !call.is_in_doubt()).count() as u64,
+        };
+        log.emit(resumed, Durability::Forced).await?;
+        self.running().insert(run_id.clone(), log.clone());
+        drop(claim);
+        Ok(state)
+    }
+
+    fn may_resume(&self, state: &RunState) -> Result<()> {
+        let run_id = &state.run_id;
+        let refused =
+            |what: &str| Err(Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}")));
+        if state.mocked {
+            return refused("was answered by mocks, whose answers are not on record");
+        }
+        match state.status {
+            RunStatus::Running if self.is_under_way(state) => {
+                return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")));
+            }
+            RunStatus::Running | RunStatus::Paused => {}
+            RunStatus::Failed if state.code.as_deref() == Some(ErrorCode::Interrupted.as_str()) => {}
+            RunStatus::Failed | RunStatus::Succeeded | RunStatus::Cancelled => {
+                return refused(&format!("has ended: it is {}", state.status));
+            }
+        }
+        if has_redacted(&state.context) {
+            return refused("began with a secret in its context, which is not in the journal");
+        }
+        let engine = self.config.sandbox.engine.to_string();
+        if let Some(recorded) = state.engine.as_ref().filter(|recorded| **recorded != engine) {
+            return Err(Error::new(
+                ErrorCode::RunNotResumable,
+                format!("run {run_id} ran on the engine `{recorded}`, and this is `{engine}`"),
+            )
+            .with_help(format!("use the same engine: `--set sandbox.engine={recorded}`")));
+        }
+        Ok(())
+    }
+
+    /// Whether somebody is still at it: this process, or another that lives.
+    pub(super) fn is_under_way(&self, state: &RunState) -> bool {
+        match &state.owner {
+            _ if self.running().contains_key(&state.run_id) => true,
+            Some(owner) => !self.owners.is_mine(owner) && self.owners.is_alive(owner),
+            None => false,
+        }
+    }
+
+    /// The runs without an end whose process is gone, oldest first.
+    ///
+    /// # Errors
+    /// As reading the journal.
+    pub async fn abandoned_runs(&self) -> Result<Vec<RunId>> {
+        let filter = crate::journal::RunFilter {
+            status: Some(RunStatus::Running),
+            ..crate::journal::RunFilter::default()
+        };
+        let mut abandoned = Vec::new();
+        for summary in self.journal.runs(filter).await?.into_iter().rev() {
+            if summary.mocked {
+                continue;
+            }
+            if let Some(state) = self.journal.run_state(&summary.run_id).await?
+                && !self.is_under_way(&state)
+            {
+                abandoned.push(summary.run_id);
+            }
+        }
+        Ok(abandoned)
+    }
+
+    /// The reason to wait for a person: calls in doubt that may not be made again unasked.
+    fn must_ask(&self, state: &RunState) -> Option<Error> {
+        let asks = |call: &&CallState| {
+            let repeatable = match self.catalog.get(&call.tool) {
+                // What it was then counts: the tool may have been granted more than it is now.
+                Some(spec) => {
+                    call.effect == Some(spec.effect) && (spec.idempotent || spec.effect == Effect::Read)
+                }
+                None => false,
+            };
+            !repeatable
+        };
+        let in_doubt: Vec<&CallState> = state.calls_in_doubt().filter(asks).collect();
+        let first = in_doubt.first()?;
+        let ids: Vec<&CallId> = in_doubt.iter().map(|call| &call.call_id).collect();
+        let named: Vec<String> =
+            in_doubt.iter().map(|call| format!("{} `{}`", call.call_id, call.tool)).collect();
+        let (run, call) = (&state.run_id, &first.call_id);
+        let message = format!("{} may or may not have taken effect", named.join(", "));
+        Some(
+            Error::new(ErrorCode::CallInDoubt, message)
+                .with_detail(CALLS_IN_DOUBT, json!(ids))
+                .with_detail("calls", Json::from_iter(in_doubt.iter().map(|call| shown(call))))
+                .with_help(format!(
+                    "look whether it happened, then go on: `luaplan resume {run} --retry {call}` makes it again, \
+                     `--done {call}=JSON` takes it as done with that result, `--failed {call}=REASON` as not done"
+                )),
+        )
+    }
+
+    fn resolution_event(&self, state: &RunState, resolution: &CallResolution) -> Result<EventBody> {
+        let id = &resolution.call_id;
+        let Some(call) = state.calls_in_doubt().find(|call| call.call_id.as_str() == id) else {
+            let known: Vec<&str> = state.calls_in_doubt().map(|call| call.call_id.as_str()).collect();
+            let help = match known.as_slice() {
+                [] => "no call of this run is in doubt: resume it without resolutions".to_owned(),
+                known => format!("the calls in doubt are {}", known.join(", ")),
+            };
+            return Err(
+                Error::new(ErrorCode::BadRequest, format!("call `{id}` is not in doubt")).with_help(help)
+            );
+        };
+        let (resolution, result, message) = match &resolution.resolved {
+            Resolved::Retry => ("retry", None, None),
+            Resolved::Done { result } => {
+                if let Some(spec) = self.catalog.get(&call.tool)
+                    && let Err(fault) = spec.check_result(result)
+                {
+                    let message = format!("that is no result of `{}`: {fault}", call.tool);
+                    return Err(Error::new(ErrorCode::BadRequest, message).with_help(format!(
+                        "give what the tool would have answered; `luaplan tools show {}` has its form",
+                        call.tool
+                    )));
+                }
+                ("done", Some(result.clone()), None)
+            }
+            Resolved::Failed { message } => ("failed", None, Some(message.clone())),
+        };
+        Ok(EventBody::CallResolved {
+            call_id: call.call_id.clone(),
+            resolution: resolution.to_owned(),
+            result,
+            message,
+        })
+    }
+}
+
+/// A call as a person needs it to look for its effect.
+fn shown(call: &CallState) -> Json {
+    json!({
+        "call_id": call.call_id,
+        "tool": call.tool,
+        "line": call.line,
+        "arguments": call.arguments,
+        "started_at": call.started_at,
+        "idempotency_key": call.idempotency_key,
+    })
+}
+
+/// The request the run began with, from its records.
+fn run_request(state: &RunState) -> Result<RunRequest> {
+    let plan_name = || state.plan_name.clone().unwrap_or_else(|| "plan".to_owned());
+    let work = match (&state.task, &state.source) {
+        (Some(task), _) => Work::Task(task.clone()),
+        (None, Some(source)) => Work::Plan { name: plan_name(), source: source.clone() },
+        (None, None) => {
+            let message =
+                format!("run {} was broken off before its plan was on record; it did nothing", state.run_id);
+            return Err(Error::new(ErrorCode::RunNotResumable, message).with_help("start it again"));
+        }
+    };
+    Ok(RunRequest {
+        run_id: state.run_id.clone(),
+        work,
+        context: Some(Value::from_exact_json(state.context.clone())?),
+        context_name: state.context_name.clone(),
+        limits: limits_of(state)?,
+        circumstances: circumstances_of(state)?,
+        handler: None,
+        listeners: Vec::new(),
+        planning: PlanWishes::default(),
+        cancel: CancellationToken::new(),
+    })
+}
+
+pub(super) fn limits_of(state: &RunState) -> Result<Limits> {
+    Limits::from_json(&state.limits).map_err(|error| {
+        Error::new(
+            ErrorCode::RunNotResumable,
+            format!("the recorded limits cannot be read: {}", error.message()),
+        )
+    })
+}
+
+/// Whose run it is; what older records do not say is as it was then.
+pub(super) fn circumstances_of(state: &RunState) -> Result<Circumstances> {
+    let default = Circumstances::default();
+    Ok(Circumstances {
+        tenant: state.tenant.clone().unwrap_or(default.tenant),
+        mode: state.mode.as_deref().map_or(Ok(default.mode), str::parse)?,
+    })
+}
+
+/// The source on record, where it is whole.
+pub(super) fn recorded_source(state: &RunState) -> Result<Option<(&str, &ContentHash)>> {
+    let Some(accepted) = &state.accepted else { return Ok(None) };
+    let source = accepted.source.as_deref().unwrap_or_default();
+    if ContentHash::of(source.as_bytes()) != accepted.plan_hash {
+        let message = "the plan on record is not whole: a secret stood in it, or its record is missing";
+        return Err(Error::new(ErrorCode::RunNotResumable, message));
+    }
+    Ok(Some((source, &accepted.plan_hash)))
+}
+
+impl Run<'_> {
+    /// The plan the run worked by before it was broken off; `None` where it had none yet.
+    pub(super) fn prepared_before(&self, context: &Value) -> Result<Option<Prepared>> {
+        let Some(state) = self.resumed else { return Ok(None) };
+        self.spend_again(state)?;
+        let Some((source, _)) = recorded_source(state)? else { return Ok(None) };
+        let Some(accepted) = &state.accepted else { return Ok(None) };
+        let name = state.plan_name.as_deref().unwrap_or("plan");
+        let plan = self.app.checked(source, name, &self.request.limits, Some(context))?;
+        let past = Past {
+            calls: RecordedCalls::of(&state.calls)?,
+            output: RecordedOutput { prints: accepted.prints, retries: accepted.retries },
+        };
+        Ok(Some(Prepared {
+            plan,
+            context: context.clone(),
+            calls_before: accepted.calls_before,
+            past: Some(past),
+            candidates: Vec::new(),
+        }))
+    }
+
+    /// Counts what is not asked for again: models, and the calls of earlier plans.
+    fn spend_again(&self, state: &RunState) -> Result<()> {
+        let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
+        let earlier = state.calls.iter().filter(|call| call.call_id.sequence() <= calls_before);
+        let (count, bytes) = earlier.fold((0, 0), |(count, bytes), call| {
+            (count + 1, bytes + call.end.as_ref().map_or(0, |end| end.result_bytes))
+        });
+        let spent = [
+            (LimitName::LlmTokens, state.llm_tokens),
+            (LimitName::LlmCost, state.llm_cost_micro_usd),
+            (LimitName::ToolCalls, count),
+            (LimitName::ResultBytes, bytes),
+        ];
+        spent.into_iter().try_for_each(|(name, amount)| self.budget.spend(name, amount))
+    }
+
+    pub(super) fn answering_from(
+        &self,
+        calls: RecordedCalls,
+        next: Arc<dyn CallHandler>,
+    ) -> Arc<dyn CallHandler> {
+        Arc::new(FromJournal {
+            calls,
+            catalog: self.app.catalog.clone(),
+            redactor: self.app.redactor.clone(),
+            budget: self.budget.clone(),
+            next,
+        })
+    }
+}

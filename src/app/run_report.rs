@@ -1,0 +1,175 @@
+//! Runs as every edge shows them.
+
+use serde_json::{Value as Json, json};
+
+use super::ActiveRuns;
+use crate::base::{Error, ErrorCode, Result, RunId};
+use crate::journal::{EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
+
+/// What a run's own page is made of besides its summary.
+const SHOWN_EVENTS: &[&str] = &["printed", "run_finished", "run_failed", "run_cancelled"];
+
+impl ActiveRuns {
+    /// `{"runs", "next"}`: summaries, newest first, and the id to go on before where there may be more.
+    ///
+    /// # Errors
+    /// As reading the journal.
+    pub async fn list(&self, filter: RunFilter) -> Result<Json> {
+        let limit = filter.limit;
+        let runs = self.app().journal().runs(filter).await?;
+        let full = limit.is_some_and(|limit| u32::try_from(runs.len()).is_ok_and(|count| count == limit));
+        let next = runs.last().filter(|_| full).map(|run| run.run_id.clone());
+        let runs: Vec<Json> = runs.iter().map(|run| self.summary(run)).collect();
+        Ok(json!({ "runs": runs, "next": next }))
+    }
+
+    /// One run: how it stands, its result or error, what it used and printed, what it waits for.
+    ///
+    /// # Errors
+    /// `not_found`, and as reading the journal.
+    pub async fn report(&self, run_id: &RunId) -> Result<Json> {
+        let Some(summary) = self.app().journal().run_summary(run_id).await? else {
+            // Begun, and not yet on record.
+            if self.active(run_id).is_some() {
+                return Ok(json!({ "run_id": run_id, "status": "running", "under_way_here": true }));
+            }
+            return Err(no_such_run(run_id));
+        };
+        let mut report = self.summary(&summary);
+        let Json::Object(members) = &mut report else { return Ok(report) };
+        let mut printed = String::new();
+        for event in self.events(run_id, SHOWN_EVENTS).await? {
+            match event {
+                EventBody::RunFinished { result, .. } => drop(members.insert("result".into(), result)),
+                EventBody::RunFailed { error, .. } => drop(members.insert("error".into(), error)),
+                EventBody::RunCancelled { reason, .. } => {
+                    members.insert("error".into(), Error::new(ErrorCode::Cancelled, reason).to_json());
+                }
+                EventBody::Printed { text } => printed.push_str(&text),
+                _ => {}
+            }
+        }
+        if summary.status == RunStatus::Paused
+            && let Some(run) = self.app().journal().run_state(run_id).await?
+        {
+            let calls: Vec<_> = run.calls_in_doubt().collect();
+            let approvals: Vec<_> = run.pending_approvals().collect();
+            members.insert(
+                "paused".into(),
+                json!({ "reason": run.paused, "calls_in_doubt": calls, "approvals": approvals }),
+            );
+        }
+        if !printed.is_empty() {
+            members.insert("printed".into(), printed.into());
+        }
+        let candidates = self.candidates(run_id).await?;
+        if !candidates.is_empty() {
+            members.insert("candidates".into(), candidates.into());
+        }
+        Ok(report)
+    }
+
+    /// How the candidates for the run's plan were judged, as the run's outcome says it.
+    async fn candidates(&self, run_id: &RunId) -> Result<Vec<Json>> {
+        let filter = RecordFilter {
+            run_id: Some(run_id.clone()),
+            events: vec!["candidate_judged".to_owned()],
+            ..RecordFilter::default()
+        };
+        let records = self.app().journal().records(filter).await?;
+        let judged = records.into_iter().filter_map(|record| match record.event.body {
+            EventBody::CandidateJudged {
+                plan_hash,
+                tests,
+                errors,
+                warnings,
+                mock_run,
+                reviewer,
+                code,
+                rank,
+                chosen,
+                reason,
+            } => Some(json!({
+                "candidate": record.event.candidate,
+                "plan_hash": plan_hash,
+                "tests": tests,
+                "errors": errors,
+                "warnings": warnings,
+                "mock_run": mock_run,
+                "reviewer": reviewer,
+                "code": code,
+                "rank": rank,
+                "chosen": chosen,
+                "reason": reason,
+            })),
+            _ => None,
+        });
+        Ok(judged.collect())
+    }
+
+    /// The plan a run has, the last one where it was planned again.
+    ///
+    /// # Errors
+    /// `not_found` where there is no such run or it has no plan, and as reading the journal.
+    pub async fn plan_source(&self, run_id: &RunId) -> Result<String> {
+        match self.events(run_id, &["plan_proposed"]).await?.pop() {
+            Some(EventBody::PlanProposed { source, .. }) => Ok(source),
+            _ if self.is_known(run_id).await? => Err(Error::new(
+                ErrorCode::NotFound,
+                format!("run {run_id} has no plan yet, or never got one"),
+            )
+            .with_help("look at the run itself")),
+            _ => Err(no_such_run(run_id)),
+        }
+    }
+
+    /// Tells a run to end; calls under way are journaled as cut.
+    ///
+    /// # Errors
+    /// `not_found`; `run_not_active` where it has ended or another process runs it.
+    pub async fn cancel(&self, run_id: &RunId) -> Result<()> {
+        let Some(run) = self.active(run_id) else {
+            if self.app().journal().run_summary(run_id).await?.is_none() {
+                return Err(no_such_run(run_id));
+            }
+            let message = format!("run {run_id} is not under way in this process");
+            return Err(Error::new(ErrorCode::RunNotActive, message));
+        };
+        run.cancel.cancel();
+        Ok(())
+    }
+
+    /// Whether a run of this id has begun, on record or not.
+    ///
+    /// # Errors
+    /// As reading the journal.
+    pub async fn is_known(&self, run_id: &RunId) -> Result<bool> {
+        Ok(self.active(run_id).is_some() || self.app().journal().run_summary(run_id).await?.is_some())
+    }
+
+    async fn events(&self, run_id: &RunId, names: &[&str]) -> Result<Vec<EventBody>> {
+        let filter = RecordFilter {
+            run_id: Some(run_id.clone()),
+            events: names.iter().map(|name| (*name).to_owned()).collect(),
+            ..RecordFilter::default()
+        };
+        let records = self.app().journal().records(filter).await?;
+        Ok(records.into_iter().map(|record| record.event.body).collect())
+    }
+
+    /// The summary, and whether it is this process that runs it: a run whose process died has no end
+    /// on record either, and stays `running`.
+    fn summary(&self, summary: &RunSummary) -> Json {
+        let mut json = serde_json::to_value(summary).unwrap_or_default();
+        if let Json::Object(members) = &mut json {
+            members.insert("under_way_here".into(), self.active(&summary.run_id).is_some().into());
+        }
+        json
+    }
+}
+
+/// What is said of an id that no run has.
+#[must_use]
+pub fn no_such_run(run_id: &RunId) -> Error {
+    Error::new(ErrorCode::NotFound, format!("there is no run {run_id}"))
+}

@@ -1,0 +1,151 @@
+//! Each plan, killed before and after each record it writes, and resumed: nothing is lost, nothing
+//! is done twice.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+
+use luaplan::app::{App, CallResolution};
+use luaplan::base::{ErrorCode, RunId};
+use luaplan::demo::DemoParts;
+use luaplan::journal::{JournalRead as _, RecordFilter, Resolved, RunState, RunStatus};
+
+use super::child::{Job, Kill};
+use super::{Case, cases, open, resume_request, subjects};
+
+/// Kill points tried: all of them, or each of them in one of so many plans.
+const ALL: &str = "LUAPLAN_TEST_KILLS";
+const ONE_IN: u64 = 9;
+
+/// A run nobody disturbed.
+struct Undisturbed {
+    state: RunState,
+    writes: u64,
+    mails: Vec<String>,
+}
+
+/// How a run came out, without what differs from run to run.
+fn end(state: &RunState) -> (RunStatus, Option<serde_json::Value>, Option<String>, String) {
+    (state.status, state.result.clone(), state.code.clone(), state.printed.clone())
+}
+
+async fn state(app: &App, run_id: &RunId) -> Option<RunState> {
+    app.journal().run_state(run_id).await.unwrap()
+}
+
+async fn undisturbed(parts: &DemoParts, folder: &Path, case: &Case) -> Undisturbed {
+    let known = parts.received().len();
+    let run_id = RunId::generate();
+    let job = job(parts, folder, case, &run_id, None);
+    assert!(job.run().success(), "{}", case.name);
+    let app = open(folder, parts.configuration(), None).await;
+    let filter = RecordFilter { run_id: Some(run_id.clone()), ..RecordFilter::default() };
+    let writes = app.journal().records(filter).await.unwrap().len() as u64;
+    let state = state(&app, &run_id).await.unwrap();
+    app.journal().close().await;
+    Undisturbed { state, writes, mails: subjects(parts, known) }
+}
+
+fn job(parts: &DemoParts, folder: &Path, case: &Case, run_id: &RunId, kill: Option<Kill>) -> Job {
+    Job {
+        folder: folder.to_owned(),
+        flags: parts.configuration(),
+        run_id: run_id.to_string(),
+        case: case.clone(),
+        kill,
+        decides: false,
+    }
+}
+
+/// What somebody who looks into the mailbox says about the calls in doubt.
+fn look(state: &RunState, arrived: &[String], undisturbed: &RunState) -> Vec<CallResolution> {
+    state
+        .calls_in_doubt()
+        .filter(|call| call.tool == "send_email")
+        .map(|call| {
+            let subject = call.arguments["subject"].as_str().unwrap();
+            let before = undisturbed.calls.iter().find(|other| other.call_id == call.call_id).unwrap();
+            let resolved = match arrived.iter().any(|arrived| arrived == subject) {
+                true => Resolved::Done { result: before.end.as_ref().unwrap().result.clone().unwrap() },
+                false => Resolved::Retry,
+            };
+            CallResolution { call_id: call.call_id.to_string(), resolved }
+        })
+        .collect()
+}
+
+/// Kills the plan at one place, resumes it and compares. Says whether a person had to look.
+async fn survive(parts: &DemoParts, case: &Case, kill: Kill, before: &Undisturbed) -> bool {
+    let place = format!("{} killed {kill:?}", case.name);
+    let folder = tempfile::tempdir().unwrap();
+    let known = parts.received().len();
+    let run_id = RunId::generate();
+    let status = job(parts, folder.path(), case, &run_id, Some(kill)).run();
+    assert_eq!(status.signal(), Some(9), "{place}: {status}");
+
+    let app = open(folder.path(), parts.configuration(), None).await;
+    let Some(killed) = state(&app, &run_id).await else {
+        assert_eq!(kill, Kill { write: 1, after: false }, "{place}: nothing is on record");
+        assert!(subjects(parts, known).is_empty(), "{place}: an effect without a record");
+        return false;
+    };
+    if killed.status != RunStatus::Running {
+        assert_eq!(end(&killed), end(&before.state), "{place}");
+        let refused = app.resume(resume_request(&run_id)).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::RunNotResumable, "{place}");
+        assert_eq!(subjects(parts, known), before.mails, "{place}");
+        return false;
+    }
+    if killed.source.is_none() {
+        let refused = app.resume(resume_request(&run_id)).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::RunNotResumable, "{place}");
+        assert!(killed.calls.is_empty() && subjects(parts, known).is_empty(), "{place}");
+        return false;
+    }
+    let mut outcome = app.resume(resume_request(&run_id)).await.unwrap();
+    let asked = outcome.status() == RunStatus::Paused;
+    if asked {
+        assert_eq!(outcome.error().unwrap().code(), ErrorCode::CallInDoubt, "{place}");
+        let paused = state(&app, &run_id).await.unwrap();
+        assert_eq!(paused.status, RunStatus::Paused, "{place}");
+        let mut request = resume_request(&run_id);
+        request.resolutions = look(&paused, &subjects(parts, known), &before.state);
+        assert!(!request.resolutions.is_empty(), "{place}");
+        outcome = app.resume(request).await.unwrap();
+    }
+    let after = state(&app, &run_id).await.unwrap();
+    assert_eq!(end(&after), end(&before.state), "{place}: {outcome:?}");
+    assert_eq!(subjects(parts, known), before.mails, "{place}: lost or repeated");
+    let usage = |state: &RunState| state.usage.map(|usage| (usage.instructions, usage.tool_calls));
+    assert_eq!(usage(&after), usage(&before.state), "{place}");
+    assert_eq!(after.calls.len(), before.state.calls.len(), "{place}");
+    let verified = app.journal().verify().await.unwrap();
+    assert!(verified.ok, "{place}: {verified:?}");
+    app.journal().close().await;
+    asked
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_killed_at_any_write_goes_on_and_loses_and_repeats_nothing() {
+    #[expect(clippy::disallowed_methods, reason = "a switch of this test, not of the program")]
+    let all = std::env::var(ALL).is_ok_and(|value| value == "all");
+    let folder = tempfile::tempdir().unwrap();
+    let parts = DemoParts::start(&folder.path().join("parts")).await.unwrap();
+    let (mut killed, mut asked) = (0_u64, 0_u64);
+    for (number, case) in cases().iter().enumerate() {
+        let before = undisturbed(&parts, &folder.path().join(&case.name), case).await;
+        for write in 1..=before.writes {
+            for after in [false, true] {
+                let turn = write * 2 + u64::from(after) + number as u64 * 5;
+                if !all && !turn.is_multiple_of(ONE_IN) {
+                    continue;
+                }
+                let had_to_ask = survive(&parts, case, Kill { write, after }, &before).await;
+                killed += 1;
+                asked += u64::from(had_to_ask);
+            }
+        }
+    }
+    eprintln!("{} plans, killed {killed} times; {asked} times a person was asked", cases().len());
+    assert!(killed > 20 && asked > 0, "the sample is too small: {killed}, {asked}");
+    parts.stop().await;
+}
