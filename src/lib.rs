@@ -14,6 +14,7 @@ pub mod engine;
 pub mod http;
 pub mod journal;
 pub mod llm;
+pub mod mcp;
 pub mod plan;
 pub mod planner;
 pub mod sandbox;

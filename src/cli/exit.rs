@@ -1,8 +1,7 @@
 //! Exit codes: the one place where an error becomes a number.
 //!
 //! 0 done; 1 the plan, run or tests failed; 2 usage or configuration; 3 the check refused the
-//! plan; 4 a limit stopped it; 5 paused, waiting for approval (not part of this version); 6 denied
-//! by policy; 130 interrupted.
+//! plan; 4 a limit stopped it; 5 paused, waiting for a person; 6 denied by policy; 130 interrupted.
 
 use std::process::ExitCode;
 
@@ -13,6 +12,7 @@ pub(super) const FAILED: u8 = 1;
 pub(super) const USAGE: u8 = 2;
 pub(super) const REFUSED: u8 = 3;
 pub(super) const LIMIT: u8 = 4;
+pub(super) const PAUSED: u8 = 5;
 pub(super) const DENIED: u8 = 6;
 pub(super) const INTERRUPTED: u8 = 130;
 
@@ -37,14 +37,19 @@ pub(super) fn number(code: ErrorCode) -> u8 {
         | C::ConfigUnreadable
         | C::BadRequest
         | C::NotFound
+        | C::RunActive
+        | C::RunNotResumable
+        | C::ApprovalStale
         | C::FileUnreadable
         | C::FileExists
+        | C::RunNotReplayable
         | C::ListenRefused
         | C::ListenFailed
         | C::LlmNotConfigured
         | C::LlmKeyMissing => USAGE,
         C::CheckRefused | C::PlanSyntax | C::PlanNoRun => REFUSED,
-        C::PermissionDenied => DENIED,
+        C::CallInDoubt | C::ApprovalRequired => PAUSED,
+        C::PermissionDenied | C::ApprovalDenied | C::Forbidden => DENIED,
         C::Cancelled | C::Interrupted => INTERRUPTED,
         code if code.as_str().starts_with("limit_") => LIMIT,
         _ => FAILED,
@@ -63,6 +68,7 @@ mod tests {
         assert_eq!(number(ErrorCode::PlanError), FAILED);
         assert_eq!(number(ErrorCode::ConfigUnknownKey), USAGE);
         assert_eq!(number(ErrorCode::CheckRefused), REFUSED);
+        assert_eq!(number(ErrorCode::CallInDoubt), PAUSED);
         assert_eq!(number(ErrorCode::PermissionDenied), DENIED);
         assert_eq!(number(ErrorCode::Interrupted), INTERRUPTED);
     }

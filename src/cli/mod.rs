@@ -1,4 +1,4 @@
-//! Rank 8: the terminal.
+//! Rank 9: the terminal.
 //!
 //! One command a file under `commands/`. Results go to standard output, as text or (`--json`) as
 //! data; everything else goes to standard error, and nothing but errors when that is not a
@@ -6,10 +6,13 @@
 //!
 //! **Never here:** decisions. A command asks the app and shows the answer.
 
+mod approvals;
 mod args;
 mod commands;
 mod exit;
+mod governance_args;
 mod output;
+mod planning_args;
 mod progress;
 mod signals;
 mod table;
@@ -27,6 +30,7 @@ use output::Output;
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    crate::sandbox::keep_freed_memory();
     let environment = Environment::from_process();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -52,6 +52,14 @@ impl Output {
         let _ = writeln!(io::stdout().lock(), "{text}");
     }
 
+    /// Clears the screen, where standard output is a terminal.
+    pub(super) fn clear_screen(&self) {
+        const CLEAR_AND_HOME: &[u8] = b"\x1b[2J\x1b[H";
+        if self.terminal_out {
+            let _ = io::stdout().lock().write_all(CLEAR_AND_HOME);
+        }
+    }
+
     /// A heading of the result.
     pub(super) fn heading(&self, text: &str) {
         self.line(format_args!("\n{}", self.paint(text, Style::new().bold())));

@@ -47,7 +47,15 @@ impl EventPrinter {
 
 /// One line for a person; `None` where the event says nothing new.
 pub(super) fn describe(event: &Event) -> Option<String> {
-    Some(match &event.body {
+    let line = describe_body(&event.body)?;
+    Some(match &event.candidate {
+        Some(candidate) => format!("{candidate}: {line}"),
+        None => line,
+    })
+}
+
+fn describe_body(body: &EventBody) -> Option<String> {
+    Some(match body {
         EventBody::LlmRequestSent { provider, model, purpose, attempt } => {
             format!("… asking {provider}/{model} ({purpose}, attempt {attempt})")
         }
@@ -73,6 +81,24 @@ pub(super) fn describe(event: &Event) -> Option<String> {
         EventBody::RepairRound { round, rounds_max, message, .. } => {
             format!("… {message}; asking the model again (round {round} of {rounds_max})")
         }
+        EventBody::ReplanRound { attempt, attempts_max, code, line, .. } => {
+            let place = line.map_or_else(String::new, |line| format!(" on line {line}"));
+            format!("… the run failed{place} ({code}); planning it anew ({attempt} of {attempts_max})")
+        }
+        EventBody::CandidateJudged { rank, chosen, reason, tests, mock_run, errors, warnings, .. } => {
+            let mut facts = vec![reason.clone()];
+            if let Some(tests) = tests {
+                facts.push(format!("tests: {} passed, {} failed", tests["passed"], tests["failed"]));
+            }
+            if let (Some(errors), Some(warnings)) = (errors, warnings) {
+                facts.push(format!("check: {errors} error(s), {warnings} warning(s)"));
+            }
+            if let Some(mock_run) = mock_run {
+                facts.push(format!("mock run: {mock_run}"));
+            }
+            let mark = if *chosen { "✓ chosen" } else { "·" };
+            format!("{mark} rank {rank}: {}", facts.join("; "))
+        }
         EventBody::ToolCallStarted { call_id, tool, arguments, .. } => {
             format!("→ {call_id} {tool} {}", shorten(&arguments.to_string(), 90))
         }
@@ -91,6 +117,20 @@ pub(super) fn describe(event: &Event) -> Option<String> {
             format!("… attempt {attempt} of {attempts_max} failed ({message}); trying again")
         }
         EventBody::Printed { text } => format!("│ {}", text.trim_end().replace('\n', "\n  │ ")),
+        EventBody::RunResumed { calls_recorded, .. } => {
+            format!("… the run goes on; {calls_recorded} call(s) are answered from the journal")
+        }
+        EventBody::CallResolved { call_id, resolution, .. } => format!("✓ call {call_id}: {resolution}"),
+        EventBody::ApprovalRequested { call_id, tool, reason, .. } => {
+            format!("? {call_id} {tool} waits for approval: {reason}")
+        }
+        EventBody::ApprovalResolved { call_id, tool, decision, by, .. } => {
+            format!("✓ {call_id} {tool}: `{decision}` by {by}")
+        }
+        EventBody::GrantIssued { tool, expires_at, by, .. } => {
+            format!("✓ calls of {tool} are allowed until {expires_at:.0} by {by}")
+        }
+        EventBody::RunPaused { reason, .. } => format!("… paused: {reason}"),
         EventBody::LimitHit { code, limit, observed } => format!("✗ {code}: limit {limit}, seen {observed}"),
         _ => return None,
     })
@@ -109,6 +149,7 @@ pub(super) fn report(output: &Output, outcome: &RunOutcome, plan: Option<(&str, 
         Ok(value) => output.data(&value.to_json()),
         Err(error) => {
             show_findings(output, error, plan);
+            show_calls(output, error);
             output.error(error);
         }
     }
@@ -123,6 +164,16 @@ pub(super) fn report(output: &Output, outcome: &RunOutcome, plan: Option<(&str, 
         usage.wall_ms,
     );
     output.progress(output.paint(&summary, Style::new().dimmed()));
+}
+
+/// The calls an error names, as a person needs them to look for their effects.
+fn show_calls(output: &Output, error: &crate::base::Error) {
+    for call in error.details().get("calls").and_then(|calls| calls.as_array()).into_iter().flatten() {
+        let text = |name: &str| call.get(name).and_then(|value| value.as_str()).unwrap_or_default();
+        let arguments = call.get("arguments").map(ToString::to_string).unwrap_or_default();
+        let line = format!("  {} {} {arguments}", text("call_id"), text("tool"));
+        output.note(neutralize(&line));
+    }
 }
 
 fn show_findings(output: &Output, error: &crate::base::Error, plan: Option<(&str, &str)>) {

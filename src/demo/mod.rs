@@ -1,4 +1,4 @@
-//! Rank 7: the real parts the demo runs against, all on loopback.
+//! Rank 8: the real parts the demo runs against, all on loopback.
 //!
 //! An SMTP server that receives and keeps what it is sent, and an HTTP server with a few
 //! pictures. They are real servers of their protocols, so the tools meet here what they meet in

@@ -11,7 +11,9 @@ use axum::response::{IntoResponse as _, Response};
 use super::origin;
 use super::problem::Problem;
 use super::state::ApiState;
+use crate::app::Tenant;
 use crate::base::{Error, ErrorCode, Result};
+use crate::bus::LOCAL_TENANT;
 
 /// A key shorter than this could be guessed.
 const KEY_CHARACTERS_MIN: usize = 20;
@@ -40,6 +42,12 @@ impl ApiKeys {
                 Error::new(ErrorCode::ConfigInvalid, format!("{place}: expected a name, a space and a key"))
             })?;
             let key = key.trim();
+            if name == LOCAL_TENANT {
+                let message = format!(
+                    "{place}: `{LOCAL_TENANT}` is whoever uses the command line; name the key otherwise"
+                );
+                return Err(Error::new(ErrorCode::ConfigInvalid, message));
+            }
             if key.len() < KEY_CHARACTERS_MIN {
                 return Err(Error::new(ErrorCode::ConfigInvalid, format!("{place}: the key is too short"))
                     .with_limit(KEY_CHARACTERS_MIN, key.len()));
@@ -66,12 +74,15 @@ impl ApiKeys {
 /// machine and from no web page of another site.
 pub(super) async fn require_key(
     State(state): State<Arc<ApiState>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     if state.keys.is_empty() {
         return match origin::check(&request) {
-            Ok(()) => next.run(request).await,
+            Ok(()) => {
+                request.extensions_mut().insert(Tenant(LOCAL_TENANT.to_owned()));
+                next.run(request).await
+            }
             Err(error) => Problem(error).into_response(),
         };
     }
@@ -85,6 +96,7 @@ pub(super) async fn require_key(
     match shown {
         Some(name) => {
             tracing::Span::current().record("api_key", name);
+            request.extensions_mut().insert(Tenant(name.to_owned()));
             next.run(request).await
         }
         None => Problem(Error::new(ErrorCode::Unauthorized, "the request carries no valid API key"))

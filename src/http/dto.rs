@@ -21,6 +21,13 @@ pub(super) struct TaskBody {
     /// Single limits below the server's own, as numbers or text (`"2s"`, `"16MiB"`).
     #[serde(default)]
     pub(super) limits: BTreeMap<String, Json>,
+    /// `structured` (a person is asked where the policy says so; the default) or `autonomous`.
+    #[serde(default)]
+    pub(super) mode: Option<String>,
+    /// How many plans to ask for at the same time, 1 to 8; the best is taken. `planner.candidates` when
+    /// absent.
+    #[serde(default)]
+    pub(super) candidates: Option<u32>,
 }
 
 /// Body of `POST /v1/runs`.
@@ -41,6 +48,102 @@ pub(super) struct RunBody {
     /// Single limits below the server's own, as numbers or text (`"2s"`, `"16MiB"`).
     #[serde(default)]
     pub(super) limits: BTreeMap<String, Json>,
+    /// `structured` (a person is asked where the policy says so; the default) or `autonomous`.
+    #[serde(default)]
+    pub(super) mode: Option<String>,
+}
+
+/// Query of `GET /v1/approvals`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ApprovalsQuery {
+    /// Only those of this run.
+    pub(super) run: Option<String>,
+}
+
+/// Body of `POST /v1/approvals/{id}`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DecisionBody {
+    /// `once`, `for`, `edit` or `deny`.
+    pub(super) decision: String,
+    /// With `for`: how long calls of the tool that the same rules ask about are allowed (`1h`).
+    #[serde(default, rename = "for")]
+    pub(super) time: Option<String>,
+    /// With `edit`: the arguments to use instead, an object by parameter name.
+    #[serde(default)]
+    pub(super) arguments: Option<Json>,
+    /// With `deny`: why; the plan is told.
+    #[serde(default)]
+    pub(super) reason: Option<String>,
+    /// Whether the run goes on once none of its calls waits any more; true when absent.
+    #[serde(default)]
+    pub(super) resume: Option<bool>,
+}
+
+/// Body of `POST /v1/runs/{id}/resume`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResumeBody {
+    /// What is known about calls in doubt, by call id.
+    #[serde(default)]
+    pub(super) resolve: BTreeMap<String, Resolution>,
+}
+
+/// What is known about one call in doubt: exactly one of these.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Resolution {
+    /// `true`: make it again.
+    #[serde(default)]
+    pub(super) retry: Option<bool>,
+    /// It took effect; this is taken as its result.
+    #[serde(default, deserialize_with = "present")]
+    pub(super) done: Option<Json>,
+    /// It did not take effect; the plan sees a failure with this reason.
+    #[serde(default)]
+    pub(super) failed: Option<String>,
+}
+
+/// A `null` that is there is a value, not an absence.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
+
+/// Body of `POST /v1/runs/{id}/replay`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReplayBody {
+    /// Another plan to run against what is on record; the recorded one when absent.
+    #[serde(default)]
+    pub(super) plan: Option<String>,
+}
+
+/// Body of `POST /v1/plans/explain`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ExplainBody {
+    /// The plan's Lua source.
+    pub(super) plan: String,
+    /// A name for messages.
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    /// A context to show values from; any JSON document.
+    #[serde(default)]
+    pub(super) context: Option<Json>,
+    /// Single limits below the server's own, as numbers or text (`"2s"`, `"16MiB"`).
+    #[serde(default)]
+    pub(super) limits: BTreeMap<String, Json>,
+}
+
+/// Query of `GET /v1/runs/{id}/graph`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GraphQuery {
+    /// `json`, `mermaid`, `dot` or `svg`; without it `Accept` decides, and else it is `json`.
+    pub(super) format: Option<String>,
 }
 
 /// Query of the routes that begin a run.
@@ -59,10 +162,19 @@ pub(super) struct WaitQuery {
 pub(super) struct RunsQuery {
     /// At most so many; 1 to 500, 50 when absent.
     pub(super) limit: Option<u32>,
-    /// `running`, `succeeded`, `failed` or `cancelled`.
+    /// `running`, `paused`, `succeeded`, `failed` or `cancelled`.
     pub(super) status: Option<String>,
     /// Only runs older than this one: the `next` of the page before.
     pub(super) before: Option<String>,
+}
+
+/// Query of `GET /v1/tools`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ToolsQuery {
+    /// Only tools that share a word with this, the best first, each with its `score`.
+    pub(super) query: Option<String>,
 }
 
 /// Query of `GET /v1/audit`.

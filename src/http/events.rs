@@ -19,9 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::extract::RunPath;
 use super::problem::Problem;
-use super::runs::{is_known, no_such_run};
-use super::state::{ActiveRun, ApiState};
-use crate::app::StreamedEvent;
+use super::state::ApiState;
+use crate::app::{ActiveRun, StreamedEvent, no_such_run};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::journal::{Event, JournalRead as _, Record, RecordFilter};
 
@@ -53,7 +52,7 @@ pub(super) async fn stream(
     // Before anything is looked up, so that nothing can happen unseen in between.
     let watcher = state.app.hub().subscribe();
     let run = state.active(&run_id);
-    if !is_known(&state, &run_id).await? {
+    if !state.runs.is_known(&run_id).await? {
         return Err(no_such_run(&run_id).into());
     }
     let after = last_event_id(&headers)?;

@@ -34,12 +34,15 @@ impl<T: DeserializeOwned> FromRequest<Arc<ApiState>> for JsonBody<T> {
         if bytes.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
             return Err(refuse(&"expected a JSON object").into());
         }
-        let value = serde_json::from_slice(&bytes).map_err(|error| refuse(&error))?;
+        // No body says no more than an empty object.
+        let text = if bytes.trim_ascii().is_empty() { b"{}" } else { &bytes[..] };
+        let value = serde_json::from_slice(text).map_err(|error| refuse(&error))?;
         Ok(Self(value))
     }
 }
 
-async fn read(request: Request, limit_bytes: u64) -> Result<Vec<u8>> {
+/// A body of at most `limit_bytes`.
+pub(super) async fn read(request: Request, limit_bytes: u64) -> Result<Vec<u8>> {
     let asks_first = request.headers().contains_key(EXPECT);
     let body = request.into_body();
     let announced = body.size_hint().lower();

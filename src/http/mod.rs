@@ -1,20 +1,25 @@
-//! Rank 7: the HTTP service.
+//! Rank 8: the HTTP service.
 //!
 //! One file a group of routes; errors become problem+json (RFC 9457) in `problem` and nowhere
 //! else. Listens on loopback unless API keys are configured.
 //!
 //! **Never here:** decisions about runs. A route asks the app and shows the answer.
 
+mod abandoned;
+mod approvals;
 mod audit;
 mod auth;
 mod connections;
 mod dto;
 mod events;
+mod explain;
 mod extract;
 mod health;
+mod mount;
 mod openapi;
 mod origin;
 mod problem;
+mod resume;
 mod runs;
 mod server;
 mod state;

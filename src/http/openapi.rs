@@ -4,7 +4,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, Secur
 use utoipa::openapi::{Components, Content, OpenApi as Document, Ref, RefOr, Response};
 use utoipa::{Modify, OpenApi};
 
-use super::{audit, dto, events, health, runs, submit, tools};
+use super::{approvals, audit, dto, events, explain, health, resume, runs, submit, tools};
 
 const PROBLEM_SCHEMA: &str = "Problem";
 const BEARER: &str = "bearer";
@@ -22,6 +22,12 @@ const BEARER: &str = "bearer";
         runs::show,
         runs::plan,
         runs::cancel,
+        resume::resume,
+        resume::replay,
+        approvals::list,
+        approvals::decide,
+        explain::graph,
+        explain::explain,
         events::stream,
         tools::list,
         audit::list,
@@ -29,7 +35,15 @@ const BEARER: &str = "bearer";
         health::readyz,
         serve,
     ),
-    components(schemas(dto::TaskBody, dto::RunBody, dto::Problem)),
+    components(schemas(
+        dto::TaskBody,
+        dto::RunBody,
+        dto::ResumeBody,
+        dto::ReplayBody,
+        dto::DecisionBody,
+        dto::ExplainBody,
+        dto::Problem
+    )),
     modifiers(&Common)
 )]
 struct Api;

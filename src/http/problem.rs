@@ -61,6 +61,7 @@ fn status_of(code: ErrorCode) -> StatusCode {
     use ErrorCode as C;
     match code {
         C::BadRequest
+        | C::BadArguments
         | C::Usage
         | C::ConfigInvalid
         | C::ValueTooDeep
@@ -71,7 +72,7 @@ fn status_of(code: ErrorCode) -> StatusCode {
         C::NotFound => StatusCode::NOT_FOUND,
         C::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         C::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-        C::RunNotActive => StatusCode::CONFLICT,
+        C::RunNotActive | C::RunActive | C::RunNotResumable | C::ApprovalStale => StatusCode::CONFLICT,
         C::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         C::CheckRefused | C::LimitSourceBytes => StatusCode::UNPROCESSABLE_ENTITY,
         C::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,

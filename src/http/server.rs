@@ -1,5 +1,6 @@
 //! The server: bind, serve, stop.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,20 +9,24 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::{self, from_fn_with_state};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::TraceLayer;
+use tower_service::Service;
 use tracing::Span;
 
+use super::abandoned::take_up_abandoned;
 use super::auth::{ApiKeys, require_key};
 use super::connections::Connections;
+use super::mount::mounted;
 use super::state::ApiState;
-use super::{audit, events, health, openapi, problem, runs, submit, tools};
-use crate::app::App;
+use super::{approvals, audit, events, explain, health, openapi, problem, resume, runs, submit, tools};
+use crate::app::{ActiveRuns, App};
 use crate::base::{Error, ErrorCode, Result};
 
 /// How long cancelled runs have to write their end.
@@ -35,6 +40,7 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     state: Arc<ApiState>,
+    beside: Router<Arc<ApiState>>,
 }
 
 impl Server {
@@ -61,13 +67,39 @@ impl Server {
         let address = listener.local_addr().map_err(|error| {
             Error::new(ErrorCode::ListenFailed, format!("the socket has no address: {error}"))
         })?;
-        Ok(Self { listener, address, state: Arc::new(ApiState::new(app, keys)) })
+        let state = Arc::new(ApiState::new(Arc::new(ActiveRuns::new(app)), keys));
+        Ok(Self { listener, address, state, beside: Router::new() })
     }
 
     /// Where it listens; the port is known even where 0 was asked for.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The runs under way, for services beside the API.
+    #[must_use]
+    pub fn runs(&self) -> &Arc<ActiveRuns> {
+        &self.state.runs
+    }
+
+    /// Cancelled when answers that have no end must end, so that the server can.
+    #[must_use]
+    pub fn closing(&self) -> CancellationToken {
+        self.state.streams()
+    }
+
+    /// Puts a service beside the API: behind the same keys and limits on requests, without a limit on
+    /// how long it answers.
+    #[must_use]
+    pub fn mount<S>(mut self, path: &str, service: S) -> Self
+    where
+        S: Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
+        S::Response: IntoResponse,
+        S::Future: Send,
+    {
+        self.beside = self.beside.merge(mounted(path, service, &self.state));
+        self
     }
 
     /// Serves until `signal` first comes; then takes no new work, lets running runs come to their end
@@ -81,7 +113,10 @@ impl Server {
         F: Future<Output = &'static str>,
     {
         let timeout = self.state.app.config().server.request_timeout;
-        let connections = Connections::new(router(self.state.clone()), timeout);
+        if self.state.app.config().server.take_up_runs {
+            tokio::spawn(take_up_abandoned(self.state.runs.clone()));
+        }
+        let connections = Connections::new(router(self.state.clone(), self.beside), timeout);
         tokio::select! {
             never = connections.accept(&self.listener) => match never {},
             () = self.state.drain(signal) => {}
@@ -100,33 +135,39 @@ impl ApiState {
     {
         let name = signal().await;
         tracing::info!(signal = name, "stopping");
-        self.stop_accepting();
+        self.runs.stop_accepting();
         self.app.announce_shutdown(name).await;
         let grace = self.app.config().server.shutdown_grace;
         tokio::select! {
-            () = self.wait_until_idle(Instant::now() + grace) => {}
+            () = self.runs.wait_until_idle(Instant::now() + grace) => {}
             name = signal() => tracing::info!(signal = name, "stopping at once"),
         }
         self.app.interrupt_runs();
-        self.cancel_all();
-        self.wait_until_idle(Instant::now() + CANCEL_GRACE).await;
+        self.runs.cancel_all();
+        self.runs.wait_until_idle(Instant::now() + CANCEL_GRACE).await;
         self.end_streams();
     }
 }
 
-pub(super) fn router(state: Arc<ApiState>) -> Router {
+pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Router {
     let timeout = state.app.config().server.request_timeout;
     let guarded = Router::new()
         .route("/v1/tasks", post(submit::post_task))
         .route("/v1/runs", post(submit::post_run).get(runs::list))
         .route("/v1/runs/{id}", get(runs::show))
         .route("/v1/runs/{id}/plan", get(runs::plan))
+        .route("/v1/runs/{id}/graph", get(explain::graph))
+        .route("/v1/plans/explain", post(explain::explain))
         .route("/v1/runs/{id}/events", get(events::stream))
         .route("/v1/runs/{id}/cancel", post(runs::cancel))
+        .route("/v1/runs/{id}/resume", post(resume::resume))
+        .route("/v1/runs/{id}/replay", post(resume::replay))
+        .route("/v1/approvals", get(approvals::list))
+        .route("/v1/approvals/{id}", post(approvals::decide))
         .route("/v1/tools", get(tools::list))
         .route("/v1/audit", get(audit::list))
         .layer(from_fn_with_state(state.clone(), require_key));
-    Router::new()
+    let api = Router::new()
         .merge(guarded)
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
@@ -135,7 +176,8 @@ pub(super) fn router(state: Arc<ApiState>) -> Router {
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, timeout))
         .layer(CatchPanicLayer::custom(problem::panicked))
-        .layer(middleware::map_response(problem::shape_plain_errors))
+        .layer(middleware::map_response(problem::shape_plain_errors));
+    api.merge(beside)
         .layer(
             TraceLayer::new_for_http()
                 .make_span_with(request_span)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::header::{ACCEPT, LOCATION};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
@@ -15,13 +15,11 @@ use super::dto::{RunBody, TaskBody, WaitQuery};
 use super::events::Watch;
 use super::extract::{JsonBody, QueryOf, log_run_id};
 use super::problem::Problem;
-use super::state::{ActiveRun, ApiState};
-use crate::app::{RunRequest, Work};
-use crate::base::{Error, ErrorCode, LimitName, Limits, Result, RunId, Value, parse_duration};
+use super::state::ApiState;
+use crate::app::{ActiveRun, PlanWishes, RunRequest, Tenant, Work, check_plan_name, lowered};
+use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
+use crate::bus::{Circumstances, Mode};
 use crate::journal::check_context_name;
-
-/// The longest name of a plan.
-const NAME_CHARACTERS_MAX: usize = 128;
 
 /// Turn a task in plain words into a plan, check it and run it.
 #[utoipa::path(post, path = "/v1/tasks", tag = "runs", params(WaitQuery), request_body = TaskBody,
@@ -33,6 +31,7 @@ const NAME_CHARACTERS_MAX: usize = 128;
 pub(super) async fn post_task(
     State(state): State<Arc<ApiState>>,
     QueryOf(query): QueryOf<WaitQuery>,
+    Extension(tenant): Extension<Tenant>,
     headers: HeaderMap,
     JsonBody(body): JsonBody<TaskBody>,
 ) -> Result<Response, Problem> {
@@ -40,8 +39,17 @@ pub(super) async fn post_task(
         return Err(Error::new(ErrorCode::BadRequest, "`task` is empty").into());
     }
     state.app.require_model()?;
-    let work = Work::Task(body.task);
-    begin(&state, &query, &headers, work, body.context, body.context_name, &body.limits).await
+    let planning = PlanWishes { candidates: body.candidates, tests: None };
+    planning.validate()?;
+    let wanted = Wanted {
+        work: Work::Task(body.task),
+        context: body.context.map(Value::from_json).transpose()?,
+        context_name: body.context_name,
+        limits: body.limits,
+        circumstances: circumstances(tenant, body.mode.as_deref())?,
+        planning,
+    };
+    begin(&state, &query, &headers, wanted).await
 }
 
 /// Check a plan and run it.
@@ -55,40 +63,48 @@ pub(super) async fn post_task(
 pub(super) async fn post_run(
     State(state): State<Arc<ApiState>>,
     QueryOf(query): QueryOf<WaitQuery>,
+    Extension(tenant): Extension<Tenant>,
     headers: HeaderMap,
     JsonBody(body): JsonBody<RunBody>,
 ) -> Result<Response, Problem> {
     let name = body.name.unwrap_or_else(|| "plan".to_owned());
     check_plan_name(&name)?;
     let limits = lowered(&state.app.config().limits, &body.limits)?;
-    state.app.checked(&body.plan, &name, &limits)?;
-    let work = Work::Plan { name, source: body.plan };
-    begin(&state, &query, &headers, work, body.context, body.context_name, &body.limits).await
+    let context = body.context.map(Value::from_json).transpose()?;
+    state.app.checked(&body.plan, &name, &limits, context.as_ref())?;
+    let wanted = Wanted {
+        work: Work::Plan { name, source: body.plan },
+        context,
+        context_name: body.context_name,
+        limits: body.limits,
+        circumstances: circumstances(tenant, body.mode.as_deref())?,
+        planning: PlanWishes::default(),
+    };
+    begin(&state, &query, &headers, wanted).await
 }
 
-fn check_plan_name(name: &str) -> Result<()> {
-    let length = name.chars().count();
-    if (1..=NAME_CHARACTERS_MAX).contains(&length) {
-        return Ok(());
-    }
-    Err(Error::new(ErrorCode::BadRequest, "`name` is empty or too long")
-        .with_limit(NAME_CHARACTERS_MAX, length)
-        .with_help("leave it out, or give one that fits on a line"))
+/// What a request to begin a run asks for.
+struct Wanted {
+    work: Work,
+    context: Option<Value>,
+    context_name: Option<String>,
+    limits: BTreeMap<String, Json>,
+    circumstances: Circumstances,
+    planning: PlanWishes,
+}
+
+fn circumstances(Tenant(tenant): Tenant, mode: Option<&str>) -> Result<Circumstances> {
+    Ok(Circumstances { tenant, mode: mode.map_or(Ok(Mode::default()), str::parse)? })
 }
 
 async fn begin(
     state: &Arc<ApiState>,
     query: &WaitQuery,
     headers: &HeaderMap,
-    work: Work,
-    context: Option<Json>,
-    context_name: Option<String>,
-    limits: &BTreeMap<String, Json>,
+    wanted: Wanted,
 ) -> Result<Response, Problem> {
-    let wait = query.wait.as_deref().map(parse_duration).transpose().map_err(|error| {
-        Error::new(ErrorCode::BadRequest, format!("`wait`: {}", error.message()))
-            .with_help("write a duration with its unit: `wait=30s`")
-    })?;
+    let Wanted { work, context, context_name, limits, circumstances, planning } = wanted;
+    let wait = wait_of(query)?;
     if let Some(name) = &context_name {
         check_context_name(name)?;
     }
@@ -97,16 +113,18 @@ async fn begin(
     let request = RunRequest {
         run_id: run_id.clone(),
         work,
-        context: context.map(Value::from_json).transpose()?,
+        context,
         context_name,
-        limits: lowered(&state.app.config().limits, limits)?,
+        planning,
+        limits: lowered(&state.app.config().limits, &limits)?,
+        circumstances,
         handler: None,
         listeners: Vec::new(),
         cancel: CancellationToken::new(),
     };
     // Passing events are only seen by who watches from the start.
     let watcher = wants_events(headers).then(|| state.app.hub().subscribe());
-    let run = state.start(request)?;
+    let run = state.runs.start(request)?;
     match (watcher, wait) {
         (Some(watcher), _) => {
             let location = [(LOCATION, format!("/v1/runs/{run_id}"))];
@@ -118,13 +136,25 @@ async fn begin(
     }
 }
 
+pub(super) fn wait_of(query: &WaitQuery) -> Result<Option<Duration>> {
+    query.wait.as_deref().map(parse_duration).transpose().map_err(|error| {
+        Error::new(ErrorCode::BadRequest, format!("`wait`: {}", error.message()))
+            .with_help("write a duration with its unit: `wait=30s`")
+    })
+}
+
 fn wants_events(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     accept.is_some_and(|accept| accept.contains("text/event-stream"))
 }
 
 /// Waits a little less than a request may take, so that 202 still gets out.
-async fn wait_for(state: &ApiState, run_id: RunId, mut run: ActiveRun, wait: Duration) -> Response {
+pub(super) async fn wait_for(
+    state: &ApiState,
+    run_id: RunId,
+    mut run: ActiveRun,
+    wait: Duration,
+) -> Response {
     let longest = state.app.config().server.request_timeout.mul_f32(0.9);
     let ended = tokio::time::timeout(wait.min(longest), run.outcome.wait_for(Option::is_some)).await;
     match ended {
@@ -136,29 +166,8 @@ async fn wait_for(state: &ApiState, run_id: RunId, mut run: ActiveRun, wait: Dur
     }
 }
 
-fn accepted(run_id: &RunId) -> Response {
+pub(super) fn accepted(run_id: &RunId) -> Response {
     let location = format!("/v1/runs/{run_id}");
     let body = json!({ "run_id": run_id, "status": "running", "location": location });
     (StatusCode::ACCEPTED, [(LOCATION, location)], axum::Json(body)).into_response()
-}
-
-/// The server's limits with the request's below them. A request can ask for less, never for more.
-fn lowered(server: &Limits, wanted: &BTreeMap<String, Json>) -> Result<Limits> {
-    let mut limits = server.clone();
-    for (name, value) in wanted {
-        let bad = |error: &Error| {
-            Error::new(ErrorCode::BadRequest, format!("limits.{name}: {}", error.message()))
-                .with_help(error.help().to_owned())
-        };
-        let limit: LimitName = name.parse().map_err(|error| bad(&error))?;
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        limits.set(limit, &text).map_err(|error| bad(&error))?;
-        if limits.get(limit) > server.get(limit) {
-            let message = format!("limits.{name} is above the server's own");
-            return Err(
-                Error::new(ErrorCode::BadRequest, message).with_limit(server.get(limit), limits.get(limit))
-            );
-        }
-    }
-    Ok(limits)
 }

@@ -5,11 +5,31 @@ use std::sync::Arc;
 use axum::extract::State;
 use serde_json::{Value as Json, json};
 
+use super::dto::ToolsQuery;
+use super::extract::QueryOf;
 use super::state::ApiState;
+use crate::catalog::{FoundTool, search};
 
-/// The tools plans may call.
-#[utoipa::path(get, path = "/v1/tools", tag = "tools", responses((status = 200, description = "`tools`: manifests")))]
-pub(super) async fn list(State(state): State<Arc<ApiState>>) -> axum::Json<Json> {
-    let tools: Vec<Json> = state.app.catalog().iter().map(|spec| spec.to_json()).collect();
+/// The tools plans may call, or those that fit some words.
+#[utoipa::path(get, path = "/v1/tools", tag = "tools", params(ToolsQuery),
+    responses((status = 200, description = "`tools`: manifests; with `query` the best first, each with its `score`"),
+        (status = 400, description = "A parameter is not known")))]
+pub(super) async fn list(
+    State(state): State<Arc<ApiState>>,
+    QueryOf(query): QueryOf<ToolsQuery>,
+) -> axum::Json<Json> {
+    let catalog = state.app.catalog();
+    let tools: Vec<Json> = match &query.query {
+        None => catalog.iter().map(|spec| spec.to_json()).collect(),
+        Some(words) => search(catalog, words).iter().map(scored).collect(),
+    };
     axum::Json(json!({ "tools": tools }))
+}
+
+fn scored(found: &FoundTool) -> Json {
+    let mut tool = found.spec.to_json();
+    if let Some(members) = tool.as_object_mut() {
+        members.insert("score".to_owned(), found.score.into());
+    }
+    tool
 }

@@ -73,6 +73,17 @@ fn a_limit_that_is_hit_reads_as_shown() {
 }
 
 #[test]
+fn a_plan_is_explained_as_shown() {
+    let guide = read("docs/explain.md");
+    let folder = Folder::new();
+    folder.write("plans/digest.lua", between(&guide, "```lua runnable\n", "```"));
+    assert_shown("docs/explain.md", &folder.run(&["explain", "plans/digest.lua"]).out);
+    let svg = folder.run(&["explain", "plans/digest.lua", "--graph", "svg", "--output", "digest.svg"]);
+    assert_eq!(svg.out, "wrote digest.svg\n");
+    assert!(folder.read("digest.svg").starts_with("<svg"));
+}
+
+#[test]
 fn the_named_context_counts_as_shown() {
     let guide = read("docs/writing-plans.md");
     let folder = Folder::new();

@@ -133,7 +133,7 @@ async fn a_second_interrupt_ends_the_grace() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_a_kill_the_journal_holds_and_the_run_is_shown_without_an_end() {
+async fn after_a_kill_the_journal_holds_and_the_run_goes_on_when_asked() {
     let (gate, folder) = (Gate::new().await, tempfile::tempdir().unwrap());
     let process = Process::beside(&gate, folder.path(), &[]).await;
     let ended = process.client.run(PLAN).await["run_id"].as_str().unwrap().to_owned();
@@ -141,17 +141,39 @@ async fn after_a_kill_the_journal_holds_and_the_run_is_shown_without_an_end() {
     gate.asked(1).await;
     process.signal("KILL").await;
     assert_eq!(process.ended().await.0, None);
-    let process = Process::beside(&gate, folder.path(), &[]).await;
+    let process = Process::beside(&gate, folder.path(), &["server.take_up_runs=false"]).await;
     let client = process.client.clone();
     let run = client.get(&format!("/v1/runs/{cut}")).await.json();
     assert_eq!((&run["status"], &run["under_way_here"]), (&json!("running"), &json!(false)));
     assert_eq!(client.get(&format!("/v1/runs/{ended}")).await.json()["status"], "succeeded");
     client.post(&format!("/v1/runs/{cut}/cancel"), &json!({})).await.problem(409, "run_not_active");
+
+    // It goes on where it was, once; the call that reads is made again.
+    let resume = format!("/v1/runs/{cut}/resume");
+    client.post(&resume, &json!({ "resolve": { "1": {} } })).await.problem(400, "bad_request");
+    let accepted = client.post(&resume, &json!({})).await;
+    assert_eq!((accepted.status, &accepted.json()["status"]), (202, &json!("running")), "{}", accepted.text);
+    gate.asked(2).await;
+    client.post(&resume, &json!({})).await.problem(409, "run_active");
     gate.open();
+    assert_eq!(client.until_ended(&cut).await["status"], "succeeded");
+    client.post(&resume, &json!({})).await.problem(409, "run_not_resumable");
+    client.post(&format!("/v1/runs/{ended}/resume"), &json!({})).await.problem(409, "run_not_resumable");
+    let replayed = client.post(&format!("/v1/runs/{cut}/replay"), &json!({})).await.json();
+    assert_eq!((&replayed["same"], &replayed["calls_answered"]), (&json!(true), &json!(1)), "{replayed}");
+    let bodiless = client.request("POST", &format!("/v1/runs/{cut}/replay")).send().await.unwrap();
+    assert_eq!(bodiless.status(), 200, "no body is an empty object");
+    let other = json!({ "plan": "function run() return 2 end" });
+    let replayed = client.post(&format!("/v1/runs/{cut}/replay"), &other).await.json();
+    assert_eq!(
+        (&replayed["same"], &replayed["replayed"]["result"]),
+        (&json!(false), &json!(2)),
+        "{replayed}"
+    );
     assert_eq!(client.run(&gate.plan("/hold")).await["result"], "body");
     process.signal("TERM").await;
     assert_eq!(process.ended().await.0, Some(0));
-    assert_eq!(end_of(folder.path(), &cut).await.0, "tool_call_started");
+    assert_eq!(end_of(folder.path(), &cut).await, ("run_finished".to_owned(), None));
 }
 
 fn key_file(folder: &Path, text: &str) -> PathBuf {
@@ -171,7 +193,7 @@ async fn with_keys_every_route_but_health_and_the_description_wants_one() {
         refused.problem(401, "unauthorized");
         assert_eq!(refused.header("www-authenticate"), "Bearer realm=\"luaplan\"");
     }
-    for path in ["/v1/runs", "/v1/tasks", "/v1/runs/x/cancel"] {
+    for path in ["/v1/runs", "/v1/tasks", "/v1/runs/x/cancel", "/v1/runs/x/resume", "/v1/runs/x/replay"] {
         client.post(path, &json!({ "plan": PLAN })).await.problem(401, "unauthorized");
     }
     for path in ["/healthz", "/readyz", "/openapi.json"] {

@@ -155,7 +155,12 @@ async fn the_examples_of_the_guide_answer_as_it_says() {
     let gate = Gate::new().await;
     let hosts = format!("[\"{}\"]", gate.host);
     let model = Arc::new(RecordedClient::new("recorded", vec![reply]));
-    let service = Service::with(&[("tools.fetch_url.allow_hosts", &hosts)], Some(model)).await;
+    // One run is held until the guide cancels it, however long the examples before that take.
+    let patient = ["read_timeout", "url_timeout", "timeout"].map(|key| format!("tools.fetch_url.{key}"));
+    let mut settings: Vec<(&str, &str)> = patient.iter().map(|key| (key.as_str(), "\"120s\"")).collect();
+    settings.push(("tools.fetch_url.allow_hosts", &hosts));
+    settings.push(("limits.wall", "\"300s\""));
+    let service = Service::with(&settings, Some(model)).await;
     let shown = service.client.run("function run(context) print(\"hello\") return {sum = 42} end").await;
     let running = service.client.begin(&gate.plan("/hold")).await;
     gate.asked(1).await;

@@ -17,7 +17,7 @@ async fn post_text(service: &Service, path: &str, body: impl Into<reqwest::Body>
 async fn a_body_that_is_not_what_a_route_takes_is_refused_with_the_reason() {
     let service = Service::new().await;
     for (path, body, reason) in [
-        ("/v1/runs", "", "EOF"),
+        ("/v1/runs", "", "missing field `plan`"),
         ("/v1/runs", "{", "EOF"),
         ("/v1/runs", "[\"function run() end\", null, null, null, {}]", "expected a JSON object"),
         ("/v1/runs", " \n{}", "missing field `plan`"),
@@ -137,7 +137,9 @@ async fn queries_are_read_strictly() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_runs_and_bad_ids_are_told_apart() {
     let service = Service::new().await;
-    for (method, path) in [("GET", ""), ("GET", "/plan"), ("GET", "/events"), ("POST", "/cancel")] {
+    for (method, path) in
+        [("GET", ""), ("GET", "/plan"), ("GET", "/graph"), ("GET", "/events"), ("POST", "/cancel")]
+    {
         let ask = async |id: &str| {
             let request = service.client.request(method, &format!("/v1/runs/{id}{path}"));
             Answer::of(request.send().await.unwrap()).await

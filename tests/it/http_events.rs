@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use luaplan::app::PlanWishes;
 use luaplan::app::RunRequest;
 use luaplan::app::Work;
 use luaplan::base::{Result, RunId};
+use luaplan::bus::Circumstances;
 use luaplan::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
 use serde_json::json;
 use sqlx::{Connection as _, Executor as _, SqliteConnection};
@@ -178,7 +180,9 @@ async fn a_run_of_another_process_on_the_same_data_is_followed_too() {
         work: Work::Plan { name: "plan".to_owned(), source: gate.plan("/hold") },
         context: None,
         context_name: None,
+        planning: PlanWishes::default(),
         limits: other.config().limits.clone(),
+        circumstances: Circumstances::default(),
         handler: None,
         listeners: Vec::new(),
         cancel: CancellationToken::new(),

@@ -190,3 +190,46 @@ async fn a_cancelled_run_ends_and_its_call_is_journaled_as_cut() {
         .await
         .problem(409, "run_not_active");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_is_explained_without_being_run() {
+    let service = Service::new().await;
+    let plan = "function run(context)\n  local page = fetch_url(context.url)\n  return page\nend";
+    let body = json!({ "plan": plan, "context": { "url": "https://a.example/x" } });
+    let answer = service.client.post("/v1/plans/explain", &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let answer = answer.json();
+    assert_eq!(answer["ok"], true);
+    assert_eq!(answer["preview"]["calls_max"], 1);
+    assert_eq!(
+        answer["preview"]["targets"][0],
+        json!({"kind": "host", "known": "exactly", "what": "a.example"})
+    );
+    assert_eq!(answer["graph"]["nodes"].as_array().unwrap().len(), 3);
+    let refused = service.client.post("/v1/plans/explain", &json!({ "plan": "nothing()" })).await.json();
+    assert_eq!((&refused["ok"], &refused["preview"]), (&json!(false), &json!(null)));
+    assert!(!refused["findings"].as_array().unwrap().is_empty());
+    assert_eq!(service.client.get("/v1/runs").await.json()["runs"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_graph_of_a_run_comes_in_every_form() {
+    let service = Service::new().await;
+    let run_id = service.client.run(PLAN).await["run_id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/runs/{run_id}/graph");
+    for (form, kind, begins) in [
+        ("json", "application/json", "{"),
+        ("mermaid", "text/vnd.mermaid; charset=utf-8", "flowchart"),
+        ("dot", "text/vnd.graphviz; charset=utf-8", "digraph"),
+        ("svg", "image/svg+xml; charset=utf-8", "<svg"),
+    ] {
+        let answer = service.client.get(&format!("{path}?format={form}")).await;
+        assert_eq!((answer.status, answer.header("content-type")), (200, kind));
+        assert!(answer.text.starts_with(begins), "{}", answer.text);
+    }
+    service.client.get(&format!("{path}?format=png")).await.problem(400, "bad_request");
+    let accepts = service.client.request("GET", &path).header("accept", "image/svg+xml");
+    assert!(accepts.send().await.unwrap().text().await.unwrap().starts_with("<svg"));
+    let absent = "01890000-0000-7000-8000-000000000000";
+    service.client.get(&format!("/v1/runs/{absent}/graph")).await.problem(404, "not_found");
+}

@@ -132,6 +132,10 @@ async fn stray_run(app: &luaplan::app::App) -> String {
         mocked: false,
         engine: None,
         isolation: None,
+        context_name: None,
+        owner: None,
+        tenant: None,
+        mode: None,
     };
     log.emit(body, Durability::Forced).await.unwrap();
     run_id.to_string()

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::Session;
+use crate::app::no_such_run;
 use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, parse_duration};
 use crate::cli::args::{AuditAction, AuditArgs};
 use crate::cli::exit;
@@ -36,7 +37,7 @@ pub(super) async fn run(session: &Session<'_>, args: &AuditArgs) -> Result<u8> {
             None => false,
         };
         if !known {
-            return Err(Error::new(ErrorCode::NotFound, format!("there is no run {run_id}")));
+            return Err(no_such_run(run_id));
         }
     }
     let mut records = match journal {

@@ -9,12 +9,21 @@ use crate::cli::args::CheckArgs;
 use crate::cli::exit;
 use crate::cli::output::Output;
 use crate::journal::neutralize;
-use crate::plan::{Finding, Severity};
+use crate::plan::{CheckInput, Finding, Severity, check_with};
 
 pub(super) fn run(session: &Session<'_>, args: &CheckArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;
     let (config, catalog) = session.tools()?;
-    let checked = config.sandbox.judge(crate::plan::check(&source, &name, &catalog, &config.limits), &source);
+    let context = inputs::read_context(session, args.context.as_deref())?;
+    let input = CheckInput {
+        source: &source,
+        name: &name,
+        catalog: &catalog,
+        limits: &config.limits,
+        context: context.as_ref(),
+        task: None,
+    };
+    let checked = config.sandbox.judge(check_with(&input), &source);
     let ok = checked.plan.is_some();
     if session.output.is_json() {
         session.output.data(&json!({ "ok": ok, "findings": checked.findings }));

@@ -9,8 +9,9 @@ use serde_json::{Value as Json, json};
 use super::Session;
 use super::run::exit_code;
 use crate::app::config::{Config, load};
-use crate::app::{App, AppParts, RunRequest, Work};
+use crate::app::{App, AppParts, PlanWishes, RunRequest, Work};
 use crate::base::{Result, RunId};
+use crate::bus::Circumstances;
 use crate::cli::args::DemoArgs;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
@@ -63,7 +64,9 @@ async fn on_parts(session: &Session<'_>, parts: &DemoParts, folder: &Path) -> Re
         work: Work::Task(TASK.to_owned()),
         context: None,
         context_name: None,
+        planning: PlanWishes::default(),
         limits: app.config().limits.clone(),
+        circumstances: Circumstances::default(),
         handler: None,
         listeners: if output.is_json() { Vec::new() } else { vec![narrator(output.colours_out())] },
         cancel: cancelled_by_signals(),
@@ -98,7 +101,7 @@ fn next_commands(session: &Session<'_>) -> [String; 3] {
     let by_cargo = session.environment.get("CARGO_MANIFEST_DIR").is_some();
     let command = if by_cargo { "cargo run --release --" } else { "luaplan" };
     let has_examples = session.environment.working_dir.join("examples/hello/plan.lua").exists();
-    let third = if has_examples { "test examples" } else { "init my-plans" };
+    let third = if has_examples { "test examples/overdue_invoices" } else { "init my-plans" };
     ["show last", "audit --tool send_email", third].map(|arguments| format!("{command} {arguments}"))
 }
 

@@ -4,10 +4,12 @@ use std::io::Read as _;
 use std::path::Path;
 
 use super::Session;
+use crate::app::PlanWishes;
 use crate::app::config::Config;
 use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Limits, Result, Value};
 use crate::cli::args::RunOptions;
 use crate::cli::exit;
+use crate::cli::planning_args::PlanningOptions;
 
 /// The text of a plan and the name it goes by. `-` is standard input.
 pub(super) fn read_plan(session: &Session<'_>, file: &Path) -> Result<(String, String)> {
@@ -31,18 +33,33 @@ pub(super) fn read_plan(session: &Session<'_>, file: &Path) -> Result<(String, S
 
 /// `--context`: JSON text, or `@FILE` with JSON.
 pub(super) fn read_context(session: &Session<'_>, argument: Option<&str>) -> Result<Option<Value>> {
-    let Some(argument) = argument else { return Ok(None) };
+    argument.map(|argument| read_json(session, argument, "--context")).transpose()
+}
+
+/// The value of the option `flag`: JSON text, or `@FILE` with JSON.
+pub(super) fn read_json(session: &Session<'_>, argument: &str, flag: &str) -> Result<Value> {
     let (origin, text) = match argument.strip_prefix('@') {
         Some(file) => {
             let path = session.environment.working_dir.join(file);
             let text = std::fs::read_to_string(path).map_err(|error| unreadable(file, &error))?;
             (file.to_owned(), text)
         }
-        None => ("--context".to_owned(), argument.to_owned()),
+        None => (flag.to_owned(), argument.to_owned()),
     };
-    let value = Value::from_json_text(&text)
-        .map_err(|error| of_argument("--context", &error, &format!("{origin}: ")))?;
-    Ok(Some(value))
+    Value::from_json_text(&text).map_err(|error| of_argument(flag, &error, &format!("{origin}: ")))
+}
+
+/// `--arguments`: a JSON object, or @FILE with one; without the flag an empty one.
+pub(super) fn read_arguments(session: &Session<'_>, argument: Option<&str>) -> Result<Value> {
+    let value = argument.map(|argument| read_json(session, argument, "--arguments")).transpose()?;
+    match value.unwrap_or_else(|| Value::Object(indexmap::IndexMap::new())) {
+        arguments @ Value::Object(_) => Ok(arguments),
+        other => Err(Error::new(
+            ErrorCode::Usage,
+            format!("--arguments is {}, and takes an object by parameter name", other.kind()),
+        )
+        .with_help("write `--arguments '{\"name\": \"value\"}'`")),
+    }
 }
 
 /// As [`read_context`]; without the flag an empty object.
@@ -68,6 +85,12 @@ pub(super) fn limits(config: &Config, options: &RunOptions) -> Result<Limits> {
             .map_err(|error| of_argument("--limit", &error, &format!("--limit {pair}: ")))?;
     }
     Ok(limits)
+}
+
+/// `--candidates` and `--tests`.
+pub(super) fn planning(session: &Session<'_>, options: &PlanningOptions) -> PlanWishes {
+    let tests = options.tests.as_ref().map(|file| session.environment.working_dir.join(file));
+    PlanWishes { candidates: options.candidates, tests }
 }
 
 fn unreadable(what: &str, error: &std::io::Error) -> Error {

@@ -1,19 +1,26 @@
 //! One command a file. Each takes its arguments and answers with an exit code.
 
+mod approve;
 mod audit;
 mod check;
 mod config;
 mod demo;
 mod doctor;
+mod explain;
 mod init;
 mod inputs;
+mod mcp;
 mod plan;
+mod policy;
+mod replay;
+mod resume;
 mod run;
 mod runs;
 mod serve;
 mod show;
 mod task;
 mod test;
+mod tool_manifests;
 mod tools;
 pub(super) mod worker;
 
@@ -31,9 +38,9 @@ use super::exit;
 use super::output::Output;
 use crate::app::config::{Config, Environment, LoadOptions, Loaded, load};
 use crate::app::{App, AppParts, tool_catalog};
-use crate::base::{Error, ErrorCode, Result};
+use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::catalog::Catalog;
-use crate::journal::SqliteJournal;
+use crate::journal::{JournalRead as _, SqliteJournal};
 
 /// What every command has at hand.
 pub(super) struct Session<'a> {
@@ -93,6 +100,19 @@ impl Session<'_> {
         self.open_with(&options, AppParts::default()).await
     }
 
+    /// The application for a run on record (its id, or `last`), on the engine the run began on.
+    pub(super) async fn open_for_recorded(&self, run: &str) -> Result<(App, RunId)> {
+        let journal = self.journal().await?.ok_or_else(show::no_runs)?;
+        let run_id = show::find(&journal, run).await?;
+        let state = journal.run_state(&run_id).await?;
+        journal.close().await;
+        let mut options = self.options.clone();
+        if let Some(engine) = state.and_then(|state| state.engine) {
+            options.flags.push(("sandbox.engine".to_owned(), toml::Value::String(engine)));
+        }
+        Ok((self.open_with(&options, AppParts::default()).await?, run_id))
+    }
+
     /// The application, with other flags and parts.
     pub(super) async fn open_with(&self, options: &LoadOptions, parts: AppParts) -> Result<App> {
         let app = App::open_with(&self.load_with(options)?, self.environment, parts).await?;
@@ -129,18 +149,24 @@ async fn dispatch(session: &Session<'_>, command: Command) -> Result<u8> {
         Command::Task(args) => task::run(session, &args).await?,
         Command::Plan(args) => plan::run(session, &args).await?,
         Command::Check(args) => check::run(session, &args)?,
+        Command::Explain(args) => explain::run(session, &args)?,
         Command::Run(args) => run::run(session, &args).await?,
         Command::Test(args) => test::run(session, &args).await?,
         Command::Runs(args) => runs::run(session, &args).await?,
+        Command::Resume(args) => resume::run(session, &args).await?,
+        Command::Replay(args) => replay::run(session, &args).await?,
         Command::Show(args) => show::run(session, &args).await?,
+        Command::Approve(args) => approve::run(session, &args).await?,
+        Command::Policy(args) => policy::run(session, &args.action).await?,
         Command::Audit(args) => audit::run(session, &args).await?,
-        Command::Tools(args) => tools::run(session, args.action)?,
+        Command::Tools(args) => tools::run(session, args.action).await?,
         Command::Config(args) => match args.action {
             ConfigAction::Init { file } => config::init(session, &file)?,
             ConfigAction::Validate => config::validate(session)?,
             ConfigAction::Show => config::show(session)?,
         },
         Command::Serve(args) => serve::run(session, args.listen).await?,
+        Command::Mcp(args) => mcp::run(session, &args).await?,
         Command::Completions(args) => completions(session.output, args.shell),
         Command::Worker(args) => worker::run(&args)?,
     })

@@ -7,8 +7,9 @@ use serde_json::json;
 use super::{Session, inputs};
 use crate::app::{App, RunRequest, Work};
 use crate::base::{Error, ErrorCode, Limits, Result, RunId, Value};
-use crate::cli::args::PlanArgs;
+use crate::bus::Circumstances;
 use crate::cli::exit;
+use crate::cli::planning_args::PlanArgs;
 use crate::cli::progress::EventPrinter;
 use crate::cli::signals::cancelled_by_signals;
 
@@ -19,7 +20,32 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     if args.print_prompt {
         return print_prompt(session, &app, &args.task, &context, &limits);
     }
-    propose(session, &app, &args.task, context, limits, args.output.as_deref()).await
+    refuse_existing(session, args)?;
+    let printer = EventPrinter::new(session.output, false);
+    let request = RunRequest {
+        run_id: RunId::generate(),
+        work: Work::Task(args.task.clone()),
+        context: Some(context),
+        context_name: None,
+        planning: inputs::planning(session, &args.planning),
+        limits,
+        circumstances: Circumstances::default(),
+        handler: None,
+        listeners: vec![printer.listener()],
+        cancel: cancelled_by_signals(),
+    };
+    propose(session, &app, &request, args.output.as_deref()).await
+}
+
+/// Refuses a file that is there, before a model is paid for what would replace it.
+fn refuse_existing(session: &Session<'_>, args: &PlanArgs) -> Result<()> {
+    match &args.output {
+        Some(file) if !args.force && session.environment.working_dir.join(file).exists() => {
+            Err(Error::new(ErrorCode::BadRequest, format!("{} is there already", file.display()))
+                .with_help("name another file, or replace it with `--force`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Shows the prompt a task would be planned with.
@@ -38,6 +64,7 @@ pub(super) fn print_prompt(
             "budget_tokens": prompt.budget.budget_tokens,
             "used_tokens": prompt.budget.used_tokens,
             "trimmed": prompt.budget.trimmed,
+            "tools_left_out": prompt.budget.tools_left_out,
         }));
     } else {
         session.output.line(&prompt.system);
@@ -58,26 +85,8 @@ pub(super) fn print_prompt(
 }
 
 /// Plans and checks; prints or writes the plan and runs nothing.
-pub(super) async fn propose(
-    session: &Session<'_>,
-    app: &App,
-    task: &str,
-    context: Value,
-    limits: Limits,
-    file: Option<&Path>,
-) -> Result<u8> {
-    let printer = EventPrinter::new(session.output, false);
-    let request = RunRequest {
-        run_id: RunId::generate(),
-        work: Work::Task(task.to_owned()),
-        context: Some(context),
-        context_name: None,
-        limits,
-        handler: None,
-        listeners: vec![printer.listener()],
-        cancel: cancelled_by_signals(),
-    };
-    let proposal = app.propose(&request).await?;
+async fn propose(session: &Session<'_>, app: &App, request: &RunRequest, file: Option<&Path>) -> Result<u8> {
+    let proposal = app.propose(request).await?;
     if let Some(file) = file {
         std::fs::write(session.environment.working_dir.join(file), proposal.plan.source()).map_err(
             |error| {
@@ -92,6 +101,7 @@ pub(super) async fn propose(
             "plan_hash": proposal.plan.hash(),
             "rounds": proposal.rounds,
             "explanation": proposal.explanation,
+            "candidates": proposal.verdicts,
         }));
     } else if file.is_none() {
         session.output.source(proposal.plan.source());

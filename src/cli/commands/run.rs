@@ -3,9 +3,11 @@
 use serde_json::json;
 
 use super::{Session, inputs};
-use crate::app::{App, RunRequest, Work};
+use crate::app::{App, PlanWishes, RunRequest, Work, explain};
 use crate::base::{Error, ErrorCode, LimitName, Limits, Result, RunId};
+use crate::bus::{Circumstances, Mode};
 use crate::catalog::Catalog;
+use crate::cli::approvals::{ask_and_go_on, can_ask};
 use crate::cli::args::{RunArgs, RunOptions};
 use crate::cli::output::Output;
 use crate::cli::progress::{EventPrinter, report};
@@ -21,7 +23,7 @@ pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     }
     let app = session.open_for(&args.options).await?;
     let work = Work::Plan { name: name.clone(), source: source.clone() };
-    let outcome = execute(session, &app, work, &args.options).await?;
+    let outcome = execute(session, &app, work, &args.options, PlanWishes::default()).await?;
     finish(session, &outcome, &args.options, Some((&name, &source)))
 }
 
@@ -31,10 +33,14 @@ pub(super) async fn execute(
     app: &App,
     work: Work,
     options: &RunOptions,
+    planning: PlanWishes,
 ) -> Result<RunOutcome> {
     let handler = match &options.mock {
         Some(name) if name.as_os_str() == "default" => {
             Some(MockTools::default_mocks(app.catalog()).handler())
+        }
+        Some(name) if name.as_os_str() == "generated" => {
+            Some(MockTools::generated(app.catalog(), options.mock_seed).handler())
         }
         Some(file) => {
             let path = session.environment.working_dir.join(file);
@@ -47,18 +53,28 @@ pub(super) async fn execute(
             "what mocks answer is not kept; give the context with `--context`, or leave out `--mock`",
         ));
     }
-    let printer = EventPrinter::new(session.output, options.events);
+    let listeners = vec![EventPrinter::new(session.output, options.events).listener()];
+    let cancel = cancelled_by_signals();
     let request = RunRequest {
         run_id: RunId::generate(),
         work,
         context: inputs::read_context(session, options.context.as_deref())?,
         context_name: options.context_name.clone(),
+        planning,
         limits: inputs::limits(app.config(), options)?,
+        circumstances: Circumstances {
+            mode: options.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?,
+            ..Circumstances::default()
+        },
         handler,
-        listeners: vec![printer.listener()],
-        cancel: cancelled_by_signals(),
+        listeners: listeners.clone(),
+        cancel: cancel.clone(),
     };
-    Ok(app.run(request).await)
+    let outcome = app.run(request).await;
+    if !can_ask(session.output, options.events) {
+        return Ok(outcome);
+    }
+    ask_and_go_on(session.output, app, outcome, &listeners, &cancel).await
 }
 
 /// Reports the end of a run. Behind a stream of events it is one more line of data.
@@ -85,21 +101,26 @@ pub(super) fn exit_code(outcome: &RunOutcome) -> u8 {
 fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> Result<u8> {
     let (config, catalog) = session.tools()?;
     let limits = inputs::limits(&config, &args.options)?;
-    inputs::read_context(session, args.options.context.as_deref())?;
-    let checked = crate::plan::check(source, name, &catalog, &limits);
+    let context = inputs::read_context(session, args.options.context.as_deref())?;
+    let explanation = explain(&config, &catalog, (name, source), &limits, context.as_ref());
     if session.output.is_json() {
         session.output.data(&json!({
-            "ok": checked.plan.is_some(),
-            "findings": checked.findings,
+            "ok": explanation.is_ok(),
+            "findings": explanation.findings,
+            "preview": explanation.preview,
             "limits": limits.to_json(),
             "tools": catalog.names().collect::<Vec<_>>(),
         }));
     } else {
-        check::print(session.output, name, source, &checked.findings);
+        check::print(session.output, name, source, &explanation.findings);
+        if let Some(preview) = &explanation.preview {
+            session.output.line("");
+            super::explain::print(session, preview);
+        }
         print_means(session.output, &limits, &catalog);
         session.output.line("\nnothing was run");
     }
-    Ok(if checked.plan.is_some() { exit::DONE } else { exit::REFUSED })
+    Ok(if explanation.is_ok() { exit::DONE } else { exit::REFUSED })
 }
 
 /// What a run may use: limits and tools.

@@ -9,6 +9,7 @@ use crate::cli::exit;
 use crate::cli::signals::Signals;
 use crate::engine::Isolation;
 use crate::http::Server;
+use crate::mcp::http_service;
 use crate::workers::raise_descriptor_limit;
 
 pub(super) async fn run(session: &Session<'_>, listen: Option<String>) -> Result<u8> {
@@ -20,8 +21,10 @@ pub(super) async fn run(session: &Session<'_>, listen: Option<String>) -> Result
     let parts = AppParts { isolation: Isolation::Process, ..AppParts::default() };
     let app = Arc::new(session.open_with(&options, parts).await?);
     raise_descriptor_limit();
-    app.keep_workers_ready();
+    app.keep_vms_ready();
     let server = Server::bind(app).await?;
+    let mcp = http_service(server.runs(), server.address(), server.closing());
+    let server = server.mount("/mcp", mcp);
     let address = format!("http://{}", server.address());
     if session.output.is_json() {
         session.output.data_line(&serde_json::json!({ "listening": address }));

@@ -3,13 +3,15 @@
 use serde_json::json;
 
 use super::Session;
+use crate::app::no_such_run;
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::cli::args::ShowArgs;
 use crate::cli::exit;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
 use crate::journal::{
-    EventBody, JournalRead as _, Record, RecordFilter, RunFilter, SqliteJournal, neutralize,
+    EventBody, JournalRead as _, Record, RecordFilter, RunFilter, RunState, RunStatus, SqliteJournal,
+    neutralize,
 };
 
 pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
@@ -18,7 +20,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
     let filter = RecordFilter { run_id: Some(run_id.clone()), ..RecordFilter::default() };
     let records = journal.records(filter).await?;
     if records.is_empty() {
-        return Err(Error::new(ErrorCode::NotFound, format!("there is no run {run_id}")));
+        return Err(no_such_run(&run_id));
     }
     let plan = last_plan(&records);
     if args.plan {
@@ -40,11 +42,11 @@ pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-fn no_runs() -> Error {
+pub(super) fn no_runs() -> Error {
     Error::new(ErrorCode::NotFound, "there are no runs yet").with_help("`luaplan demo` makes one")
 }
 
-async fn find(journal: &SqliteJournal, text: &str) -> Result<RunId> {
+pub(super) async fn find(journal: &SqliteJournal, text: &str) -> Result<RunId> {
     if text != "last" {
         return text.parse();
     }
@@ -82,7 +84,8 @@ fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]
             output.line(format_args!("{at:.3}  {}", neutralize(&line)));
         }
     }
-    for record in records {
+    // A run that went on has earlier ends, which count no more.
+    if let Some(record) = records.iter().rev().find(|record| record.event.body.ends_run()) {
         match &record.event.body {
             EventBody::RunFinished { result, .. } => {
                 output.heading("result");
@@ -98,5 +101,30 @@ fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]
             }
             _ => {}
         }
+    }
+    if let Some(state) = RunState::fold(records).filter(|state| state.status == RunStatus::Paused) {
+        output.heading("paused");
+        output.line(neutralize(state.paused.as_deref().unwrap_or_default()));
+        for call in state.calls_in_doubt() {
+            let (id, arguments) = (&call.call_id, call.arguments.to_string());
+            output.line(format_args!("  {id} {} {}", call.tool, neutralize(&arguments)));
+        }
+        let mut waits = false;
+        for request in state.pending_approvals() {
+            waits = true;
+            let (id, arguments) = (&request.call_id, request.arguments.to_string());
+            output.line(format_args!("  {id} {} {}", request.tool, neutralize(&arguments)));
+        }
+        if waits {
+            output.line(format_args!("decide with `luaplan approve {run_id} CALL`"));
+            return;
+        }
+        if state.calls_in_doubt().next().is_none() {
+            output.line(format_args!("go on with `luaplan resume {run_id}`"));
+            return;
+        }
+        output.line(format_args!(
+            "go on with `luaplan resume {run_id}` and `--retry CALL`, `--done CALL=JSON` or `--failed CALL=REASON`"
+        ));
     }
 }

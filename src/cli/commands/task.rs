@@ -6,8 +6,8 @@ use super::run::{self, execute, finish};
 use super::{Session, inputs, plan};
 use crate::app::{App, Work};
 use crate::base::{Limits, Result, Value};
-use crate::cli::args::TaskArgs;
 use crate::cli::exit;
+use crate::cli::planning_args::TaskArgs;
 
 pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     let app = session.open_for(&args.options).await?;
@@ -19,7 +19,8 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     if args.dry_run {
         return dry_run(session, &app, &args.task, &context, &limits);
     }
-    let outcome = execute(session, &app, Work::Task(args.task.clone()), &args.options).await?;
+    let planning = inputs::planning(session, &args.planning);
+    let outcome = execute(session, &app, Work::Task(args.task.clone()), &args.options, planning).await?;
     finish(session, &outcome, &args.options, None)
 }
 
@@ -36,6 +37,7 @@ fn dry_run(session: &Session<'_>, app: &App, task: &str, context: &Value, limits
                 "used_tokens": budget.used_tokens,
                 "parts": budget.parts,
                 "trimmed": budget.trimmed,
+                "tools_left_out": budget.tools_left_out,
             },
             "limits": limits.to_json(),
             "tools": app.usable_tools().names().collect::<Vec<_>>(),

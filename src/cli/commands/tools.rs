@@ -2,15 +2,26 @@
 
 use serde_json::json;
 
-use super::Session;
+use super::{Session, tool_manifests};
 use crate::base::{Error, ErrorCode, Result};
-use crate::catalog::{ToolSpec, stubs};
+use crate::catalog::{FoundTool, ToolKind, ToolSpec, search, stubs};
 use crate::cli::args::ToolsAction;
 use crate::cli::exit;
 use crate::cli::table::{LastColumn, table};
 use crate::sandbox::LIBRARY_STUBS;
 
-pub(super) fn run(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
+pub(super) async fn run(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
+    match action {
+        Some(ToolsAction::New { name, kind }) => tool_manifests::new(session, &name, kind),
+        Some(ToolsAction::Check { files }) => tool_manifests::check(session, &files),
+        Some(ToolsAction::Test { name, arguments }) => {
+            tool_manifests::test(session, &name, arguments.as_deref()).await
+        }
+        action => show(session, action),
+    }
+}
+
+fn show(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
     let (_, catalog) = session.tools()?;
     let output = session.output;
     match action.unwrap_or(ToolsAction::List) {
@@ -31,6 +42,24 @@ pub(super) fn run(session: &Session<'_>, action: Option<ToolsAction>) -> Result<
             let rows = catalog.iter().map(|spec| row(spec)).collect();
             output.line(table(&headers, rows, LastColumn::Cut));
         }
+        ToolsAction::Search { words, limit } => {
+            let words = words.join(" ");
+            let mut found = search(&catalog, &words);
+            found.truncate(limit as usize);
+            if output.is_json() {
+                output.data(&found.iter().map(found_json).collect::<Vec<_>>());
+            } else if found.is_empty() {
+                output.line(format_args!("no tool shares a word with \"{words}\""));
+            } else {
+                let row = |found: &FoundTool| {
+                    let FoundTool { spec, score } = found;
+                    let effect = spec.effect.as_str().to_owned();
+                    vec![spec.name.clone(), effect, format!("{score:.2}"), first_sentence(&spec.description)]
+                };
+                let headers = ["TOOL", "EFFECT", "SCORE", "WHAT IT DOES"];
+                output.line(table(&headers, found.iter().map(row).collect(), LastColumn::Cut));
+            }
+        }
         ToolsAction::Show { name } => {
             let spec = catalog.get(&name).ok_or_else(|| {
                 let known = catalog.names().collect::<Vec<_>>().join(", ");
@@ -44,15 +73,28 @@ pub(super) fn run(session: &Session<'_>, action: Option<ToolsAction>) -> Result<
                 output.line(format_args!(
                     "---Rate: {rate}, {burst} at once; at most {concurrency} under way; timeout {timeout:?}."
                 ));
+                if spec.kind == ToolKind::Mcp {
+                    let server = spec.name.split('.').next().unwrap_or_default();
+                    output.line(format_args!("---Kind: mcp, of the server `{server}`."));
+                } else if spec.kind != ToolKind::Builtin {
+                    let kind = spec.to_json()["kind"].as_str().unwrap_or_default().to_owned();
+                    output.line(format_args!("---Kind: {kind}, by a manifest."));
+                }
                 output.source(&spec.stub());
             }
         }
         ToolsAction::Stubs if output.is_json() => {
             output.data(&json!({ "tools": stubs(&catalog), "library": LIBRARY_STUBS }));
         }
+        ToolsAction::New { .. } | ToolsAction::Check { .. } | ToolsAction::Test { .. } => {}
         ToolsAction::Stubs => output.source(&format!("{}\n{LIBRARY_STUBS}", stubs(&catalog))),
     }
     Ok(exit::DONE)
+}
+
+fn found_json(found: &FoundTool) -> serde_json::Value {
+    let FoundTool { spec, score } = found;
+    json!({ "name": spec.name, "score": score, "effect": spec.effect, "description": spec.description })
 }
 
 /// Up to the first full stop that ends a sentence.

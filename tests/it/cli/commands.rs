@@ -92,7 +92,10 @@ fn every_command_gives_data_with_the_keys_that_are_documented() {
     assert_eq!(keys(&data(&["config", "validate"])), ["ok", "files", "tools"]);
     assert_eq!(keys(&data(&["config", "show"])[0]), ["key", "value", "source"]);
     assert_eq!(keys(&data(&["check", "echo.lua"])), ["ok", "findings"]);
-    assert_eq!(keys(&data(&["run", "echo.lua", "--dry-run"])), ["ok", "findings", "limits", "tools"]);
+    assert_eq!(
+        keys(&data(&["run", "echo.lua", "--dry-run"])),
+        ["ok", "findings", "preview", "limits", "tools"]
+    );
     let run = data(&["run", "echo.lua"]);
     assert_eq!(keys(&run), ["run_id", "status", "result", "usage"]);
     for key in ["instructions", "memory_peak_bytes", "wall_ms", "tool_calls"] {
@@ -111,7 +114,10 @@ fn every_command_gives_data_with_the_keys_that_are_documented() {
     assert_eq!(data(&["tools", "show", "send_email"])["effect"], json!("send"));
     assert_eq!(keys(&data(&["tools", "stubs"])), ["tools", "library"]);
     let prompt = data(&["plan", "add two numbers", "--print-prompt"]);
-    assert_eq!(keys(&prompt), ["system", "user", "budget_tokens", "used_tokens", "trimmed"]);
+    assert_eq!(
+        keys(&prompt),
+        ["system", "user", "budget_tokens", "used_tokens", "trimmed", "tools_left_out"]
+    );
     let dry = data(&["task", "add two numbers", "--dry-run"]);
     assert_eq!(keys(&dry), ["model", "prompt", "limits", "tools"]);
     let doctor = folder.run(&["doctor", "--json"]).exits(2).json();

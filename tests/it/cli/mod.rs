@@ -3,6 +3,7 @@
 
 mod commands;
 mod exits;
+mod explain;
 mod journal;
 mod limits;
 mod run;

@@ -98,7 +98,10 @@ fn events_are_lines_of_data_and_the_last_line_is_the_outcome() {
     let ended = folder.plan("function run() print('hello') return 1 end", &["--events"]).exits(0);
     let lines = ended.json_lines();
     let names: Vec<&str> = lines.iter().filter_map(|line| line["event"].as_str()).collect();
-    assert_eq!(names, ["run_started", "plan_proposed", "plan_checked", "printed", "run_finished"]);
+    assert_eq!(
+        names,
+        ["run_started", "plan_proposed", "plan_checked", "plan_accepted", "printed", "run_finished"]
+    );
     let outcome = lines.last().unwrap();
     assert_eq!((&outcome["status"], &outcome["result"]), (&json!("succeeded"), &json!(1)));
     assert!(lines.iter().all(|line| line["run_id"] == outcome["run_id"]));

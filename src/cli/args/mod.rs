@@ -2,9 +2,17 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
+use super::governance_args::{ApproveArgs, PolicyArgs};
+use super::planning_args::{PlanArgs, TaskArgs};
 use crate::sandbox::EngineKind;
+
+mod test;
+mod tools;
+
+pub(super) use test::{FromRunArgs, Retryable, TestAction, TestArgs, TestFormat};
+pub(super) use tools::{ManifestKind, ToolsAction, ToolsArgs};
 
 /// Turns a task in plain words into a small Lua program, and runs that program safely.
 #[derive(Debug, Parser)]
@@ -19,7 +27,7 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "Exit codes: 0 done; 1 the plan, run or tests failed; 2 usage or configuration; \
-3 the check refused the plan; 4 a limit stopped it; 6 denied by policy; 130 interrupted.";
+3 the check refused the plan; 4 a limit stopped it; 5 paused, waiting for a person; 6 denied by policy; 130 interrupted.";
 
 /// Options every command takes.
 #[derive(Debug, Args)]
@@ -50,6 +58,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Check a plan without running it
     Check(CheckArgs),
+    /// Say what a plan would do: calls, places reached, worst case, graph
+    Explain(ExplainArgs),
     /// Run a saved plan
     Run(RunArgs),
     /// Run the tests beside plans (`*_test.lua`), with mocked tools
@@ -58,6 +68,14 @@ pub enum Command {
     Runs(RunsArgs),
     /// Show one run: its plan, its calls and how it ended
     Show(ShowArgs),
+    /// Go on with a run whose process ended, or that waits for you
+    Resume(ResumeArgs),
+    /// Run a recorded run again without any effect, and show what differs
+    Replay(ReplayArgs),
+    /// List the calls that wait for a person, and decide about them
+    Approve(ApproveArgs),
+    /// Check the policy file, or say what it says about calls
+    Policy(PolicyArgs),
     /// Query the log of every call and state change, or verify it
     Audit(AuditArgs),
     /// List the tools plans may call, or show one
@@ -66,6 +84,8 @@ pub enum Command {
     Config(ConfigArgs),
     /// Serve the HTTP API
     Serve(ServeArgs),
+    /// Serve an assistant over standard input and output, by the Model Context Protocol
+    Mcp(McpArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Run plans for another luaplan, over standard input and output
@@ -104,50 +124,24 @@ pub struct RunOptions {
     /// Limit profile: strict, standard or generous
     #[arg(long, value_name = "PROFILE")]
     pub profile: Option<String>,
-    /// Answer tool calls from a file with a JSON list of mocks instead of real tools; `default` takes the built-in mocks
-    #[arg(long, value_name = "FILE|default")]
+    /// Answer tool calls from a file with a JSON list of mocks instead of real tools; `default` takes the built-in mocks, `generated` makes answers up from the manifests
+    #[arg(long, value_name = "FILE|default|generated")]
     pub mock: Option<PathBuf>,
+    /// What `--mock generated` makes up depends on this number
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub mock_seed: u64,
     /// Lua engine [default: sandbox.engine of the configuration, mlua]
     #[arg(long, value_parser = ["mlua", "piccolo"])]
     pub engine: Option<String>,
     /// Where the VM lives [default: sandbox.isolation of the configuration, in-process]
     #[arg(long, value_name = "WHERE", value_parser = ["process", "in-process"])]
     pub isolation: Option<String>,
+    /// How much is done unasked: `structured` asks a person where the policy says so, `autonomous` only where it must [default: structured]
+    #[arg(long, value_name = "MODE", value_parser = ["structured", "autonomous"])]
+    pub mode: Option<String>,
     /// Print each event as one JSON line on standard output while the run goes on
     #[arg(long)]
     pub events: bool,
-}
-
-/// `task`.
-#[derive(Debug, Args)]
-pub struct TaskArgs {
-    /// The task in plain words
-    pub task: String,
-    /// How to run it.
-    #[command(flatten)]
-    pub options: RunOptions,
-    /// Print the prompt and stop; no model is asked
-    #[arg(long)]
-    pub print_prompt: bool,
-    /// Show prompt budget, tools and limits; no model is asked and nothing is run (`plan` asks)
-    #[arg(long)]
-    pub dry_run: bool,
-}
-
-/// `plan`.
-#[derive(Debug, Args)]
-pub struct PlanArgs {
-    /// The task in plain words
-    pub task: String,
-    /// The context whose shape the model is shown: JSON text, or @FILE with JSON
-    #[arg(long, value_name = "JSON|@FILE")]
-    pub context: Option<String>,
-    /// Write the plan to this file instead of standard output
-    #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Print the prompt and stop; no model is asked
-    #[arg(long)]
-    pub print_prompt: bool,
 }
 
 /// `check`.
@@ -155,6 +149,25 @@ pub struct PlanArgs {
 pub struct CheckArgs {
     /// The plan, or `-` for standard input
     pub file: PathBuf,
+    /// A context to check its use against, by its shape: JSON text, or @FILE with JSON
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub context: Option<String>,
+}
+
+/// `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The plan, or `-` for standard input
+    pub file: PathBuf,
+    /// A context to show values from: JSON text, or @FILE with JSON
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub context: Option<String>,
+    /// Print the computation graph in this form instead of the page
+    #[arg(long, value_name = "FORM", value_parser = ["json", "mermaid", "dot", "svg"])]
+    pub graph: Option<String>,
+    /// Write the page or graph to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// `run`.
@@ -165,36 +178,9 @@ pub struct RunArgs {
     /// How to run it.
     #[command(flatten)]
     pub options: RunOptions,
-    /// Check and show what would be used, run nothing
+    /// Check, show what the plan would do and what it may use; run nothing
     #[arg(long)]
     pub dry_run: bool,
-}
-
-/// `test`.
-#[derive(Debug, Args)]
-pub struct TestArgs {
-    /// A test file, or a folder searched for `*_test.lua`
-    #[arg(default_value = ".")]
-    pub path: PathBuf,
-    /// Only tests whose name contains this
-    #[arg(long, value_name = "TEXT")]
-    pub filter: Option<String>,
-    /// Form of the results
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: TestFormat,
-}
-
-/// Forms of test results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TestFormat {
-    /// For people
-    Text,
-    /// One JSON object
-    Json,
-    /// JUnit XML
-    Junit,
-    /// Test Anything Protocol, version 14
-    Tap,
 }
 
 /// `runs`.
@@ -204,7 +190,7 @@ pub struct RunsArgs {
     #[arg(long, default_value_t = 20)]
     pub limit: u32,
     /// Only runs with this status
-    #[arg(long, value_parser = ["running", "succeeded", "failed", "cancelled"])]
+    #[arg(long, value_parser = ["running", "paused", "succeeded", "failed", "cancelled"])]
     pub status: Option<String>,
 }
 
@@ -216,6 +202,35 @@ pub struct ShowArgs {
     /// Print the plan's source alone
     #[arg(long)]
     pub plan: bool,
+}
+
+/// `resume`.
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The run's id, or `last`
+    pub run: String,
+    /// Make a call in doubt again (may be repeated)
+    #[arg(long, value_name = "CALL")]
+    pub retry: Vec<String>,
+    /// Take a call in doubt as done, with this result (may be repeated)
+    #[arg(long, value_name = "CALL=JSON")]
+    pub done: Vec<String>,
+    /// Take a call in doubt as not done; the plan sees a failure with this reason (may be repeated)
+    #[arg(long, value_name = "CALL=REASON")]
+    pub failed: Vec<String>,
+    /// Print each event as one JSON line on standard output while the run goes on
+    #[arg(long)]
+    pub events: bool,
+}
+
+/// `replay`.
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The run's id, or `last`
+    pub run: String,
+    /// Run this plan instead, against what is on record
+    #[arg(long, value_name = "FILE")]
+    pub with: Option<PathBuf>,
 }
 
 /// `audit`.
@@ -257,28 +272,6 @@ pub enum AuditAction {
     Verify,
 }
 
-/// `tools`.
-#[derive(Debug, Args)]
-pub struct ToolsArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub action: Option<ToolsAction>,
-}
-
-/// `tools …`.
-#[derive(Debug, Subcommand)]
-pub enum ToolsAction {
-    /// List the tools
-    List,
-    /// Show one tool: its parameters, effect, rate and stub
-    Show {
-        /// The tool's name
-        name: String,
-    },
-    /// Print the Lua stubs of all tools and of the plan library, for editors
-    Stubs,
-}
-
 /// `config`.
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
@@ -308,6 +301,30 @@ pub struct ServeArgs {
     /// Address and port; anything but loopback needs `server.api_keys_file`
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
+}
+
+/// `mcp`.
+#[derive(Debug, Args)]
+pub struct McpArgs {
+    /// What to do instead of serving.
+    #[command(subcommand)]
+    pub action: Option<McpAction>,
+    /// Work in this folder: its luaplan.toml, data and plans [default: the current one]
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+}
+
+/// `mcp …`.
+#[derive(Debug, Subcommand)]
+pub enum McpAction {
+    /// Ask a configured MCP server what it offers, and let plans call that
+    Accept {
+        /// The server: NAME of `[mcp.NAME]`
+        name: String,
+        /// Only show what it offers and how that differs from what was accepted
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 /// `completions`.

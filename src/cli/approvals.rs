@@ -1,0 +1,171 @@
+//! Calls that wait for a person: shown, and asked about at a terminal.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use tokio_util::sync::CancellationToken;
+
+use super::output::Output;
+use crate::app::{App, ApprovalAnswer, PendingApproval, ResumeRequest};
+use crate::base::{Error, ErrorCode, Result, Value, parse_duration};
+use crate::bus::{LOCAL_TENANT, Tier};
+use crate::engine::RunOutcome;
+use crate::journal::{EventListener, neutralize};
+
+/// The longest part of an argument that is shown in one line.
+const SHOWN_CHARS: usize = 300;
+
+/// The exact call, where each argument came from, and why it is asked.
+pub(super) fn describe(pending: &PendingApproval) -> String {
+    let request = &pending.request;
+    let line = request.line.map_or_else(String::new, |line| format!(", line {line}"));
+    let rule = match request.rules.first() {
+        Some(rule) => format!("rule `{}`, {}", rule.name, request.tier),
+        None => format!("default, {}", request.tier),
+    };
+    let mut lines = vec![
+        format!("call {} {} ({}{line})", request.call_id, request.tool, request.effect.as_str()),
+        format!("  why   {} ({rule})", request.reason),
+    ];
+    let arguments = request.arguments.as_object();
+    let width = arguments.into_iter().flatten().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (name, value) in arguments.into_iter().flatten() {
+        let shown = super::progress::shorten(&value.to_string(), SHOWN_CHARS);
+        let from = texts(request.origins.pointer(&format!("/arguments/{name}")));
+        let from = if from.is_empty() { String::new() } else { format!("   ← {}", from.join(", ")) };
+        lines.push(format!("  {name:<width$}  {shown}{from}"));
+    }
+    let decided_by = texts(request.origins.get("decided_by"));
+    if !decided_by.is_empty() {
+        lines.push(format!("  made because of {}", decided_by.join(", ")));
+    }
+    neutralize(&lines.join("\n"))
+}
+
+fn texts(list: Option<&serde_json::Value>) -> Vec<&str> {
+    list.and_then(|list| list.as_array()).into_iter().flatten().filter_map(|text| text.as_str()).collect()
+}
+
+/// Whether somebody sits there who can be asked.
+pub(super) fn can_ask(output: &Output, events: bool) -> bool {
+    !events && !output.is_json() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Asks about the calls of a paused run that the policy asks about at once (`prompt`), and goes on with it,
+/// for as long as somebody decides. Nothing of the run is held meanwhile: whoever ends this here can
+/// decide later.
+pub(super) async fn ask_and_go_on(
+    output: &Output,
+    app: &App,
+    mut outcome: RunOutcome,
+    listeners: &[EventListener],
+    cancel: &CancellationToken,
+) -> Result<RunOutcome> {
+    loop {
+        if outcome.error().is_none_or(|error| error.code() != ErrorCode::ApprovalRequired) {
+            return Ok(outcome);
+        }
+        let pending = app.pending_approvals(Some(&outcome.run_id)).await?;
+        let (at_once, later): (Vec<_>, Vec<_>) =
+            pending.into_iter().partition(|waits| waits.request.tier == Tier::Prompt.as_str());
+        if at_once.is_empty() {
+            return Ok(outcome);
+        }
+        let mut left = later.len();
+        for waits in &at_once {
+            output.note(format_args!("\n{}", describe(waits)));
+            if !ask_one(output, app, waits, cancel).await? {
+                left += 1;
+            }
+        }
+        if left == at_once.len() + later.len() || cancel.is_cancelled() {
+            return Ok(outcome);
+        }
+        let request = ResumeRequest {
+            run_id: outcome.run_id.clone(),
+            resolutions: Vec::new(),
+            listeners: listeners.to_vec(),
+            cancel: cancel.clone(),
+        };
+        outcome = app.resume(request).await?;
+    }
+}
+
+/// Asks until something was decided (`true`), or nothing is wanted now.
+async fn ask_one(
+    output: &Output,
+    app: &App,
+    waits: &PendingApproval,
+    cancel: &CancellationToken,
+) -> Result<bool> {
+    loop {
+        let Some(word) = line("[a]llow once, allow [f]or a time, [e]dit, [d]eny, [l]ater? ", cancel).await
+        else {
+            return Ok(false);
+        };
+        let answer = match word.as_str() {
+            "a" | "allow" => Some(ApprovalAnswer::Once),
+            "l" | "later" => return Ok(false),
+            "f" | "for" => {
+                match line("for how long (`1h`)? ", cancel).await.map(|text| parse_duration(&text)) {
+                    Some(Ok(time)) => Some(ApprovalAnswer::For(time)),
+                    Some(Err(error)) => {
+                        output.error(&error);
+                        None
+                    }
+                    None => return Ok(false),
+                }
+            }
+            "e" | "edit" => match line("the arguments as JSON, by name: ", cancel).await {
+                Some(text) => match Value::from_json_text(&text) {
+                    Ok(arguments) => Some(ApprovalAnswer::Edit(arguments)),
+                    Err(error) => {
+                        output.error(&error);
+                        None
+                    }
+                },
+                None => return Ok(false),
+            },
+            "d" | "deny" => match line("why? ", cancel).await {
+                Some(reason) => Some(ApprovalAnswer::Deny(reason)),
+                None => return Ok(false),
+            },
+            _ => None,
+        };
+        let Some(answer) = answer else { continue };
+        match app.decide(&waits.request.approval_id, answer, LOCAL_TENANT).await {
+            Ok(_) => return Ok(true),
+            // Somebody else decided meanwhile: the run may go on all the same.
+            Err(error) if error.code() == ErrorCode::ApprovalStale => {
+                output.error(&error);
+                return Ok(true);
+            }
+            Err(error) => output.error(&error),
+        }
+    }
+}
+
+/// A line from the terminal; `None` at its end, or where the process is asked to stop.
+async fn line(question: &str, cancel: &CancellationToken) -> Option<String> {
+    let question = question.to_owned();
+    let read = tokio::task::spawn_blocking(move || {
+        let mut err = std::io::stderr().lock();
+        // Where the question cannot be shown, nobody answers it.
+        write!(err, "{question}").and_then(|()| err.flush()).ok()?;
+        drop(err);
+        let mut text = String::new();
+        match std::io::stdin().read_line(&mut text) {
+            Ok(1..) => Some(text.trim().to_owned()),
+            _ => None,
+        }
+    });
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => None,
+        read = read => read.ok().flatten(),
+    }
+}
+
+/// A fault of the command line.
+pub(super) fn usage(message: String, flag: &str, help: &str) -> Error {
+    Error::new(ErrorCode::Usage, message).with_help(help.to_owned()).with_detail(super::exit::ARGUMENT, flag)
+}

@@ -1,0 +1,72 @@
+//! `luaplan explain FILE`.
+
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+
+use super::{Session, check, inputs};
+use crate::app::{Explanation, explain};
+use crate::base::{Error, ErrorCode, Result};
+use crate::cli::args::ExplainArgs;
+use crate::cli::exit;
+use crate::journal::neutralize;
+use crate::plan::draw::GraphFormat;
+use crate::plan::preview::Preview;
+
+pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
+    let (name, source) = inputs::read_plan(session, &args.file)?;
+    let (config, catalog) = session.tools()?;
+    let context = inputs::read_context(session, args.context.as_deref())?;
+    let explanation = explain(&config, &catalog, (&name, &source), &config.limits, context.as_ref());
+    let format = args.graph.as_deref().map(str::parse::<GraphFormat>).transpose()?;
+    let Some(preview) = &explanation.preview else {
+        refused(session, &explanation, &name, &source);
+        return Ok(exit::REFUSED);
+    };
+    let drawn = format.and_then(|format| Some(explanation.graph()?.draw(format)));
+    if let Some(file) = &args.output {
+        let page = drawn.is_none().then(|| preview.page());
+        write(session, file, page.as_deref().or(drawn.as_deref()).unwrap_or_default())?;
+        if !session.output.is_json() {
+            session.output.line(format_args!("wrote {}", file.display()));
+            return Ok(exit::DONE);
+        }
+    } else if let Some(text) = drawn.as_ref().filter(|_| !session.output.is_json()) {
+        session.output.source(text);
+        return Ok(exit::DONE);
+    }
+    if session.output.is_json() {
+        let mut report = explanation.to_json();
+        if let (Json::Object(members), Some(format), Some(text)) = (&mut report, &args.graph, drawn) {
+            members.insert("drawing".to_owned(), json!({ "format": format, "text": text }));
+        }
+        session.output.data(&report);
+    } else {
+        if !explanation.findings.is_empty() {
+            check::print(session.output, &name, &source, &explanation.findings);
+            session.output.line("");
+        }
+        print(session, preview);
+    }
+    Ok(exit::DONE)
+}
+
+/// The page of a preview.
+pub(super) fn print(session: &Session<'_>, preview: &Preview) {
+    session.output.line(neutralize(preview.page().trim_end()));
+}
+
+/// The findings of a plan that may not run.
+fn refused(session: &Session<'_>, explanation: &Explanation, name: &str, source: &str) {
+    if session.output.is_json() {
+        session.output.data(&explanation.to_json());
+    } else {
+        check::print(session.output, name, source, &explanation.findings);
+    }
+}
+
+fn write(session: &Session<'_>, file: &Path, text: &str) -> Result<()> {
+    std::fs::write(session.environment.working_dir.join(file), text).map_err(|error| {
+        Error::new(ErrorCode::FileUnreadable, format!("cannot write {}: {error}", file.display()))
+    })
+}

@@ -1,0 +1,133 @@
+//! `luaplan policy`.
+
+use serde_json::json;
+
+use super::{Session, inputs};
+use crate::app::config::{parse_policy, read_policy};
+use crate::app::{CallExplanation, PolicyReport, tier_meaning, tool_catalog};
+use crate::base::{Error, ErrorCode, Result, Value};
+use crate::bus::{Circumstances, LOCAL_TENANT, Mode, Verdict};
+use crate::cli::exit;
+use crate::cli::governance_args::{ExplainCallArgs, PolicyAction};
+use crate::cli::output::Output;
+use crate::cli::progress::shorten;
+use crate::journal::neutralize;
+
+const ARGUMENTS_SHOWN_CHARS: usize = 300;
+
+pub(super) async fn run(session: &Session<'_>, action: &PolicyAction) -> Result<u8> {
+    match action {
+        PolicyAction::Check { file } => check(session, file.as_deref()),
+        PolicyAction::Explain(args) => explain(session, args).await,
+    }
+}
+
+fn check(session: &Session<'_>, file: Option<&std::path::Path>) -> Result<u8> {
+    let loaded = session.load()?;
+    let (rules, name) = match file {
+        Some(file) => {
+            let path = session.environment.working_dir.join(file);
+            let name = file.display().to_string();
+            let text = std::fs::read_to_string(&path).map_err(|error| {
+                Error::new(ErrorCode::FileUnreadable, format!("cannot read {name}: {error}"))
+            })?;
+            (parse_policy(&text, &name)?, name)
+        }
+        None if loaded.raw.policy.file.is_empty() => {
+            return Err(Error::new(ErrorCode::ConfigInvalid, "no policy file is configured").with_help(
+                "set `[policy] file = \"policy.toml\"`, or name the file: `luaplan policy check FILE`",
+            ));
+        }
+        None => {
+            let name = loaded.raw.policy.file.clone();
+            (read_policy(&session.environment.working_dir.join(&name))?, name)
+        }
+    };
+    let config = match file {
+        // The configured file may be another, and wrong.
+        Some(_) => {
+            let mut raw = loaded.raw.clone();
+            raw.policy.file.clear();
+            crate::app::config::Config::check(&raw, session.environment)?
+        }
+        None => loaded.check(session.environment)?,
+    };
+    let report = PolicyReport::of(&rules, &tool_catalog(&config)?);
+    if session.output.is_json() {
+        session
+            .output
+            .data(&json!({ "file": name, "ok": true, "rules": report.rules, "warnings": report.warnings }));
+        return Ok(exit::DONE);
+    }
+    for warning in &report.warnings {
+        session.output.line(format_args!("warning: {}", neutralize(warning)));
+    }
+    session.output.line(format_args!("{}: {} rule(s), fine", neutralize(&name), report.rules));
+    Ok(exit::DONE)
+}
+
+async fn explain(session: &Session<'_>, args: &ExplainCallArgs) -> Result<u8> {
+    let explained = match (&args.run, &args.tool) {
+        (Some(run), _) => {
+            let (app, run_id) = session.open_for_recorded(run).await?;
+            app.explain_run(&run_id, args.call.as_deref()).await?
+        }
+        (None, Some(tool)) => {
+            let arguments = match &args.arguments {
+                Some(text) => inputs::read_json(session, text, "--arguments")?,
+                None => Value::Object(indexmap::IndexMap::new()),
+            };
+            let mode = args.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?;
+            let tenant = args.tenant.clone().unwrap_or_else(|| LOCAL_TENANT.to_owned());
+            vec![session.open().await?.explain_call(tool, arguments, &Circumstances { tenant, mode })?]
+        }
+        (None, None) => return Err(Error::new(ErrorCode::Usage, "which call is meant?")),
+    };
+    if session.output.is_json() {
+        session.output.data(&explained);
+        return Ok(exit::DONE);
+    }
+    if explained.is_empty() {
+        session.output.line("the run made no call and asked for none");
+    }
+    for call in &explained {
+        print(session.output, call);
+    }
+    Ok(exit::DONE)
+}
+
+fn print(output: &Output, call: &CallExplanation) {
+    let id = call.call_id.as_deref().map_or_else(String::new, |id| format!("{id} "));
+    let arguments = shorten(&call.arguments.to_string(), ARGUMENTS_SHOWN_CHARS);
+    output.line(neutralize(&format!("{id}{} {arguments}", call.tool)));
+    if let Some(happened) = call.happened {
+        let by = call.decided_then_by.as_deref().map_or_else(String::new, |rule| format!(", by `{rule}`"));
+        let leave = call.allowed_by.as_deref().map_or_else(String::new, |leave| format!(", with {leave}"));
+        output.line(neutralize(&format!("  then: {happened}{by}{leave}")));
+    }
+    match &call.now {
+        Some(verdict) => print_verdict(output, verdict),
+        None => output.line("  now: the tool is not there, or its parameters have changed"),
+    }
+}
+
+fn print_verdict(output: &Output, verdict: &Verdict) {
+    let by = verdict.decided_by.as_deref().map_or_else(String::new, |rule| format!(" by `{rule}`"));
+    let unasked = if verdict.is_unasked { ", as the run is autonomous" } else { "" };
+    let decision = verdict.decision;
+    output.line(neutralize(&format!(
+        "  now: {} ({}{by}{unasked}): {}",
+        tier_meaning(decision),
+        decision.as_str(),
+        verdict.reason
+    )));
+    for rule in &verdict.matched {
+        let perhaps = if rule.is_certain { "" } else { " perhaps, so to be safe" };
+        output.line(neutralize(&format!(
+            "    matches{perhaps}: {} {} {}",
+            rule.decision.as_str(),
+            rule.rule.name,
+            rule.reason
+        )));
+    }
+}

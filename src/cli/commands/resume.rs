@@ -1,0 +1,72 @@
+//! `luaplan resume RUN`.
+
+use super::Session;
+use super::run::exit_code;
+use crate::app::{CallResolution, ResumeRequest};
+use crate::base::{Error, ErrorCode, Result, Value};
+use crate::cli::approvals::{ask_and_go_on, can_ask};
+use crate::cli::args::ResumeArgs;
+use crate::cli::exit;
+use crate::cli::progress::{EventPrinter, report};
+use crate::cli::signals::cancelled_by_signals;
+use crate::journal::Resolved;
+
+pub(super) async fn run(session: &Session<'_>, args: &ResumeArgs) -> Result<u8> {
+    let resolutions = resolutions(args)?;
+    let (app, run_id) = session.open_for_recorded(&args.run).await?;
+    let listeners = vec![EventPrinter::new(session.output, args.events).listener()];
+    let cancel = cancelled_by_signals();
+    let request = ResumeRequest { run_id, resolutions, listeners: listeners.clone(), cancel: cancel.clone() };
+    let mut outcome = app.resume(request).await?;
+    if can_ask(session.output, args.events) {
+        outcome = ask_and_go_on(session.output, &app, outcome, &listeners, &cancel).await?;
+    }
+    if args.events {
+        session.output.data_line(&outcome.to_json());
+    } else {
+        report(session.output, &outcome, None);
+    }
+    Ok(exit_code(&outcome))
+}
+
+fn resolutions(args: &ResumeArgs) -> Result<Vec<CallResolution>> {
+    let mut resolutions = Vec::new();
+    for call in &args.retry {
+        resolutions.push(CallResolution { call_id: call.clone(), resolved: Resolved::Retry });
+    }
+    for pair in &args.done {
+        let (call_id, text) = split(pair, "--done", "CALL=JSON")?;
+        let value = Value::from_json_text(text).map_err(|error| {
+            usage(
+                format!("--done {pair}: {}", error.message()),
+                "--done",
+                "the result is JSON, for example `--done 3=[]`",
+            )
+        })?;
+        resolutions
+            .push(CallResolution { call_id, resolved: Resolved::Done { result: value.to_exact_json() } });
+    }
+    for pair in &args.failed {
+        let (call_id, reason) = split(pair, "--failed", "CALL=REASON")?;
+        resolutions
+            .push(CallResolution { call_id, resolved: Resolved::Failed { message: reason.to_owned() } });
+    }
+    let mut named: Vec<&str> = resolutions.iter().map(|one| one.call_id.as_str()).collect();
+    named.sort_unstable();
+    if let Some(twice) = named.windows(2).find(|pair| pair[0] == pair[1]) {
+        let message = format!("call {} is resolved twice", twice[0]);
+        return Err(usage(message, "--retry", "say one thing about each call"));
+    }
+    Ok(resolutions)
+}
+
+fn split<'a>(pair: &'a str, flag: &str, form: &str) -> Result<(String, &'a str)> {
+    let (call, rest) = pair.split_once('=').ok_or_else(|| {
+        usage(format!("`{flag} {pair}` has no `=`"), flag, &format!("write `{flag} {form}`"))
+    })?;
+    Ok((call.to_owned(), rest))
+}
+
+fn usage(message: String, flag: &str, help: &str) -> Error {
+    Error::new(ErrorCode::Usage, message).with_help(help.to_owned()).with_detail(exit::ARGUMENT, flag)
+}

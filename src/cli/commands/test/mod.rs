@@ -1,0 +1,119 @@
+//! `luaplan test [PATH]`.
+
+use super::Session;
+use crate::app::tool_catalog;
+use crate::base::{Error, ErrorCode, Result};
+use crate::catalog::Catalog;
+use crate::cli::args::{Retryable, TestAction, TestArgs, TestFormat};
+use crate::cli::exit;
+use crate::testkit::{self, Coverage, FaultOptions, TestOptions};
+
+mod from_run;
+mod watch;
+
+pub(super) async fn run(session: &Session<'_>, args: &TestArgs) -> Result<u8> {
+    if let Some(TestAction::FromRun(args)) = &args.action {
+        return from_run::run(session, args).await;
+    }
+    check(args)?;
+    if args.watch {
+        return watch::run(session, args).await;
+    }
+    let (options, catalog) = means(session, args)?;
+    once(session, args, &options, &catalog).await
+}
+
+/// What to test, and the tools plans know.
+fn means(session: &Session<'_>, args: &TestArgs) -> Result<(TestOptions, Catalog)> {
+    let config = session.load()?.check(session.environment)?;
+    let options = TestOptions {
+        path: session.environment.working_dir.join(&args.path),
+        only: None,
+        base_dir: session.environment.working_dir.clone(),
+        filter: args.filter.clone(),
+        limits: config.limits.clone(),
+        coverage: args.coverage || args.coverage_min.is_some() || args.coverage_lcov.is_some(),
+    };
+    Ok((options, tool_catalog(&config)?))
+}
+
+fn check(args: &TestArgs) -> Result<()> {
+    match args.coverage_min {
+        Some(least) if !(0.0..=100.0).contains(&least) => {
+            let message = format!("`--coverage-min {least}` is no share of a hundred");
+            Err(Error::new(ErrorCode::Usage, message).with_help("write a number from 0 to 100"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Runs the tests and reports them. Gives the exit code.
+async fn once(
+    session: &Session<'_>,
+    args: &TestArgs,
+    options: &TestOptions,
+    catalog: &Catalog,
+) -> Result<u8> {
+    if let Some(scope) = &args.faults {
+        return faults(session, args, scope, options, catalog).await;
+    }
+    let output = session.output;
+    let report = testkit::run_tests(options, catalog).await?;
+    match form(session, args) {
+        TestFormat::Text => output.line(report.to_text(output.colours_out()).trim_end()),
+        TestFormat::Json => output.data(&report.to_json()),
+        TestFormat::Junit => output.line(report.to_junit()?.trim_end()),
+        TestFormat::Tap => output.line(report.to_tap().trim_end()),
+    }
+    let is_covered = match &report.coverage {
+        Some(coverage) => covered(session, args, coverage)?,
+        None => true,
+    };
+    Ok(if report.failed() == 0 && is_covered { exit::DONE } else { exit::FAILED })
+}
+
+fn form(session: &Session<'_>, args: &TestArgs) -> TestFormat {
+    if session.output.is_json() { TestFormat::Json } else { args.format }
+}
+
+/// Writes the tracefile, and says whether the tests reach as much as they should.
+fn covered(session: &Session<'_>, args: &TestArgs, coverage: &Coverage) -> Result<bool> {
+    if let Some(file) = &args.coverage_lcov {
+        std::fs::write(session.environment.working_dir.join(file), coverage.to_lcov()).map_err(|error| {
+            Error::new(ErrorCode::FileUnreadable, format!("cannot write {}: {error}", file.display()))
+        })?;
+    }
+    let Some(least) = args.coverage_min else { return Ok(true) };
+    let reached = coverage.percent();
+    if reached < least {
+        session.output.note(format_args!("{reached:.1} % of lines ran, {least} % were asked for"));
+    }
+    Ok(reached >= least)
+}
+
+async fn faults(
+    session: &Session<'_>,
+    args: &TestArgs,
+    scope: &str,
+    options: &TestOptions,
+    catalog: &Catalog,
+) -> Result<u8> {
+    let faults = FaultOptions {
+        scope: scope.parse()?,
+        code: args.fault_code.clone(),
+        retryable: match args.fault_retryable {
+            Retryable::Yes => vec![true],
+            Retryable::No => vec![false],
+            Retryable::Both => vec![true, false],
+        },
+    };
+    let output = session.output;
+    let report = testkit::run_faults(options, &faults, catalog).await?;
+    match form(session, args) {
+        TestFormat::Text => output.line(report.to_text(output.colours_out()).trim_end()),
+        TestFormat::Json => output.data(&report.to_json()),
+        TestFormat::Junit => output.line(report.to_junit()?.trim_end()),
+        TestFormat::Tap => output.line(report.to_tap().trim_end()),
+    }
+    Ok(if report.failed() == 0 { exit::DONE } else { exit::FAILED })
+}

@@ -1,0 +1,169 @@
+//! `luaplan tools new | check | test`: tools made by manifests.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+
+use super::config::write_new;
+use super::{Session, inputs, run};
+use crate::app::{App, PlanWishes, RunRequest, Work, check_manifest, check_tool_name};
+use crate::base::{Error, ErrorCode, Result, RunId, Value};
+use crate::bus::Circumstances;
+use crate::catalog::{CallArguments, ToolSpec};
+use crate::cli::args::ManifestKind;
+use crate::cli::exit;
+use crate::cli::progress::{EventPrinter, report};
+use crate::cli::signals::cancelled_by_signals;
+use crate::journal::{EventBody, JournalRead as _, RecordFilter};
+
+/// Writes a commented manifest into the folder of manifests.
+pub(super) fn new(session: &Session<'_>, name: &str, kind: ManifestKind) -> Result<u8> {
+    check_tool_name(name)?;
+    let template = match kind {
+        ManifestKind::Http => include_str!("../../../tools/templates/http.toml"),
+        ManifestKind::Sql => include_str!("../../../tools/templates/sql.toml"),
+        ManifestKind::Command => include_str!("../../../tools/templates/command.toml"),
+    };
+    let shown = Path::new(&session.load()?.raw.tools_dir).join(format!("{name}.toml"));
+    let path = session.environment.working_dir.join(&shown);
+    let folder = path.parent().unwrap_or(&path);
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Error::new(ErrorCode::FileUnreadable, format!("cannot create {}: {error}", folder.display()))
+    })?;
+    write_new(&path, &template.replace("NAME", name))?;
+    // What was written passes its own check, or it is not left behind.
+    if let Err(error) = check_manifest(&path) {
+        let _ = std::fs::remove_file(&path);
+        return Err(error);
+    }
+    if session.output.is_json() {
+        session.output.data(&json!({ "wrote": [shown] }));
+        return Ok(exit::DONE);
+    }
+    session.output.line(format_args!("wrote {}", shown.display()));
+    session.output.line(format_args!(
+        "\nnext:\n  luaplan tools check {}\n  luaplan tools test {name} --arguments '{{…}}'",
+        shown.display()
+    ));
+    Ok(exit::DONE)
+}
+
+/// Reads manifests as a run would; without files, those of the folder of manifests.
+pub(super) fn check(session: &Session<'_>, files: &[PathBuf]) -> Result<u8> {
+    let files = if files.is_empty() { folder_files(session)? } else { files.to_vec() };
+    let checked: Vec<(PathBuf, Result<ToolSpec>)> = files
+        .into_iter()
+        .map(|file| {
+            let spec = check_manifest(&session.environment.working_dir.join(&file));
+            (file, spec)
+        })
+        .collect();
+    let ok = checked.iter().all(|(_, spec)| spec.is_ok());
+    if session.output.is_json() {
+        let results: Vec<Json> = checked
+            .iter()
+            .map(|(file, spec)| match spec {
+                Ok(spec) => json!({ "file": file, "ok": true, "tool": spec.name, "kind": spec.kind }),
+                Err(error) => json!({ "file": file, "ok": false, "error": error.to_json() }),
+            })
+            .collect();
+        session.output.data(&json!({ "ok": ok, "manifests": results }));
+    } else if checked.is_empty() {
+        session.output.line("there are no manifests");
+    } else {
+        for (file, spec) in &checked {
+            match spec {
+                Ok(spec) => session.output.line(format_args!("ok {}: {}", file.display(), spec.name)),
+                Err(error) => session.output.error(error),
+            }
+        }
+    }
+    Ok(if ok { exit::DONE } else { exit::USAGE })
+}
+
+fn folder_files(session: &Session<'_>) -> Result<Vec<PathBuf>> {
+    let config = session.load()?.check(session.environment)?;
+    let Some(folder) = &config.tools_dir else { return Ok(Vec::new()) };
+    let entries = std::fs::read_dir(folder).map_err(|error| {
+        Error::new(ErrorCode::ConfigUnreadable, format!("{}: cannot be read: {error}", folder.display()))
+    })?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "toml")).collect();
+    files.sort();
+    let here = &session.environment.working_dir;
+    Ok(files
+        .into_iter()
+        .map(|file| file.strip_prefix(here).map_or(file.clone(), Path::to_path_buf))
+        .collect())
+}
+
+/// Makes one real call, by a plan of one line, so that it passes the bus and is on record like any.
+pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&str>) -> Result<u8> {
+    let arguments = inputs::read_arguments(session, arguments)?;
+    let app = session.open().await?;
+    let tool = app.tool(name)?;
+    let bound = tool.spec().bind(&CallArguments(vec![arguments.clone()]));
+    let shape = match bound.map(|bound| tool.request_shape(&bound)) {
+        Ok(Some(Ok(mut shape))) => {
+            // A secret may stand in the arguments.
+            app.redactor().document(&mut shape);
+            Some(shape)
+        }
+        // Refused or not told: the call itself says why.
+        _ => None,
+    };
+    let context = Value::Object(IndexMap::from([("arguments".to_owned(), arguments)]));
+    let source = format!("function run(context)\n  return {name}(context.arguments)\nend\n");
+    let printer = EventPrinter::new(session.output, false);
+    let outcome = app
+        .run(RunRequest {
+            run_id: RunId::generate(),
+            work: Work::Plan { name: format!("tools test {name}"), source: source.clone() },
+            context: Some(context),
+            context_name: None,
+            planning: PlanWishes::default(),
+            limits: app.config().limits.clone(),
+            circumstances: Circumstances::default(),
+            handler: None,
+            listeners: vec![printer.listener()],
+            cancel: cancelled_by_signals(),
+        })
+        .await;
+    let failure = failure_of(&app, &outcome.run_id).await?;
+    if session.output.is_json() {
+        let mut answer = outcome.to_json();
+        if let Some(members) = answer.as_object_mut() {
+            members.insert("request".to_owned(), shape.unwrap_or_default());
+            members.insert("failure".to_owned(), failure.unwrap_or_default());
+        }
+        session.output.data(&answer);
+    } else {
+        if let Some(shape) = shape {
+            session.output.heading("request");
+            session.output.data(&shape);
+        }
+        // What a plan would see of the failure, and not that this plan did not look at it.
+        if let Some(failure) = failure {
+            session.output.heading("failure");
+            session.output.data(&failure);
+        } else {
+            session.output.heading("result");
+            report(session.output, &outcome, Some(("tools test", &source)));
+        }
+        session.output.note(format_args!("on record as run {}", outcome.run_id));
+    }
+    Ok(run::exit_code(&outcome))
+}
+
+/// The failure of a run's one call, as it is on record.
+async fn failure_of(app: &App, run_id: &RunId) -> Result<Option<Json>> {
+    let filter = RecordFilter { run_id: Some(run_id.clone()), ..RecordFilter::default() };
+    let records = app.journal().records(filter).await?;
+    Ok(records.into_iter().find_map(|record| match record.event.body {
+        EventBody::ToolCallFinished { error, .. } => error,
+        EventBody::ToolCallRefused { error, .. } => Some(error),
+        _ => None,
+    }))
+}

@@ -1,0 +1,85 @@
+//! The words of `approve` and `policy`.
+
+use clap::{Args, Subcommand};
+
+/// `approve`.
+#[derive(Debug, Args)]
+pub struct ApproveArgs {
+    /// The run's id, or `last`; without it, what waits in all runs is listed
+    pub run: Option<String>,
+    /// The call's id as the list shows it; without it, what waits in the run is listed
+    #[arg(conflicts_with = "all")]
+    pub call: Option<String>,
+    /// Decide about every call of the run that waits
+    #[arg(long, requires = "run")]
+    pub all: bool,
+    /// What is decided.
+    #[command(flatten)]
+    pub decision: DecisionArgs,
+    /// Leave the run paused; `luaplan resume RUN` goes on with it
+    #[arg(long, requires = "run")]
+    pub no_resume: bool,
+    /// Print each event as one JSON line on standard output while the run goes on
+    #[arg(long)]
+    pub events: bool,
+}
+
+/// What is decided about a call: one of these.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub struct DecisionArgs {
+    /// Allow this call (what happens without another word)
+    #[arg(long)]
+    pub once: bool,
+    /// Allow this call, and for so long every call of the tool that the same rules ask about (`1h`)
+    #[arg(long = "for", value_name = "TIME")]
+    pub time: Option<String>,
+    /// Allow this call with these arguments instead: JSON text, or @FILE with JSON
+    #[arg(long, value_name = "JSON|@FILE", conflicts_with = "all")]
+    pub edit: Option<String>,
+    /// Deny this call; the plan is told why
+    #[arg(long, value_name = "REASON")]
+    pub deny: Option<String>,
+}
+
+/// `policy`.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: PolicyAction,
+}
+
+/// `policy …`.
+#[derive(Debug, Subcommand)]
+pub enum PolicyAction {
+    /// Check the policy file, and look for names that no tool has
+    Check {
+        /// The file; the configured one when not given
+        file: Option<std::path::PathBuf>,
+    },
+    /// Say which rules match a call, which decides, and why
+    Explain(ExplainCallArgs),
+}
+
+/// `policy explain`.
+#[derive(Debug, Args)]
+pub struct ExplainCallArgs {
+    /// The run's id, or `last`
+    #[arg(required_unless_present = "tool", conflicts_with = "tool")]
+    pub run: Option<String>,
+    /// One call of the run, by its id
+    pub call: Option<String>,
+    /// Ask about a call of this tool that nobody made
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Its arguments by name: JSON text, or @FILE with JSON
+    #[arg(long, value_name = "JSON|@FILE", requires = "tool")]
+    pub arguments: Option<String>,
+    /// In whose run: the name of an API key
+    #[arg(long, value_name = "NAME", requires = "tool")]
+    pub tenant: Option<String>,
+    /// In a run of this mode
+    #[arg(long, requires = "tool", value_parser = ["structured", "autonomous"])]
+    pub mode: Option<String>,
+}

@@ -1,0 +1,60 @@
+//! The words of `task` and `plan`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::args::RunOptions;
+use crate::planner::CANDIDATES_MAX;
+
+/// How a task is planned.
+#[derive(Debug, Args)]
+pub struct PlanningOptions {
+    /// Ask for so many plans at the same time and take the best [default: planner.candidates of the configuration, 1]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=i64::from(CANDIDATES_MAX)))]
+    pub candidates: Option<u32>,
+    /// Plan tests (`NAME_test.lua`) that the plan must pass before it is taken
+    #[arg(long, value_name = "FILE")]
+    pub tests: Option<PathBuf>,
+}
+
+/// `task`.
+#[derive(Debug, Args)]
+pub struct TaskArgs {
+    /// The task in plain words
+    pub task: String,
+    /// How it is planned.
+    #[command(flatten)]
+    pub planning: PlanningOptions,
+    /// How to run it.
+    #[command(flatten)]
+    pub options: RunOptions,
+    /// Print the prompt and stop; no model is asked
+    #[arg(long)]
+    pub print_prompt: bool,
+    /// Show prompt budget, tools and limits; no model is asked and nothing is run (`plan` asks)
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `plan`.
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// The task in plain words
+    pub task: String,
+    /// How it is planned.
+    #[command(flatten)]
+    pub planning: PlanningOptions,
+    /// The context whose shape the model is shown: JSON text, or @FILE with JSON
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub context: Option<String>,
+    /// Write the plan to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace the file of `--output` where it is there already
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Print the prompt and stop; no model is asked
+    #[arg(long)]
+    pub print_prompt: bool,
+}

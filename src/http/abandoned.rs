@@ -1,0 +1,55 @@
+//! Runs whose process is gone, taken up when the service starts.
+
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::{ActiveRun, ActiveRuns, ResumeRequest};
+use crate::base::{ErrorCode, Result, RunId};
+
+/// How many runs are taken up at the same time: new requests find their place beside them.
+const AT_ONCE: usize = 4;
+
+/// Goes on with the runs that are without an end and without a process. A run with a call in doubt pauses
+/// and waits for a person; one that cannot go on is left as it is, and the log says why.
+pub(super) async fn take_up_abandoned(runs: Arc<ActiveRuns>) {
+    let run_ids = match runs.app().abandoned_runs().await {
+        Ok(run_ids) => run_ids,
+        Err(error) => {
+            tracing::error!(%error, "runs whose process is gone could not be looked for");
+            return;
+        }
+    };
+    if run_ids.is_empty() {
+        return;
+    }
+    tracing::info!(runs = run_ids.len(), "going on with runs whose process is gone");
+    futures::stream::iter(run_ids).for_each_concurrent(AT_ONCE, |run_id| to_its_end(&runs, run_id)).await;
+}
+
+async fn to_its_end(runs: &Arc<ActiveRuns>, run_id: RunId) {
+    match take_up(runs, &run_id).await {
+        Ok(mut run) => {
+            // Its task logs how it ended; a run that broke off has nothing more to tell.
+            let _ = run.outcome.wait_for(Option::is_some).await;
+        }
+        Err(error) => tracing::warn!(%run_id, %error, "a run whose process is gone was left as it is"),
+    }
+}
+
+/// Waits for a place where as many runs as may be are under way.
+async fn take_up(runs: &Arc<ActiveRuns>, run_id: &RunId) -> Result<ActiveRun> {
+    loop {
+        let request = ResumeRequest {
+            run_id: run_id.clone(),
+            resolutions: Vec::new(),
+            listeners: Vec::new(),
+            cancel: CancellationToken::new(),
+        };
+        match runs.resume(request).await {
+            Err(error) if error.code() == ErrorCode::TooManyRequests => runs.until_one_ends().await,
+            done => return done,
+        }
+    }
+}

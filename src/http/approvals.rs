@@ -1,0 +1,106 @@
+//! `GET /v1/approvals` and `POST /v1/approvals/{id}`: what waits for a person, and what is decided.
+
+use std::sync::Arc;
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Extension, Path, State};
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use super::dto::{ApprovalsQuery, DecisionBody};
+use super::extract::{JsonBody, QueryOf};
+use super::problem::Problem;
+use super::state::ApiState;
+use crate::app::{ApprovalAnswer, ResumeRequest, Tenant};
+use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
+
+/// The calls that wait for a person: exactly what would be called, where each argument came from, and why
+/// it is asked.
+#[utoipa::path(get, path = "/v1/approvals", tag = "approvals", params(ApprovalsQuery),
+    responses((status = 200, description = "`approvals`: the requests nobody has decided, oldest run first"),
+        (status = 400, description = "That is not a run id"), (status = 404, description = "There is no such run")))]
+pub(super) async fn list(
+    State(state): State<Arc<ApiState>>,
+    QueryOf(query): QueryOf<ApprovalsQuery>,
+) -> Result<axum::Json<Json>, Problem> {
+    let run_id: Option<RunId> = query.run.as_deref().map(str::parse).transpose()?;
+    let approvals = state.app.pending_approvals(run_id.as_ref()).await?;
+    Ok(axum::Json(json!({ "approvals": approvals })))
+}
+
+/// Decide about one call. The run goes on once none of its calls waits any more.
+#[utoipa::path(post, path = "/v1/approvals/{id}", tag = "approvals",
+    params(("id" = String, Path, description = "`approval_id` of a request")), request_body = DecisionBody,
+    responses((status = 200, description = "`approval`: what was decided; `pending`: how many calls of the run still wait; `run`: `resumed`, `waits` or `left`"),
+        (status = 400, description = "A part of the request cannot be understood, or the arguments do not fit"),
+        (status = 403, description = "The policy denies the edited arguments, or does not let this key decide"),
+        (status = 404, description = "There is no such run or request"),
+        (status = 409, description = "It was decided already (`decision` or `first` says by whom and how), or the call is no longer wanted"),
+        (status = 503, description = "Stopping")))]
+pub(super) async fn decide(
+    State(state): State<Arc<ApiState>>,
+    Extension(Tenant(by)): Extension<Tenant>,
+    id: Result<Path<String>, PathRejection>,
+    JsonBody(body): JsonBody<DecisionBody>,
+) -> Result<axum::Json<Json>, Problem> {
+    let Path(id) = id
+        .map_err(|_| Error::new(ErrorCode::BadRequest, "the path is not valid UTF-8 once percent-decoded"))?;
+    let wants_resume = body.resume.unwrap_or(true);
+    let approval = state.app.decide(&id, answer(body)?, &by).await?;
+    let run_id: RunId = id.split(':').next().unwrap_or_default().parse()?;
+    let pending = state.app.pending_approvals(Some(&run_id)).await?.len();
+    let run = if pending > 0 {
+        "waits"
+    } else if wants_resume && resume(&state, run_id).await? {
+        "resumed"
+    } else {
+        "left"
+    };
+    Ok(axum::Json(json!({ "approval": approval, "pending": pending, "run": run })))
+}
+
+/// Goes on with the run; `false` where somebody else does, or it has not paused yet and goes on by itself.
+async fn resume(state: &Arc<ApiState>, run_id: RunId) -> Result<bool> {
+    let request = ResumeRequest {
+        run_id,
+        resolutions: Vec::new(),
+        listeners: Vec::new(),
+        cancel: CancellationToken::new(),
+    };
+    match state.runs.resume(request).await {
+        Ok(_) => Ok(true),
+        // The decision stands; the run can be taken up later.
+        Err(error) if is_for_later(error.code()) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_for_later(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::RunActive
+            | ErrorCode::RunNotResumable
+            | ErrorCode::TooManyRequests
+            | ErrorCode::ShuttingDown
+    )
+}
+
+fn answer(body: DecisionBody) -> Result<ApprovalAnswer> {
+    let bad = |message: &str| Err(Error::new(ErrorCode::BadRequest, message));
+    match (body.decision.as_str(), body.time, body.arguments, body.reason) {
+        ("once", None, None, None) => Ok(ApprovalAnswer::Once),
+        ("for", Some(time), None, None) => {
+            let time = parse_duration(&time).map_err(|error| {
+                Error::new(ErrorCode::BadRequest, format!("`for`: {}", error.message()))
+                    .with_help("write a duration with its unit: `1h`")
+            })?;
+            Ok(ApprovalAnswer::For(time))
+        }
+        ("edit", None, Some(arguments), None) => Ok(ApprovalAnswer::Edit(Value::from_json(arguments)?)),
+        ("deny", None, None, Some(reason)) => Ok(ApprovalAnswer::Deny(reason)),
+        ("once" | "for" | "edit" | "deny", ..) => bad(
+            "`for` goes with the decision `for`, `arguments` with `edit`, `reason` with `deny`, each needed there",
+        ),
+        (other, ..) => bad(&format!("`decision` is `{other}`, expected `once`, `for`, `edit` or `deny`")),
+    }
+}

@@ -1,0 +1,47 @@
+//! A service of another protocol beside the API: behind the same keys, under the same limits on what
+//! is sent. Its answers may be streams without an end, so no time limit is put on them.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_service::Service;
+
+use super::auth::require_key;
+use super::extract::read;
+use super::problem::{Problem, panicked};
+use super::state::ApiState;
+use crate::base::{Error, ErrorCode};
+
+pub(super) fn mounted<S>(path: &str, service: S, state: &Arc<ApiState>) -> Router<Arc<ApiState>>
+where
+    S: Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
+    S::Response: IntoResponse,
+    S::Future: Send,
+{
+    Router::new()
+        .route_service(path, service)
+        .layer(from_fn_with_state(state.clone(), whole))
+        .layer(from_fn_with_state(state.clone(), require_key))
+        .layer(CatchPanicLayer::custom(panicked))
+}
+
+/// Hands a request on once all of it is there.
+async fn whole(State(state): State<Arc<ApiState>>, request: Request, next: Next) -> Response {
+    let server = &state.app.config().server;
+    let (parts, body) = request.into_parts();
+    let reading = read(Request::from_parts(parts.clone(), body), server.body_limit_bytes);
+    match tokio::time::timeout(server.request_timeout, reading).await {
+        Ok(Ok(bytes)) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        Ok(Err(error)) => Problem(error).into_response(),
+        Err(_) => {
+            let message = "the request took longer than `server.request_timeout`";
+            Problem(Error::new(ErrorCode::RequestTimeout, message)).into_response()
+        }
+    }
+}

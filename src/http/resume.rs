@@ -1,0 +1,81 @@
+//! `POST /v1/runs/{id}/resume` and `/replay`: go on with a run, or run it again without effects.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use tokio_util::sync::CancellationToken;
+
+use super::dto::{ReplayBody, Resolution, ResumeBody, WaitQuery};
+use super::extract::{JsonBody, QueryOf, RunPath};
+use super::problem::Problem;
+use super::state::ApiState;
+use super::submit::{accepted, wait_for, wait_of};
+use crate::app::{CallResolution, ReplayReport, ReplayRequest, ResumeRequest};
+use crate::base::{Error, ErrorCode, Result, Value};
+use crate::journal::Resolved;
+
+/// Go on with a run whose process ended, or that waits for a person.
+#[utoipa::path(post, path = "/v1/runs/{id}/resume", tag = "runs", params(("id" = String, Path, description = "Run id"), WaitQuery),
+    request_body = ResumeBody,
+    responses((status = 200, description = "The run ended within `wait`, or paused again: its outcome"),
+        (status = 202, description = "The run goes on"),
+        (status = 400, description = "A part of the request cannot be understood, or a resolution names a call that is not in doubt"),
+        (status = 404, description = "There is no such run"),
+        (status = 409, description = "The run is under way, or cannot go on from its journal"),
+        (status = 429, description = "`server.max_concurrent_runs` runs are under way"), (status = 503, description = "Stopping")))]
+pub(super) async fn resume(
+    State(state): State<Arc<ApiState>>,
+    RunPath(run_id): RunPath,
+    QueryOf(query): QueryOf<WaitQuery>,
+    JsonBody(body): JsonBody<ResumeBody>,
+) -> Result<Response, Problem> {
+    let wait = wait_of(&query)?;
+    let resolutions = body.resolve.into_iter().map(resolution).collect::<Result<_>>()?;
+    let request = ResumeRequest {
+        run_id: run_id.clone(),
+        resolutions,
+        listeners: Vec::new(),
+        cancel: CancellationToken::new(),
+    };
+    let run = state.runs.resume(request).await?;
+    Ok(match wait {
+        Some(wait) => wait_for(&state, run_id, run, wait).await,
+        None => accepted(&run_id),
+    })
+}
+
+fn resolution((call_id, resolution): (String, Resolution)) -> Result<CallResolution> {
+    let resolved = match resolution {
+        Resolution { retry: Some(true), done: None, failed: None } => Resolved::Retry,
+        Resolution { retry: None, done: Some(result), failed: None } => {
+            Resolved::Done { result: Value::from_json(result)?.to_exact_json() }
+        }
+        Resolution { retry: None, done: None, failed: Some(message) } => Resolved::Failed { message },
+        _ => {
+            let message = format!("`resolve.{call_id}` must say one thing");
+            return Err(Error::new(ErrorCode::BadRequest, message)
+                .with_help("give `{\"retry\": true}`, `{\"done\": RESULT}` or `{\"failed\": \"REASON\"}`"));
+        }
+    };
+    Ok(CallResolution { call_id, resolved })
+}
+
+/// Run a recorded run again without any effect, or another plan against what is on record.
+#[utoipa::path(post, path = "/v1/runs/{id}/replay", tag = "runs", params(("id" = String, Path, description = "Run id")),
+    request_body = ReplayBody,
+    responses((status = 200, description = "Whether it came to the same, and what differs"),
+        (status = 404, description = "There is no such run"),
+        (status = 409, description = "The journal lacks what is needed"),
+        (status = 422, description = "The check refused the plan")))]
+pub(super) async fn replay(
+    State(state): State<Arc<ApiState>>,
+    RunPath(run_id): RunPath,
+    JsonBody(body): JsonBody<ReplayBody>,
+) -> Result<axum::Json<ReplayReport>, Problem> {
+    let cancel = CancellationToken::new();
+    // A client that goes away takes its replay with it.
+    let _stop = cancel.clone().drop_guard();
+    let with = body.plan.map(|source| ("plan".to_owned(), source));
+    Ok(axum::Json(state.app.replay(ReplayRequest { run_id, with, cancel }).await?))
+}

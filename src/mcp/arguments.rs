@@ -1,0 +1,204 @@
+//! What each tool takes. The comments here are what assistants read.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+/// Single limits of a run, by name.
+pub(super) type LimitTexts = BTreeMap<String, String>;
+
+/// `run_lua`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunLua {
+    /// Lua 5.4 source that defines `function run(context) … end`.
+    pub(super) program: String,
+    /// The JSON value handed to `run` as `context`; an empty object when absent.
+    #[serde(default)]
+    pub(super) context: Option<Json>,
+    /// A context kept between runs under this name: the start where `context` is absent, and saved at
+    /// the end.
+    #[serde(default)]
+    pub(super) context_name: Option<String>,
+    /// Single limits below the server's own, for example {"wall": "5s", "memory": "16MiB"}.
+    #[serde(default)]
+    pub(super) limits: Option<LimitTexts>,
+    /// Answer after this time at the latest, for example `20s`, with the run's id; the run goes on and
+    /// `run_status` tells how. Without it the answer comes when the run has ended.
+    #[serde(default)]
+    pub(super) wait: Option<String>,
+}
+
+/// `run`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunPlan {
+    /// The plan's Lua source. Give this, `run_id` or `file`.
+    #[serde(default)]
+    pub(super) plan: Option<String>,
+    /// Run the plan of this earlier run again.
+    #[serde(default)]
+    pub(super) run_id: Option<String>,
+    /// A saved plan: the path of a `.lua` file in the server's working folder.
+    #[serde(default)]
+    pub(super) file: Option<String>,
+    /// The JSON value handed to `run` as `context`; an empty object when absent.
+    #[serde(default)]
+    pub(super) context: Option<Json>,
+    /// A context kept between runs under this name: the start where `context` is absent, and saved at
+    /// the end.
+    #[serde(default)]
+    pub(super) context_name: Option<String>,
+    /// Single limits below the server's own, for example {"wall": "5s", "memory": "16MiB"}.
+    #[serde(default)]
+    pub(super) limits: Option<LimitTexts>,
+    /// Answer after this time at the latest, for example `20s`, with the run's id; the run goes on and
+    /// `run_status` tells how. Without it the answer comes when the run has ended.
+    #[serde(default)]
+    pub(super) wait: Option<String>,
+}
+
+/// `task`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Task {
+    /// The task in plain words.
+    pub(super) task: String,
+    /// The JSON value handed to the plan as `context`; an empty object when absent.
+    #[serde(default)]
+    pub(super) context: Option<Json>,
+    /// A context kept between runs under this name: the start where `context` is absent, and saved at
+    /// the end.
+    #[serde(default)]
+    pub(super) context_name: Option<String>,
+    /// Single limits below the server's own, for example {"wall": "5s", "memory": "16MiB"}.
+    #[serde(default)]
+    pub(super) limits: Option<LimitTexts>,
+    /// How many plans to ask for at the same time, 1 to 8; the best is taken.
+    #[serde(default)]
+    pub(super) candidates: Option<u32>,
+    /// Answer after this time at the latest, for example `20s`, with the run's id; the run goes on and
+    /// `run_status` tells how. Without it the answer comes when the run has ended.
+    #[serde(default)]
+    pub(super) wait: Option<String>,
+}
+
+/// `plan`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Plan {
+    /// The task in plain words.
+    pub(super) task: String,
+    /// The context the plan is to run with. The model sees its keys and types, not its data.
+    #[serde(default)]
+    pub(super) context: Option<Json>,
+    /// How many plans to ask for at the same time, 1 to 8; the best is taken.
+    #[serde(default)]
+    pub(super) candidates: Option<u32>,
+}
+
+/// `check`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Check {
+    /// The plan's Lua source.
+    pub(super) plan: String,
+    /// A context to check its use against, by its shape.
+    #[serde(default)]
+    pub(super) context: Option<Json>,
+}
+
+/// `explain`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Explain {
+    /// The plan's Lua source.
+    pub(super) plan: String,
+    /// A context to show values from.
+    #[serde(default)]
+    pub(super) context: Option<Json>,
+    /// Single limits below the server's own, for example {"tool_calls": "10"}.
+    #[serde(default)]
+    pub(super) limits: Option<LimitTexts>,
+}
+
+/// `run_status`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Status {
+    /// The run's id.
+    pub(super) run_id: String,
+    /// Wait so long for its end, for example `20s`, where this server runs it.
+    #[serde(default)]
+    pub(super) wait: Option<String>,
+}
+
+/// `cancel_run`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Cancel {
+    /// The run's id.
+    pub(super) run_id: String,
+}
+
+/// `list_runs`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListRuns {
+    /// At most so many; 1 to 500, 20 when absent.
+    #[serde(default)]
+    pub(super) limit: Option<u32>,
+    /// `running`, `paused`, `succeeded`, `failed` or `cancelled`.
+    #[serde(default)]
+    pub(super) status: Option<String>,
+    /// Only runs older than this one: the `next` of the page before.
+    #[serde(default)]
+    pub(super) before: Option<String>,
+}
+
+/// `search_tools`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchTools {
+    /// What the tool should do, in a few words, or its name. All tools when absent.
+    #[serde(default)]
+    pub(super) query: Option<String>,
+    /// At most so many; 1 to 100, 10 when absent.
+    #[serde(default)]
+    pub(super) limit: Option<u32>,
+    /// Give the declarations of the plan library (json, date, text, csv, stats, list) too.
+    #[serde(default)]
+    pub(super) library: bool,
+}
+
+/// `audit`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Audit {
+    /// Only this run.
+    #[serde(default)]
+    pub(super) run: Option<String>,
+    /// Only calls of this tool.
+    #[serde(default)]
+    pub(super) tool: Option<String>,
+    /// Only events of this name, for example `tool_call_started`.
+    #[serde(default)]
+    pub(super) event: Option<String>,
+    /// `ok` or `failed`.
+    #[serde(default)]
+    pub(super) outcome: Option<String>,
+    /// Not before this instant (RFC 3339).
+    #[serde(default)]
+    pub(super) since: Option<String>,
+    /// Before this instant (RFC 3339).
+    #[serde(default)]
+    pub(super) until: Option<String>,
+    /// Only records after this sequence number: the `next` of the page before.
+    #[serde(default)]
+    pub(super) after: Option<u64>,
+    /// At most so many; 1 to 1000, 100 when absent.
+    #[serde(default)]
+    pub(super) limit: Option<u32>,
+}

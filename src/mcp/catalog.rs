@@ -1,0 +1,249 @@
+//! What assistants are told of each tool.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::json;
+
+use super::arguments as args;
+use super::declarations::{TOKENS_MAX, declare};
+use super::schemas::{input, output, run_output};
+use crate::app::App;
+use crate::base::Effect;
+
+/// What a call of a tool may do, in the protocol's words.
+#[derive(Clone, Copy)]
+enum Reach {
+    /// Looks at what this server has.
+    Looks,
+    /// Changes a run of this server; doing it twice changes nothing more.
+    Steers,
+    /// Asks the configured model, which costs, and changes nothing else.
+    Asks,
+    /// What the tools of plans may do, taken together.
+    Runs {
+        /// Whether no tool of plans does more than read.
+        read_only: bool,
+    },
+}
+
+impl Reach {
+    fn annotations(self, title: &str) -> ToolAnnotations {
+        let hints = ToolAnnotations::with_title(title);
+        match self {
+            Self::Looks => hints.read_only(true).destructive(false).idempotent(true).open_world(false),
+            Self::Steers => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
+            Self::Asks => hints.read_only(false).destructive(false).idempotent(false).open_world(true),
+            Self::Runs { read_only } => {
+                hints.read_only(read_only).destructive(!read_only).idempotent(false).open_world(true)
+            }
+        }
+    }
+}
+
+/// The tools of a server over `app`. `reads_files` says whether plans may be named by file; tools that
+/// ask a model are left out where none is configured.
+pub(super) fn tools(app: &App, reads_files: bool) -> Vec<Tool> {
+    let read_only = app.usable_tools().iter().all(|spec| spec.effect == Effect::Read);
+    let runs = Reach::Runs { read_only };
+    let mut tools = vec![run_lua(app, runs), run_plan(runs, reads_files)];
+    if app.require_model().is_ok() {
+        tools.push(task(runs));
+        tools.push(plan());
+    }
+    tools.extend([check(), explain(), run_status(), cancel_run(), list_runs(), search_tools(), audit()]);
+    tools
+}
+
+fn tool(
+    name: &'static str,
+    description: impl Into<String>,
+    schema: JsonObject,
+    output: Arc<JsonObject>,
+    annotations: ToolAnnotations,
+) -> Tool {
+    Tool::new(name, description.into(), schema).with_raw_output_schema(output).with_annotations(annotations)
+}
+
+const RUN_LUA: &str = "\
+Run a Lua 5.4 program against the tools below, in a sandbox, and get what it returns. One program can make many \
+calls, loop, filter and compute, so that only the result comes back: prefer it to many single steps.
+
+The program defines `function run(context) … end`; `context` is your JSON value, what `run` returns is the result. \
+It is checked first; an error `check_refused` lists `findings` with line and remedy. Call tools by name: \
+`tool{name = value}`, or `tool(a, b)` in the order declared. A failed call returns `{error, code, retryable}`: test \
+`result.error` before any other use; one that is never looked at fails the run. `parallel{function() … end, …}` makes \
+calls side by side, `retry(n, fn)` repeats a step. There are no files, network, clock, randomness, `require` or `load`: \
+only these tools and the pure library json, date, text, csv, stats, list (declared by `search_tools` with \
+`library = true`). Instructions, memory, time and calls are limited.
+
+";
+
+fn run_lua(app: &App, reach: Reach) -> Tool {
+    let description = format!("{RUN_LUA}{}", declare(app.usable_tools(), TOKENS_MAX));
+    let hints = reach.annotations("Run a Lua program");
+    tool("run_lua", description, input::<args::RunLua>(), run_output(), hints)
+}
+
+fn run_plan(reach: Reach, reads_files: bool) -> Tool {
+    let mut schema = input::<args::RunPlan>();
+    if !reads_files && let Some(properties) = schema.get_mut("properties").and_then(|all| all.as_object_mut())
+    {
+        properties.shift_remove("file");
+        if let Some(plan) = properties.get_mut("plan").and_then(|plan| plan.as_object_mut()) {
+            plan.insert("description".into(), "The plan's Lua source. Give this or `run_id`.".into());
+        }
+    }
+    tool(
+        "run",
+        "Check a saved plan and run it, with every call recorded. The answer has the run's id, status, result and usage.",
+        schema,
+        run_output(),
+        reach.annotations("Run a saved plan"),
+    )
+}
+
+fn task(reach: Reach) -> Tool {
+    tool(
+        "task",
+        "Have luaplan's own model turn a task in plain words into a plan, check it, and run it. Use `run_lua` where you \
+         can write the program yourself.",
+        input::<args::Task>(),
+        run_output(),
+        reach.annotations("Plan and run a task"),
+    )
+}
+
+fn plan() -> Tool {
+    let properties = json!({
+        "run_id": { "type": "string", "description": "under which the planning is recorded" },
+        "plan": { "type": "string", "description": "Lua source" },
+        "plan_hash": { "type": "string" },
+        "rounds": { "type": "integer", "description": "how often findings went back to the model" },
+        "explanation": { "description": "what the model said beside the plan" },
+        "candidates": { "type": "array", "description": "how each candidate was judged" },
+    });
+    tool(
+        "plan",
+        "Have luaplan's own model turn a task in plain words into a checked plan, and run nothing.",
+        input::<args::Plan>(),
+        output(&properties),
+        Reach::Asks.annotations("Plan a task"),
+    )
+}
+
+fn check() -> Tool {
+    let properties = json!({
+        "ok": { "type": "boolean", "description": "whether the plan may run" },
+        "findings": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "code": { "type": "string" },
+                    "severity": { "type": "string" },
+                    "line": { "type": "integer" },
+                    "column": { "type": "integer" },
+                    "message": { "type": "string" },
+                    "help": { "type": "string" },
+                },
+                "required": ["code", "severity", "line", "message"],
+            },
+        },
+    });
+    tool(
+        "check",
+        "Check a plan without running it: syntax, tools, arguments, types, and more. Each finding has a stable code, a \
+         place and a remedy.",
+        input::<args::Check>(),
+        output(&properties),
+        Reach::Looks.annotations("Check a plan"),
+    )
+}
+
+fn explain() -> Tool {
+    let properties = json!({
+        "ok": { "type": "boolean", "description": "whether the plan may run" },
+        "findings": { "type": "array" },
+        "preview": { "description": "calls, places reached, worst case" },
+        "graph": { "description": "the computation graph: nodes and edges" },
+    });
+    tool(
+        "explain",
+        "Say what a plan would do, without running it: tools, hosts, tables, recipients, worst-case calls and cost, and \
+         its computation graph.",
+        input::<args::Explain>(),
+        output(&properties),
+        Reach::Looks.annotations("Explain a plan"),
+    )
+}
+
+fn run_status() -> Tool {
+    tool(
+        "run_status",
+        "Show one run: how it stands, its result or error, what it printed and used.",
+        input::<args::Status>(),
+        run_output(),
+        Reach::Looks.annotations("Show a run"),
+    )
+}
+
+fn cancel_run() -> Tool {
+    tool(
+        "cancel_run",
+        "End a run that this server runs. Calls under way are recorded as cut.",
+        input::<args::Cancel>(),
+        run_output(),
+        Reach::Steers.annotations("Cancel a run"),
+    )
+}
+
+fn list_runs() -> Tool {
+    let properties = json!({
+        "runs": { "type": "array", "items": { "type": "object" }, "description": "newest first" },
+        "next": { "description": "`before` of the next page, or null" },
+    });
+    tool(
+        "list_runs",
+        "List runs, newest first.",
+        input::<args::ListRuns>(),
+        output(&properties),
+        Reach::Looks.annotations("List runs"),
+    )
+}
+
+fn search_tools() -> Tool {
+    let tool_properties = json!({
+        "name": { "type": "string" },
+        "effect": { "type": "string", "enum": ["read", "write", "send", "spend"] },
+        "description": { "type": "string" },
+        "score": { "type": "number", "description": "how well it fits; comparable only within one search" },
+        "stub": { "type": "string", "description": "its declaration in Lua" },
+    });
+    let properties = json!({
+        "tools": { "type": "array", "items": { "type": "object", "properties": tool_properties } },
+        "left_out": { "type": "integer", "description": "how many more there are" },
+        "library": { "type": "string", "description": "declarations of the plan library in Lua" },
+    });
+    tool(
+        "search_tools",
+        "Find the tools programs may call by what they do, with their declarations in Lua.",
+        input::<args::SearchTools>(),
+        output(&properties),
+        Reach::Looks.annotations("Search tools"),
+    )
+}
+
+fn audit() -> Tool {
+    let properties = json!({
+        "records": { "type": "array", "items": { "type": "object" }, "description": "oldest first" },
+        "next": { "description": "`after` of the next page, or null" },
+    });
+    tool(
+        "audit",
+        "Read the log of every call and state change. Secrets are redacted.",
+        input::<args::Audit>(),
+        output(&properties),
+        Reach::Looks.annotations("Read the audit log"),
+    )
+}

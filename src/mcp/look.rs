@@ -1,0 +1,112 @@
+//! Tools that answer from what is there.
+
+use rmcp::model::CallToolResult;
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use super::answer::done;
+use super::arguments::{Audit, Cancel, Check, Explain, ListRuns, SearchTools, Status};
+use super::server::McpServer;
+use super::work::{until_ended, value, wait_of};
+use crate::app::{AuditWishes, bounded, lowered};
+use crate::base::{Result, RunId};
+use crate::catalog::{ToolSpec, search};
+use crate::journal::RunFilter;
+use crate::sandbox::LIBRARY_STUBS;
+
+const RUNS_DEFAULT: u32 = 20;
+const RUNS_MAX: u32 = 500;
+
+const TOOLS_DEFAULT: u32 = 10;
+const TOOLS_MAX: u32 = 100;
+
+impl McpServer {
+    pub(super) fn check(&self, args: Check) -> Result<CallToolResult> {
+        let context = value(args.context)?;
+        let report = self.app().check(&args.plan, "plan", &self.app().config().limits, context.as_ref());
+        Ok(done(json!({ "ok": report.plan.is_some(), "findings": report.findings })))
+    }
+
+    pub(super) fn explain(&self, args: Explain) -> Result<CallToolResult> {
+        let context = value(args.context)?;
+        let wanted = args.limits.into_iter().flatten().map(|(name, text)| (name, Json::from(text)));
+        let limits = lowered(&self.app().config().limits, &wanted.collect())?;
+        Ok(done(self.app().explain(&args.plan, "plan", &limits, context.as_ref()).to_json()))
+    }
+
+    pub(super) async fn run_status(
+        &self,
+        args: Status,
+        cancelled: &CancellationToken,
+    ) -> Result<CallToolResult> {
+        let run_id: RunId = args.run_id.parse()?;
+        if let (Some(wait), Some(mut run)) = (wait_of(args.wait.as_deref())?, self.runs().active(&run_id)) {
+            // Only looks: neither the end of the wait nor that of the request ends the run.
+            tokio::select! {
+                _ = run.outcome.wait_for(Option::is_some) => {}
+                () = tokio::time::sleep(wait) => {}
+                () = cancelled.cancelled() => {}
+            }
+        }
+        Ok(done(self.runs().report(&run_id).await?))
+    }
+
+    pub(super) async fn cancel_run(&self, args: Cancel) -> Result<CallToolResult> {
+        let run_id: RunId = args.run_id.parse()?;
+        let run = self.runs().active(&run_id);
+        self.runs().cancel(&run_id).await?;
+        if let Some(run) = run {
+            // How it ended is told by `run_status` too; here it only has to have ended.
+            until_ended(&run_id, run, None, &CancellationToken::new()).await?;
+        }
+        Ok(done(self.runs().report(&run_id).await?))
+    }
+
+    pub(super) async fn list_runs(&self, args: ListRuns) -> Result<CallToolResult> {
+        let filter = RunFilter {
+            limit: Some(bounded(args.limit, RUNS_DEFAULT, RUNS_MAX)?),
+            status: args.status.as_deref().map(str::parse).transpose()?,
+            before: args.before.as_deref().map(str::parse).transpose()?,
+        };
+        Ok(done(self.runs().list(filter).await?))
+    }
+
+    pub(super) fn search_tools(&self, args: &SearchTools) -> Result<CallToolResult> {
+        let limit = bounded(args.limit, TOOLS_DEFAULT, TOOLS_MAX)? as usize;
+        let catalog = self.app().usable_tools();
+        let mut tools: Vec<Json> =
+            match args.query.as_deref().map(str::trim).filter(|query| !query.is_empty()) {
+                None => catalog.iter().map(|spec| described(spec, None)).collect(),
+                Some(words) => search(catalog, words)
+                    .iter()
+                    .map(|found| described(&found.spec, Some(found.score)))
+                    .collect(),
+            };
+        let left_out = tools.len().saturating_sub(limit);
+        tools.truncate(limit);
+        let mut found = json!({ "tools": tools, "left_out": left_out });
+        if let (true, Some(members)) = (args.library, found.as_object_mut()) {
+            members.insert("library".into(), LIBRARY_STUBS.into());
+        }
+        Ok(done(found))
+    }
+
+    pub(super) async fn audit(&self, args: Audit) -> Result<CallToolResult> {
+        let Audit { run, tool, event, outcome, since, until, after, limit } = args;
+        let wishes = AuditWishes { run, tool, event, outcome, since, until, after, limit };
+        Ok(done(self.app().audit(wishes).await?))
+    }
+}
+
+fn described(spec: &ToolSpec, score: Option<f64>) -> Json {
+    let mut tool = json!({
+        "name": spec.name,
+        "effect": spec.effect,
+        "description": spec.description,
+        "stub": spec.stub(),
+    });
+    if let (Some(score), Some(members)) = (score, tool.as_object_mut()) {
+        members.insert("score".into(), score.into());
+    }
+    tool
+}

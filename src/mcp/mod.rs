@@ -1,0 +1,25 @@
+//! Rank 8: luaplan as a server of the Model Context Protocol, on standard input and output and over
+//! streamable HTTP.
+//!
+//! `catalog` holds what assistants are told of each tool, `arguments` what they may send; `work`
+//! begins runs, `look` answers from what is there. Errors become tool results with their stable code
+//! in `answer` and nowhere else.
+//!
+//! **Never here:** decisions about runs. A tool asks the app and shows the answer.
+
+mod answer;
+mod arguments;
+mod catalog;
+mod declarations;
+mod look;
+mod progress;
+mod schemas;
+mod server;
+mod transport;
+mod work;
+
+pub use server::McpServer;
+pub use transport::{HttpService, http_service, serve_stdio};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! The server: what it is, what it offers, and which tool a call goes to.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+use super::answer::{failed, no_such_tool};
+use super::catalog::tools;
+use crate::app::{ActiveRuns, App};
+use crate::base::{Error, ErrorCode, Result};
+
+/// What a client is told of the whole.
+const INSTRUCTIONS: &str = "\
+luaplan runs small Lua programs in a sandbox whose only door to the world is a set of audited tools. For work that \
+needs several calls, write one program and give it to `run_lua`, whose description declares the tools; find others \
+with `search_tools`. `check` and `explain` say what a program would do before it runs; `audit` says what was done.";
+
+/// One application as a server of the protocol. Cheap to share.
+#[derive(Clone)]
+pub struct McpServer(Arc<Shared>);
+
+struct Shared {
+    runs: Arc<ActiveRuns>,
+    plan_folder: Option<PathBuf>,
+    tools: Vec<Tool>,
+}
+
+impl McpServer {
+    /// A server over the application of `runs`. Plans may be named by file where `plan_folder` is given.
+    #[must_use]
+    pub fn new(runs: Arc<ActiveRuns>, plan_folder: Option<PathBuf>) -> Self {
+        let tools = tools(runs.app(), plan_folder.is_some());
+        Self(Arc::new(Shared { runs, plan_folder, tools }))
+    }
+
+    pub(super) fn runs(&self) -> &Arc<ActiveRuns> {
+        &self.0.runs
+    }
+
+    pub(super) fn app(&self) -> &App {
+        self.0.runs.app()
+    }
+
+    pub(super) fn plan_folder(&self) -> Option<&Path> {
+        self.0.plan_folder.as_deref()
+    }
+
+    async fn answer(
+        &self,
+        name: &str,
+        arguments: JsonObject,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult> {
+        match name {
+            "run_lua" => self.run_lua(read(arguments)?, context).await,
+            "run" => self.run_plan(read(arguments)?, context).await,
+            "task" => self.task(read(arguments)?, context).await,
+            "plan" => self.plan(read(arguments)?, context).await,
+            "check" => self.check(read(arguments)?),
+            "explain" => self.explain(read(arguments)?),
+            "run_status" => self.run_status(read(arguments)?, &context.ct).await,
+            "cancel_run" => self.cancel_run(read(arguments)?).await,
+            "list_runs" => self.list_runs(read(arguments)?).await,
+            "search_tools" => self.search_tools(&read(arguments)?),
+            "audit" => self.audit(read(arguments)?).await,
+            other => {
+                Err(Error::new(ErrorCode::Internal, format!("the tool `{other}` is listed and not there")))
+            }
+        }
+    }
+}
+
+/// A tool's arguments. A fault in them is the tool's answer and not the protocol's, so that the model
+/// that wrote them reads it.
+fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
+    serde_json::from_value(Json::Object(arguments)).map_err(|error| {
+        Error::new(ErrorCode::BadRequest, format!("the arguments are not what this tool takes: {error}"))
+            .with_help("the tool's input schema says what it takes")
+    })
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        let implementation = Implementation::new("luaplan", env!("CARGO_PKG_VERSION")).with_title("luaplan");
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(implementation)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.0.tools.clone()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.0.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let name = request.name.as_ref();
+        // Known, but left out where no model is configured: the call says what to set.
+        let hidden = ["task", "plan"].contains(&name);
+        if !hidden && self.get_tool(name).is_none() {
+            return Err(no_such_tool(name));
+        }
+        let answer = self.answer(name, request.arguments.unwrap_or_default(), &context).await;
+        Ok(answer.unwrap_or_else(|error| failed(&error)).into())
+    }
+}

@@ -1,0 +1,262 @@
+//! Tools that begin runs.
+
+use std::path::{Component, Path};
+use std::time::Duration;
+
+use axum::http::request::Parts;
+use rmcp::RoleServer;
+use rmcp::model::CallToolResult;
+use rmcp::service::RequestContext;
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use super::answer::{done, ended};
+use super::arguments::{LimitTexts, Plan, RunLua, RunPlan, Task};
+use super::progress::Progress;
+use super::server::McpServer;
+use crate::app::{ActiveRun, PlanWishes, RunRequest, Tenant, Work, lowered};
+use crate::base::{Error, ErrorCode, Limits, Result, RunId, Value, parse_duration};
+use crate::bus::Circumstances;
+use crate::journal::check_context_name;
+
+type Context = RequestContext<RoleServer>;
+
+/// The name of a plan that has none.
+const UNNAMED: &str = "plan";
+
+/// What is to be run, and how long the client waits.
+struct Wanted {
+    work: Work,
+    context: Option<Value>,
+    context_name: Option<String>,
+    limits: Limits,
+    planning: PlanWishes,
+    wait: Option<Duration>,
+}
+
+/// Whose run it is: over HTTP that of the request's API key, on stdio `local`.
+fn circumstances(context: &Context) -> Circumstances {
+    let parts = context.extensions.get::<Parts>();
+    match parts.and_then(|parts| parts.extensions.get::<Tenant>()) {
+        Some(Tenant(tenant)) => Circumstances { tenant: tenant.clone(), ..Circumstances::default() },
+        None => Circumstances::default(),
+    }
+}
+
+impl McpServer {
+    pub(super) async fn run_lua(&self, args: RunLua, context: &Context) -> Result<CallToolResult> {
+        let RunLua { program, context: given, context_name, limits, wait } = args;
+        let wanted = Wanted {
+            work: Work::Plan { name: UNNAMED.to_owned(), source: program },
+            context: value(given)?,
+            context_name,
+            limits: self.limits(limits.as_ref())?,
+            planning: PlanWishes::default(),
+            wait: wait_of(wait.as_deref())?,
+        };
+        self.run_checked(wanted, context).await
+    }
+
+    pub(super) async fn run_plan(&self, args: RunPlan, context: &Context) -> Result<CallToolResult> {
+        let RunPlan { plan, run_id, file, context: given, context_name, limits, wait } = args;
+        let (name, source) = match (plan, run_id, file) {
+            (Some(source), None, None) => (UNNAMED.to_owned(), source),
+            (None, Some(run_id), None) => {
+                (UNNAMED.to_owned(), self.runs().plan_source(&run_id.parse()?).await?)
+            }
+            (None, None, Some(file)) => self.read_plan(&file).await?,
+            _ => {
+                let message = "say which plan to run: exactly one of `plan`, `run_id` and `file`";
+                return Err(Error::new(ErrorCode::BadRequest, message));
+            }
+        };
+        let wanted = Wanted {
+            work: Work::Plan { name, source },
+            context: value(given)?,
+            context_name,
+            limits: self.limits(limits.as_ref())?,
+            planning: PlanWishes::default(),
+            wait: wait_of(wait.as_deref())?,
+        };
+        self.run_checked(wanted, context).await
+    }
+
+    pub(super) async fn task(&self, args: Task, context: &Context) -> Result<CallToolResult> {
+        let Task { task, context: given, context_name, limits, candidates, wait } = args;
+        let planning = self.planning(&task, candidates)?;
+        let wanted = Wanted {
+            work: Work::Task(task),
+            context: value(given)?,
+            context_name,
+            limits: self.limits(limits.as_ref())?,
+            planning,
+            wait: wait_of(wait.as_deref())?,
+        };
+        self.run(wanted, context).await
+    }
+
+    pub(super) async fn plan(&self, args: Plan, context: &Context) -> Result<CallToolResult> {
+        let Plan { task, context: given, candidates } = args;
+        let planning = self.planning(&task, candidates)?;
+        let progress = Progress::asked_for(context);
+        let request = RunRequest {
+            run_id: RunId::generate(),
+            work: Work::Task(task),
+            context: value(given)?,
+            context_name: None,
+            planning,
+            limits: self.app().config().limits.clone(),
+            circumstances: circumstances(context),
+            handler: None,
+            listeners: progress.iter().map(Progress::listener).collect(),
+            cancel: context.ct.clone(),
+        };
+        let proposal = self.app().propose(&request).await;
+        if let Some(progress) = progress {
+            progress.finish().await;
+        }
+        let proposal = proposal?;
+        Ok(done(json!({
+            "run_id": request.run_id,
+            "plan": proposal.plan.source(),
+            "plan_hash": proposal.plan.hash(),
+            "rounds": proposal.rounds,
+            "explanation": proposal.explanation,
+            "candidates": proposal.verdicts,
+        })))
+    }
+
+    /// A plan that does not pass the check is refused before a run of it begins.
+    async fn run_checked(&self, wanted: Wanted, context: &Context) -> Result<CallToolResult> {
+        if let Work::Plan { name, source } = &wanted.work {
+            self.app().checked(source, name, &wanted.limits, wanted.context.as_ref())?;
+        }
+        self.run(wanted, context).await
+    }
+
+    async fn run(&self, wanted: Wanted, context: &Context) -> Result<CallToolResult> {
+        let Wanted { work, context: given, context_name, limits, planning, wait } = wanted;
+        context_name.as_deref().map_or(Ok(()), check_context_name)?;
+        let run_id = RunId::generate();
+        let progress = Progress::asked_for(context);
+        let run = self.runs().start(RunRequest {
+            run_id: run_id.clone(),
+            work,
+            context: given,
+            context_name,
+            planning,
+            limits,
+            circumstances: circumstances(context),
+            handler: None,
+            listeners: progress.iter().map(Progress::listener).collect(),
+            cancel: CancellationToken::new(),
+        })?;
+        let answer = until_ended(&run_id, run, wait, &context.ct).await;
+        if let Some(progress) = progress {
+            progress.finish().await;
+        }
+        answer
+    }
+
+    fn limits(&self, wanted: Option<&LimitTexts>) -> Result<Limits> {
+        let texts =
+            wanted.into_iter().flatten().map(|(name, text)| (name.clone(), Json::from(text.as_str())));
+        lowered(&self.app().config().limits, &texts.collect())
+    }
+
+    fn planning(&self, task: &str, candidates: Option<u32>) -> Result<PlanWishes> {
+        if task.trim().is_empty() {
+            return Err(Error::new(ErrorCode::BadRequest, "`task` is empty"));
+        }
+        self.app().require_model()?;
+        let planning = PlanWishes { candidates, tests: None };
+        planning.validate()?;
+        Ok(planning)
+    }
+
+    /// A plan of the working folder, and its name. Nothing outside the folder is looked at.
+    async fn read_plan(&self, file: &str) -> Result<(String, String)> {
+        let refused = |what: &str| Error::new(ErrorCode::BadRequest, format!("`file` {what}"));
+        let folder = self.plan_folder().ok_or_else(|| refused("cannot be given over HTTP"))?;
+        let path = Path::new(file);
+        if path.extension().is_none_or(|extension| extension != "lua") {
+            return Err(refused("must name a `.lua` file"));
+        }
+        if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+            return Err(refused("must be a path inside the server's working folder"));
+        }
+        let unreadable = |error: std::io::Error| {
+            Error::new(ErrorCode::FileUnreadable, format!("cannot read {file}: {error}"))
+        };
+        // A link may lead out of the folder.
+        let real = tokio::fs::canonicalize(folder.join(path)).await.map_err(unreadable)?;
+        let folder = tokio::fs::canonicalize(folder).await.map_err(unreadable)?;
+        if !real.starts_with(&folder) {
+            return Err(refused("must be a path inside the server's working folder"));
+        }
+        let size_bytes = tokio::fs::metadata(&real).await.map_err(unreadable)?.len();
+        let limit_bytes = self.app().config().limits.source_bytes;
+        if size_bytes > limit_bytes {
+            return Err(crate::base::LimitName::Source.exceeded(limit_bytes, size_bytes));
+        }
+        let source = tokio::fs::read_to_string(&real).await.map_err(unreadable)?;
+        Ok((file.to_owned(), source))
+    }
+}
+
+/// What came first while a client waited.
+enum Then {
+    Ended,
+    Cancelled,
+    Longest,
+}
+
+/// Waits for the end of a run. A request that is cancelled, or whose connection is gone, ends its run;
+/// one that does not wait any longer leaves it going.
+pub(super) async fn until_ended(
+    run_id: &RunId,
+    mut run: ActiveRun,
+    wait: Option<Duration>,
+    cancelled: &CancellationToken,
+) -> Result<CallToolResult> {
+    let gone = run.cancel.clone().drop_guard();
+    let longest = async {
+        match wait {
+            Some(wait) => tokio::time::sleep(wait).await,
+            None => std::future::pending().await,
+        }
+    };
+    let then = tokio::select! {
+        biased;
+        _ = run.outcome.wait_for(Option::is_some) => Then::Ended,
+        () = cancelled.cancelled() => Then::Cancelled,
+        () = longest => Then::Longest,
+    };
+    match then {
+        Then::Ended => {}
+        Then::Cancelled => {
+            run.cancel.cancel();
+            // An error is a run that broke off, which is said below.
+            let _ = run.outcome.wait_for(Option::is_some).await;
+        }
+        Then::Longest => {
+            gone.disarm();
+            return Ok(done(json!({ "run_id": run_id, "status": "running" })));
+        }
+    }
+    let outcome = run.outcome.borrow().clone();
+    outcome.map(|outcome| ended(&outcome)).ok_or_else(|| {
+        Error::new(ErrorCode::Internal, "the run broke off").with_detail("run_id", run_id.as_str())
+    })
+}
+
+pub(super) fn value(json: Option<Json>) -> Result<Option<Value>> {
+    json.map(Value::from_json).transpose()
+}
+
+pub(super) fn wait_of(text: Option<&str>) -> Result<Option<Duration>> {
+    text.map(parse_duration).transpose().map_err(|error| {
+        Error::new(ErrorCode::BadRequest, format!("`wait`: {}", error.message()))
+            .with_help("write a duration with its unit: `20s`")
+    })
+}
