@@ -1,10 +1,11 @@
-//! The check of a plan of 40 lines.
+//! The check of plans, with types: what a plan costs once its thread has the tools declared.
 
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion};
+use luaplan::base::Value;
 use luaplan::catalog::Catalog;
-use luaplan::plan::check;
+use luaplan::plan::{CheckInput, check, check_with};
 
 use crate::parts::{bare_lua, limits};
 
@@ -23,6 +24,28 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("check");
     group.bench_function("plan_of_40_lines", |bencher| {
         bencher.iter(|| black_box(check(PLAN, "plan.lua", &catalog, &limits)));
+    });
+    let context = Value::from_json_text(
+        r#"{"since": "2025-01-01", "to": "ops@example.com", "users": [{"id": 1, "name": "Ada"}, {"id": 2}]}"#,
+    )
+    .unwrap();
+    group.bench_function("plan_of_40_lines_and_its_context", |bencher| {
+        let input = CheckInput {
+            source: PLAN,
+            name: "plan.lua",
+            catalog: &catalog,
+            limits: &limits,
+            context: Some(&context),
+            task: None,
+        };
+        bencher.iter(|| black_box(check_with(&input)));
+    });
+    // Every line again in functions of its own, ten times over.
+    let body = PLAN.replace("function run(", "local function part(");
+    let long = (0..10).map(|_| format!("do\n{body}\nend\n")).collect::<String>() + PLAN;
+    assert!(check(&long, "plan.lua", &catalog, &limits).is_ok());
+    group.bench_function("plan_of_460_lines", |bencher| {
+        bencher.iter(|| black_box(check(&long, "plan.lua", &catalog, &limits)));
     });
     // What Lua takes to compile the same text.
     group.bench_function("reference_lua_compiles", |bencher| {

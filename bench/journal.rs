@@ -55,6 +55,10 @@ async fn run(world: &World, plan: &CheckedPlan, journal: &Arc<dyn JournalWrite>,
         mocked: false,
         engine: Some("mlua".to_owned()),
         isolation: Some("in-process".to_owned()),
+        context_name: None,
+        owner: None,
+        tenant: None,
+        mode: None,
     };
     log.emit(started, Durability::Ordered).await.unwrap();
     let (source, plan_hash) = (plan.source().to_owned(), plan.hash().clone());

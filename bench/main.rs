@@ -5,6 +5,7 @@
 mod check;
 mod context;
 mod disk;
+mod explain;
 mod journal;
 mod memory;
 mod metering;
@@ -24,6 +25,8 @@ use std::time::Duration;
 use criterion::Criterion;
 
 fn main() {
+    // As the binary does.
+    luaplan::sandbox::keep_freed_memory();
     if once::asked() || peer::asked() || memory::asked() || worker::echoed() || worker::fairness() {
         return;
     }
@@ -39,6 +42,7 @@ fn main() {
     round_trip::bench(&mut criterion);
     context::bench(&mut criterion);
     check::bench(&mut criterion);
+    explain::bench(&mut criterion);
     metering::bench(&mut criterion);
     journal::bench(&mut criterion);
     disk::bench(&mut criterion);

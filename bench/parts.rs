@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use luaplan::base::{CallOutcome, LimitProfile, Limits, RunId, SystemClock, SystemRandomness, Value};
-use luaplan::bus::{Bus, BusParts, Invocation, Limiter, LimiterSettings, Policy, Registry, RunBudget, Tool};
+use luaplan::base::{CallOutcome, LimitProfile, Limits, Result, RunId, SystemClock, SystemRandomness, Value};
+use luaplan::bus::{
+    Approvals, Bus, BusParts, CallHandler, Invocation, Limiter, LimiterSettings, Policy, Registry, RunBudget,
+    Tool,
+};
 use luaplan::catalog::{CallRequest, ToolSpec, read_manifest};
 use luaplan::engine::{DriveRequest, RunOutcome, drive};
 use luaplan::journal::{JournalWrite, Redactor, RunLog};
 use luaplan::plan::{CheckedPlan, check};
-use luaplan::sandbox::{Interrupt, Step, Vm, VmLimits, VmOptions};
+use luaplan::sandbox::{Interrupt, SLICE_INSTRUCTIONS, Step, Vm, VmLimits, VmOptions};
 use tokio_util::sync::CancellationToken;
 
 /// Rows `query_db` gives.
@@ -43,7 +46,7 @@ pub(crate) fn options() -> VmOptions {
         limits: VmLimits::from(&limits()),
         tools: tool_names(),
         interrupt: Interrupt::default(),
-        slice_instructions: 10_000_000,
+        slice_instructions: SLICE_INSTRUCTIONS,
     }
 }
 
@@ -99,6 +102,13 @@ impl Answers {
 
     pub(crate) fn all(&self, calls: &[CallRequest]) -> Vec<CallOutcome> {
         calls.iter().map(|call| Ok(self.answer(&call.tool))).collect()
+    }
+}
+
+#[async_trait]
+impl CallHandler for Answers {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+        Ok(self.all(&calls))
     }
 }
 
@@ -185,24 +195,20 @@ impl World {
             registry: Arc::clone(&self.registry),
             limiter: Arc::clone(&self.limiter),
             policy: Policy::registered_tools(),
+            approvals: Approvals::default(),
             log: log.clone(),
             budget: Arc::new(RunBudget::new(limits(), 0)),
             cancellation: cancel_calls.clone(),
             result_bytes_max: 1 << 30,
         });
-        let request = DriveRequest {
-            plan: plan.clone(),
-            context: empty_object(),
-            tools: tool_names(),
-            limits: limits(),
-            calls_before: 0,
-            workers: None,
-            started: tokio::time::Instant::now(),
-            cancel: CancellationToken::new(),
-            cancel_calls,
-        };
+        let request = DriveRequest { cancel_calls, ..request(plan) };
         drive(request, &bus, log).await
     }
+}
+
+/// A run of `plan` in a VM of its own in this process.
+pub(crate) fn request(plan: &CheckedPlan) -> DriveRequest {
+    DriveRequest::new(plan.clone(), empty_object(), tool_names(), limits())
 }
 
 pub(crate) fn runtime() -> tokio::runtime::Runtime {

@@ -44,7 +44,7 @@ pub(crate) fn calls(count: u64) -> Value {
 /// W5 in process: the text of a document to the plan and out again.
 pub(crate) fn text_in_and_out(text: &str, answers: &Answers) -> String {
     let context = Value::from_json_text(text).unwrap();
-    run(W5, &context, answers).to_json().to_string()
+    run(W5, &context, answers).to_json_text()
 }
 
 /// W7 in process: the time from the moment a wall limit is due to the end of the run it stops, with
