@@ -1,10 +1,12 @@
--- What a plan test may use: test, mock, mock_defaults, failure, run_plan, expect.
+-- What a plan test may use: test, mock, mock_defaults, mock_generated, failure, run_plan, run_fixture, expect.
 -- The host joins the lines of this file into one, so that line numbers of a test file stay true:
 -- a comment here has a line of its own, and no string runs over a line's end. For the same reason
 -- every error raised here names the line of the caller, never its own: see `fail`.
 
 local tests, file_mocks, mocks = {}, {}, {}
-local file_defaults, defaults, is_inside_test = false, false, false
+local is_inside_test = false
+-- Who answers what no mock does: nobody, "defaults", or the seed of generated answers.
+local file_otherwise, otherwise
 
 -- Raises in the function that called the function that calls this.
 local function fail(message)
@@ -56,11 +58,20 @@ function mock(tool, answer)
 end
 
 function mock_defaults()
-  defaults = true
+  otherwise = "defaults"
+end
+
+function mock_generated(options)
+  if options ~= nil and (type(options) ~= "table" or options == null) then fail("mock_generated: expected {seed = …}, got " .. describe(options)) end
+  local unknown = unknown_key(options or {}, { "seed" })
+  if unknown then fail("mock_generated: unknown option '" .. unknown .. "'; it takes seed") end
+  local wanted = options and options.seed or 1
+  if math.type(wanted) ~= "integer" then fail("mock_generated: the seed must be a whole number, got " .. describe(wanted)) end
+  otherwise = wanted
 end
 
 function clear_mocks()
-  mocks, file_mocks, defaults, file_defaults = {}, {}, false, false
+  mocks, file_mocks, otherwise, file_otherwise = {}, {}, nil, nil
 end
 
 function failure(code, facts)
@@ -77,19 +88,31 @@ local function ordered(level)
   return list.concat(special, general)
 end
 
-function run_plan(context, options)
+local function ask(name, context, fixture, options)
   options = options or {}
   local unknown = unknown_key(options, { "limits" })
-  if unknown then fail("run_plan: unknown option '" .. unknown .. "'; it takes limits") end
-  if context ~= nil and type(context) ~= "table" then fail("run_plan: the context must be a table, got " .. describe(context)) end
+  if unknown then error(name .. ": unknown option '" .. unknown .. "'; it takes limits", 3) end
   local ok, outcome = pcall(testkit_run_plan, {
     context = context,
+    fixture = fixture,
     mocks = some(list.concat(ordered(mocks), ordered(file_mocks))),
-    defaults = defaults or file_defaults,
+    otherwise = otherwise or file_otherwise,
     limits = options.limits,
   })
-  if not ok then fail("run_plan: " .. string.gsub(string.gsub(tostring(outcome), "^.-:%d+: ", ""), "testkit_run_plan%.", "")) end
-  if outcome.refused then fail("the plan could not be run: " .. outcome.refused) end
+  if not ok then error(name .. ": " .. string.gsub(string.gsub(tostring(outcome), "^.-:%d+: ", ""), "testkit_run_plan%.", ""), 3) end
+  if outcome.refused then error("the plan could not be run: " .. outcome.refused, 3) end
+  return outcome
+end
+
+function run_plan(context, options)
+  if context ~= nil and type(context) ~= "table" then fail("run_plan: the context must be a table, got " .. describe(context)) end
+  local outcome = ask("run_plan", context, nil, options)
+  return outcome
+end
+
+function run_fixture(name, options)
+  if type(name) ~= "string" then fail("run_fixture: the name of a file beside the test must be text, got " .. describe(name)) end
+  local outcome = ask("run_fixture", nil, name, options)
   return outcome
 end
 
@@ -252,6 +275,12 @@ function expect.failed(run, code, part)
   end
 end
 
+function expect.as_recorded(run)
+  want_run(run, "as_recorded")
+  if type(run.differences) ~= "table" then fail("expect.as_recorded: the run must be what run_fixture gave") end
+  if #run.differences > 0 then fail(table.concat(run.differences, "; ")) end
+end
+
 function expect.printed(run, part)
   want_run(run, "printed")
   if not string.find(run.printed, part, 1, true) then fail("the plan printed " .. show(run.printed) .. ", which does not contain " .. show(part)) end
@@ -299,7 +328,7 @@ function run(context)
     return some(names)
   end
   -- What the file mocked outside of its tests answers after what a test mocks itself.
-  file_mocks, mocks, file_defaults, defaults = mocks, {}, defaults, false
+  file_mocks, mocks, file_otherwise, otherwise = mocks, {}, otherwise, nil
   is_inside_test = true
   tests[context.select].body()
   return "passed"

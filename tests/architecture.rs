@@ -17,11 +17,12 @@ const RANKS: &[(&str, u32)] = &[
     ("planner", 4),
     ("workers", 4),
     ("engine", 5),
-    ("app", 6),
-    ("http", 7),
-    ("testkit", 7),
-    ("demo", 7),
-    ("cli", 8),
+    ("testkit", 6),
+    ("app", 7),
+    ("http", 8),
+    ("mcp", 8),
+    ("demo", 8),
+    ("cli", 9),
 ];
 
 const LINES_MAX: usize = 400;
@@ -126,8 +127,9 @@ fn only_the_sandbox_knows_lua_and_only_the_edges_know_http_servers() {
     let rules: &[(&str, &[&str])] = &[
         ("mlua", &["sandbox"]),
         ("piccolo", &["sandbox"]),
-        ("axum", &["http", "demo"]),
+        ("axum", &["http", "mcp", "demo"]),
         ("clap", &["cli", "main.rs"]),
+        ("rmcp", &["mcp", "tools"]),
     ];
     let mut files = Vec::new();
     source_files(&root, "rs", &mut files);

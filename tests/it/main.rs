@@ -7,6 +7,7 @@
 )]
 
 mod app_parts;
+mod approvals;
 mod bus;
 mod call_llm;
 mod call_llm_wire;
@@ -26,6 +27,7 @@ mod fetch_url;
 mod fetch_url_hostile;
 mod fetch_url_parts;
 mod fetch_url_tls;
+mod flow;
 #[cfg(target_os = "linux")]
 mod hostile;
 mod http_binary;
@@ -40,11 +42,20 @@ mod journal;
 mod limits;
 mod llm;
 mod main_job;
+mod manifest_tools;
+mod mcp;
+#[cfg(unix)]
+mod mcp_servers;
+mod parity;
 mod peers;
 mod plan_tests;
+mod plan_tests_coverage;
 mod plan_tests_docs;
 mod plan_tests_examples;
+mod plan_tests_faults;
+mod plan_tests_from_run;
 mod plan_tests_reports;
+mod plan_tests_watch;
 mod planner;
 mod query_db;
 mod send_email;
@@ -53,6 +64,8 @@ mod send_email_faults;
 mod send_email_hostile;
 mod send_email_tls;
 mod support;
+#[cfg(unix)]
+mod survival;
 mod transform_data;
 mod transform_data_hostile;
 mod transform_data_parts;
