@@ -17,6 +17,10 @@ use crate::base::{Error, ErrorCode, Result, RunId};
 /// client that is cut off while it sends may never look at the answer.
 const DISCARD_FACTOR: u64 = 8;
 
+/// As much is taken off the wire however small the limit is: more than the buffers of both ends
+/// of a connection hold, and cheap, since nothing of it is kept.
+const DISCARD_AT_LEAST_BYTES: u64 = 8 * 1024 * 1024;
+
 /// A JSON body. Its content type is not looked at: nothing else can be meant.
 pub(super) struct JsonBody<T>(pub(super) T);
 
@@ -69,7 +73,7 @@ pub(super) async fn read(request: Request, limit_bytes: u64) -> Result<Vec<u8>> 
 }
 
 async fn discard(mut chunks: BodyDataStream, limit_bytes: u64) {
-    let mut left = limit_bytes.saturating_mul(DISCARD_FACTOR);
+    let mut left = limit_bytes.saturating_mul(DISCARD_FACTOR).max(DISCARD_AT_LEAST_BYTES);
     while let Some(Ok(chunk)) = chunks.next().await {
         left = left.saturating_sub(chunk.len() as u64);
         if left == 0 {
