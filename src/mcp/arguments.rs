@@ -7,7 +7,26 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 /// Single limits of a run, by name.
-pub(super) type LimitTexts = BTreeMap<String, String>;
+pub(super) type LimitValues = BTreeMap<String, LimitValue>;
+
+/// One limit: a number, or text with its unit.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum LimitValue {
+    /// A number of whatever the limit counts.
+    Number(u64),
+    /// A number with its unit, for example `16MiB`.
+    Text(String),
+}
+
+impl LimitValue {
+    pub(super) fn to_json(&self) -> Json {
+        match self {
+            Self::Number(number) => Json::from(*number),
+            Self::Text(text) => Json::from(text.as_str()),
+        }
+    }
+}
 
 /// `run_lua`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -22,9 +41,9 @@ pub(super) struct RunLua {
     /// the end.
     #[serde(default)]
     pub(super) context_name: Option<String>,
-    /// Single limits below the server's own, for example {"wall": "5s", "memory": "16MiB"}.
+    /// Single limits below the server's own, for example {"wall": "5s", "memory": "16MiB", "tool_calls": 10}.
     #[serde(default)]
-    pub(super) limits: Option<LimitTexts>,
+    pub(super) limits: Option<LimitValues>,
     /// Answer after this time at the latest, for example `20s`, with the run's id; the run goes on and
     /// `run_status` tells how. Without it the answer comes when the run has ended.
     #[serde(default)]
@@ -51,9 +70,9 @@ pub(super) struct RunPlan {
     /// the end.
     #[serde(default)]
     pub(super) context_name: Option<String>,
-    /// Single limits below the server's own, for example {"wall": "5s", "memory": "16MiB"}.
+    /// Single limits below the server's own, for example {"wall": "5s", "memory": "16MiB", "tool_calls": 10}.
     #[serde(default)]
-    pub(super) limits: Option<LimitTexts>,
+    pub(super) limits: Option<LimitValues>,
     /// Answer after this time at the latest, for example `20s`, with the run's id; the run goes on and
     /// `run_status` tells how. Without it the answer comes when the run has ended.
     #[serde(default)]
@@ -73,9 +92,9 @@ pub(super) struct Task {
     /// the end.
     #[serde(default)]
     pub(super) context_name: Option<String>,
-    /// Single limits below the server's own, for example {"wall": "5s", "memory": "16MiB"}.
+    /// Single limits below the server's own, for example {"wall": "5s", "memory": "16MiB", "tool_calls": 10}.
     #[serde(default)]
-    pub(super) limits: Option<LimitTexts>,
+    pub(super) limits: Option<LimitValues>,
     /// How many plans to ask for at the same time, 1 to 8; the best is taken.
     #[serde(default)]
     pub(super) candidates: Option<u32>,
@@ -119,9 +138,9 @@ pub(super) struct Explain {
     /// A context to show values from.
     #[serde(default)]
     pub(super) context: Option<Json>,
-    /// Single limits below the server's own, for example {"tool_calls": "10"}.
+    /// Single limits below the server's own, for example {"tool_calls": 10}.
     #[serde(default)]
-    pub(super) limits: Option<LimitTexts>,
+    pub(super) limits: Option<LimitValues>,
 }
 
 /// `run_status`.
@@ -141,6 +160,39 @@ pub(super) struct Status {
 pub(super) struct Cancel {
     /// The run's id.
     pub(super) run_id: String,
+}
+
+/// `resume_run`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResumeRun {
+    /// The run's id.
+    pub(super) run_id: String,
+    /// Answer after this time at the latest, for example `20s`; the run goes on and `run_status` tells how.
+    #[serde(default)]
+    pub(super) wait: Option<String>,
+}
+
+/// `list_approvals`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListApprovals {
+    /// Only those of this run.
+    #[serde(default)]
+    pub(super) run_id: Option<String>,
+}
+
+/// `deny_approval`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DenyApproval {
+    /// The request's `approval_id`.
+    pub(super) approval_id: String,
+    /// Why; the program is told it.
+    pub(super) reason: String,
+    /// Answer after this time at the latest, for example `20s`; the run goes on and `run_status` tells how.
+    #[serde(default)]
+    pub(super) wait: Option<String>,
 }
 
 /// `list_runs`.

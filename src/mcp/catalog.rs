@@ -51,7 +51,8 @@ pub(super) fn tools(app: &App, reads_files: bool) -> Vec<Tool> {
         tools.push(task(runs));
         tools.push(plan());
     }
-    tools.extend([check(), explain(), run_status(), cancel_run(), list_runs(), search_tools(), audit()]);
+    tools.extend([check(), explain(), run_status(), cancel_run(), resume_run(runs), list_runs()]);
+    tools.extend([list_approvals(), deny_approval(runs), search_tools(), audit()]);
     tools
 }
 
@@ -195,6 +196,54 @@ fn cancel_run() -> Tool {
         input::<args::Cancel>(),
         run_output(),
         Reach::Steers.annotations("Cancel a run"),
+    )
+}
+
+fn resume_run(reach: Reach) -> Tool {
+    tool(
+        "resume_run",
+        "Go on with a run that paused, was interrupted or whose process ended; calls on record are not made again. Where \
+         a call waits for a person's leave, the person at this client is asked, if the client can do that.",
+        input::<args::ResumeRun>(),
+        run_output(),
+        reach.annotations("Resume a run"),
+    )
+}
+
+fn list_approvals() -> Tool {
+    let properties = json!({
+        "approvals": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "approval_id": { "type": "string" },
+                    "run_id": { "type": "string" },
+                    "call_id": { "type": "string" },
+                    "tool": { "type": "string" },
+                    "arguments": { "description": "exactly what would be sent" },
+                    "reason": { "type": "string", "description": "why a person is asked" },
+                },
+            },
+        },
+    });
+    tool(
+        "list_approvals",
+        "List the calls that wait for a person's leave. A person decides: at this client when a run asks or is resumed, \
+         or with `luaplan approve`.",
+        input::<args::ListApprovals>(),
+        output(&properties),
+        Reach::Looks.annotations("List approvals"),
+    )
+}
+
+fn deny_approval(reach: Reach) -> Tool {
+    tool(
+        "deny_approval",
+        "Withdraw a call that waits for a person's leave: it is denied with your reason, and its run goes on without it.",
+        input::<args::DenyApproval>(),
+        run_output(),
+        reach.annotations("Deny an approval"),
     )
 }
 

@@ -5,10 +5,11 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::done;
-use super::arguments::{Audit, Cancel, Check, Explain, ListRuns, SearchTools, Status};
+use super::arguments::{Audit, Cancel, Check, Explain, ListApprovals, ListRuns, SearchTools, Status};
+use super::follow::until_ended;
 use super::server::McpServer;
-use super::work::{until_ended, value, wait_of};
-use crate::app::{AuditWishes, bounded, lowered};
+use super::work::{value, wait_of};
+use crate::app::{AuditWishes, bounded};
 use crate::base::{Result, RunId};
 use crate::catalog::{ToolSpec, search};
 use crate::journal::RunFilter;
@@ -29,8 +30,7 @@ impl McpServer {
 
     pub(super) fn explain(&self, args: Explain) -> Result<CallToolResult> {
         let context = value(args.context)?;
-        let wanted = args.limits.into_iter().flatten().map(|(name, text)| (name, Json::from(text)));
-        let limits = lowered(&self.app().config().limits, &wanted.collect())?;
+        let limits = self.limits(args.limits.as_ref())?;
         Ok(done(self.app().explain(&args.plan, "plan", &limits, context.as_ref()).to_json()))
     }
 
@@ -60,6 +60,12 @@ impl McpServer {
             until_ended(&run_id, run, None, &CancellationToken::new()).await?;
         }
         Ok(done(self.runs().report(&run_id).await?))
+    }
+
+    pub(super) async fn list_approvals(&self, args: ListApprovals) -> Result<CallToolResult> {
+        let run_id: Option<RunId> = args.run_id.as_deref().map(str::parse).transpose()?;
+        let approvals = self.app().pending_approvals(run_id.as_ref()).await?;
+        Ok(done(json!({ "approvals": approvals })))
     }
 
     pub(super) async fn list_runs(&self, args: ListRuns) -> Result<CallToolResult> {

@@ -2,15 +2,18 @@
 //! streamable HTTP.
 //!
 //! `catalog` holds what assistants are told of each tool, `arguments` what they may send; `work`
-//! begins runs, `look` answers from what is there. Errors become tool results with their stable code
+//! begins runs, `follow` waits for them and goes on with them, `ask` puts a question before a person, `look` answers from what is there. Errors become tool results with their stable code
 //! in `answer` and nowhere else.
 //!
 //! **Never here:** decisions about runs. A tool asks the app and shows the answer.
 
 mod answer;
 mod arguments;
+mod ask;
 mod catalog;
 mod declarations;
+mod follow;
+mod lines;
 mod look;
 mod progress;
 mod schemas;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, JsonObject, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -22,6 +22,9 @@ const INSTRUCTIONS: &str = "\
 luaplan runs small Lua programs in a sandbox whose only door to the world is a set of audited tools. For work that \
 needs several calls, write one program and give it to `run_lua`, whose description declares the tools; find others \
 with `search_tools`. `check` and `explain` say what a program would do before it runs; `audit` says what was done.";
+
+/// The tools that run something, and so may ask a person.
+const RUNNING: [&str; 5] = ["run_lua", "run", "task", "resume_run", "deny_approval"];
 
 /// One application as a server of the protocol. Cheap to share.
 #[derive(Clone)]
@@ -58,15 +61,18 @@ impl McpServer {
         name: &str,
         arguments: JsonObject,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult> {
-        match name {
-            "run_lua" => self.run_lua(read(arguments)?, context).await,
-            "run" => self.run_plan(read(arguments)?, context).await,
-            "task" => self.task(read(arguments)?, context).await,
+    ) -> Result<CallToolResponse> {
+        let answer = match name {
+            "run_lua" => return self.run_lua(read(arguments)?, context).await,
+            "run" => return self.run_plan(read(arguments)?, context).await,
+            "task" => return self.task(read(arguments)?, context).await,
+            "resume_run" => return self.resume_run(read(arguments)?, context).await,
+            "deny_approval" => return self.deny_approval(read(arguments)?, context).await,
             "plan" => self.plan(read(arguments)?, context).await,
             "check" => self.check(read(arguments)?),
             "explain" => self.explain(read(arguments)?),
             "run_status" => self.run_status(read(arguments)?, &context.ct).await,
+            "list_approvals" => self.list_approvals(read(arguments)?).await,
             "cancel_run" => self.cancel_run(read(arguments)?).await,
             "list_runs" => self.list_runs(read(arguments)?).await,
             "search_tools" => self.search_tools(&read(arguments)?),
@@ -74,7 +80,8 @@ impl McpServer {
             other => {
                 Err(Error::new(ErrorCode::Internal, format!("the tool `{other}` is listed and not there")))
             }
-        }
+        };
+        answer.map(CallToolResponse::from)
     }
 }
 
@@ -118,7 +125,15 @@ impl ServerHandler for McpServer {
         if !hidden && self.get_tool(name).is_none() {
             return Err(no_such_tool(name));
         }
-        let answer = self.answer(name, request.arguments.unwrap_or_default(), &context).await;
-        Ok(answer.unwrap_or_else(|error| failed(&error)).into())
+        let arguments = request.arguments.unwrap_or_default();
+        // A call that comes again with a person's answers goes on with its run and begins no other.
+        let answer = match request.request_state {
+            Some(state) if RUNNING.contains(&name) => {
+                let answers = request.input_responses.unwrap_or_default();
+                self.answered(&state, &answers, &arguments, &context).await
+            }
+            _ => self.answer(name, arguments, &context).await,
+        };
+        Ok(answer.unwrap_or_else(|error| failed(&error).into()))
     }
 }

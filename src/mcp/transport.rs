@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::McpServer;
+use super::lines::Lines;
 use crate::app::ActiveRuns;
 use crate::app::config::ServerConfig;
 use crate::base::{Error, ErrorCode, Result};
@@ -45,8 +45,7 @@ where
     let config = runs.app().config();
     let server = McpServer::new(runs.clone(), Some(config.base_dir.clone()));
     let line_bytes = usize::try_from(config.server.body_limit_bytes).unwrap_or(usize::MAX);
-    let transport =
-        AsyncRwTransport::new(tokio::io::stdin(), tokio::io::stdout()).with_max_line_length(line_bytes);
+    let transport = Lines::new(tokio::io::stdin(), tokio::io::stdout(), line_bytes);
     let stop = CancellationToken::new();
     let served = tokio::select! {
         served = serve_server_with_ct(server, transport, stop.clone()) => served,

@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use axum::http::request::Parts;
 use rmcp::RoleServer;
-use rmcp::model::CallToolResult;
+use rmcp::model::{CallToolResponse, CallToolResult};
 use rmcp::service::RequestContext;
 use serde_json::{Value as Json, json};
+use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{done, ended};
-use super::arguments::{LimitTexts, Plan, RunLua, RunPlan, Task};
+use super::answer::done;
+use super::arguments::{LimitValues, Plan, RunLua, RunPlan, Task};
 use super::progress::Progress;
 use super::server::McpServer;
-use crate::app::{ActiveRun, PlanWishes, RunRequest, Tenant, Work, lowered};
+use crate::app::{PlanWishes, RunRequest, Tenant, Work, lowered};
 use crate::base::{Error, ErrorCode, Limits, Result, RunId, Value, parse_duration};
 use crate::bus::Circumstances;
 use crate::journal::check_context_name;
@@ -35,7 +36,7 @@ struct Wanted {
 }
 
 /// Whose run it is: over HTTP that of the request's API key, on stdio `local`.
-fn circumstances(context: &Context) -> Circumstances {
+pub(super) fn circumstances(context: &Context) -> Circumstances {
     let parts = context.extensions.get::<Parts>();
     match parts.and_then(|parts| parts.extensions.get::<Tenant>()) {
         Some(Tenant(tenant)) => Circumstances { tenant: tenant.clone(), ..Circumstances::default() },
@@ -44,7 +45,7 @@ fn circumstances(context: &Context) -> Circumstances {
 }
 
 impl McpServer {
-    pub(super) async fn run_lua(&self, args: RunLua, context: &Context) -> Result<CallToolResult> {
+    pub(super) async fn run_lua(&self, args: RunLua, context: &Context) -> Result<CallToolResponse> {
         let RunLua { program, context: given, context_name, limits, wait } = args;
         let wanted = Wanted {
             work: Work::Plan { name: UNNAMED.to_owned(), source: program },
@@ -57,7 +58,7 @@ impl McpServer {
         self.run_checked(wanted, context).await
     }
 
-    pub(super) async fn run_plan(&self, args: RunPlan, context: &Context) -> Result<CallToolResult> {
+    pub(super) async fn run_plan(&self, args: RunPlan, context: &Context) -> Result<CallToolResponse> {
         let RunPlan { plan, run_id, file, context: given, context_name, limits, wait } = args;
         let (name, source) = match (plan, run_id, file) {
             (Some(source), None, None) => (UNNAMED.to_owned(), source),
@@ -81,7 +82,7 @@ impl McpServer {
         self.run_checked(wanted, context).await
     }
 
-    pub(super) async fn task(&self, args: Task, context: &Context) -> Result<CallToolResult> {
+    pub(super) async fn task(&self, args: Task, context: &Context) -> Result<CallToolResponse> {
         let Task { task, context: given, context_name, limits, candidates, wait } = args;
         let planning = self.planning(&task, candidates)?;
         let wanted = Wanted {
@@ -127,14 +128,14 @@ impl McpServer {
     }
 
     /// A plan that does not pass the check is refused before a run of it begins.
-    async fn run_checked(&self, wanted: Wanted, context: &Context) -> Result<CallToolResult> {
+    async fn run_checked(&self, wanted: Wanted, context: &Context) -> Result<CallToolResponse> {
         if let Work::Plan { name, source } = &wanted.work {
             self.app().checked(source, name, &wanted.limits, wanted.context.as_ref())?;
         }
         self.run(wanted, context).await
     }
 
-    async fn run(&self, wanted: Wanted, context: &Context) -> Result<CallToolResult> {
+    async fn run(&self, wanted: Wanted, context: &Context) -> Result<CallToolResponse> {
         let Wanted { work, context: given, context_name, limits, planning, wait } = wanted;
         context_name.as_deref().map_or(Ok(()), check_context_name)?;
         let run_id = RunId::generate();
@@ -151,17 +152,12 @@ impl McpServer {
             listeners: progress.iter().map(Progress::listener).collect(),
             cancel: CancellationToken::new(),
         })?;
-        let answer = until_ended(&run_id, run, wait, &context.ct).await;
-        if let Some(progress) = progress {
-            progress.finish().await;
-        }
-        answer
+        self.follow(&run_id, run, wait, progress, context).await
     }
 
-    fn limits(&self, wanted: Option<&LimitTexts>) -> Result<Limits> {
-        let texts =
-            wanted.into_iter().flatten().map(|(name, text)| (name.clone(), Json::from(text.as_str())));
-        lowered(&self.app().config().limits, &texts.collect())
+    pub(super) fn limits(&self, wanted: Option<&LimitValues>) -> Result<Limits> {
+        let wanted = wanted.into_iter().flatten().map(|(name, value)| (name.clone(), value.to_json()));
+        lowered(&self.app().config().limits, &wanted.collect())
     }
 
     fn planning(&self, task: &str, candidates: Option<u32>) -> Result<PlanWishes> {
@@ -194,60 +190,19 @@ impl McpServer {
         if !real.starts_with(&folder) {
             return Err(refused("must be a path inside the server's working folder"));
         }
-        let size_bytes = tokio::fs::metadata(&real).await.map_err(unreadable)?.len();
-        let limit_bytes = self.app().config().limits.source_bytes;
-        if size_bytes > limit_bytes {
-            return Err(crate::base::LimitName::Source.exceeded(limit_bytes, size_bytes));
+        // A pipe would be waited for, and a device may have no end.
+        if !tokio::fs::metadata(&real).await.map_err(unreadable)?.is_file() {
+            return Err(refused("must name a plain file"));
         }
-        let source = tokio::fs::read_to_string(&real).await.map_err(unreadable)?;
+        let limit_bytes = self.app().config().limits.source_bytes;
+        let mut source = String::new();
+        let opened = tokio::fs::File::open(&real).await.map_err(unreadable)?;
+        opened.take(limit_bytes + 1).read_to_string(&mut source).await.map_err(unreadable)?;
+        if source.len() as u64 > limit_bytes {
+            return Err(crate::base::LimitName::Source.exceeded(limit_bytes, source.len() as u64));
+        }
         Ok((file.to_owned(), source))
     }
-}
-
-/// What came first while a client waited.
-enum Then {
-    Ended,
-    Cancelled,
-    Longest,
-}
-
-/// Waits for the end of a run. A request that is cancelled, or whose connection is gone, ends its run;
-/// one that does not wait any longer leaves it going.
-pub(super) async fn until_ended(
-    run_id: &RunId,
-    mut run: ActiveRun,
-    wait: Option<Duration>,
-    cancelled: &CancellationToken,
-) -> Result<CallToolResult> {
-    let gone = run.cancel.clone().drop_guard();
-    let longest = async {
-        match wait {
-            Some(wait) => tokio::time::sleep(wait).await,
-            None => std::future::pending().await,
-        }
-    };
-    let then = tokio::select! {
-        biased;
-        _ = run.outcome.wait_for(Option::is_some) => Then::Ended,
-        () = cancelled.cancelled() => Then::Cancelled,
-        () = longest => Then::Longest,
-    };
-    match then {
-        Then::Ended => {}
-        Then::Cancelled => {
-            run.cancel.cancel();
-            // An error is a run that broke off, which is said below.
-            let _ = run.outcome.wait_for(Option::is_some).await;
-        }
-        Then::Longest => {
-            gone.disarm();
-            return Ok(done(json!({ "run_id": run_id, "status": "running" })));
-        }
-    }
-    let outcome = run.outcome.borrow().clone();
-    outcome.map(|outcome| ended(&outcome)).ok_or_else(|| {
-        Error::new(ErrorCode::Internal, "the run broke off").with_detail("run_id", run_id.as_str())
-    })
 }
 
 pub(super) fn value(json: Option<Json>) -> Result<Option<Value>> {

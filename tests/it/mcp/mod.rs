@@ -1,5 +1,6 @@
 //! luaplan as an MCP server: the real binary over its pipes, and `/mcp` on a real socket.
 
+mod asks;
 mod clients;
 mod http;
 mod runs;

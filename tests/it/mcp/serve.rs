@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "what did not come in time should be named")]
 
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -12,8 +13,10 @@ use crate::http_support::{Client, PATIENCE};
 /// A serving process over a folder of its own.
 pub(crate) struct Serving {
     pub(crate) client: Client,
+    /// What it wrote to standard error since it listens.
+    pub(crate) log: Arc<Mutex<String>>,
     child: Child,
-    _folder: tempfile::TempDir,
+    _folder: Option<tempfile::TempDir>,
 }
 
 impl Serving {
@@ -25,7 +28,12 @@ impl Serving {
         for setting in settings {
             command.args(["--set", setting]);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        Self { _folder: Some(folder), ..Self::launch(command).await }
+    }
+
+    /// By a command of `serve` on a port of its own choice.
+    pub(crate) async fn launch(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let base = loop {
@@ -36,9 +44,15 @@ impl Serving {
                 break base.to_owned();
             }
         };
+        let log: Arc<Mutex<String>> = Arc::default();
+        let kept = log.clone();
         // A full pipe would hold it up.
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Self { client: Client::new(&base), child, _folder: folder }
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                kept.lock().unwrap().push_str(&format!("{line}\n"));
+            }
+        });
+        Self { client: Client::new(&base), log, child, _folder: None }
     }
 
     /// Tells it to stop, and waits until it has.

@@ -7,8 +7,20 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use super::{SUM, Session, command};
 use crate::http_support::PATIENCE;
 
-const TOOLS: [&str; 9] =
-    ["run_lua", "run", "check", "explain", "run_status", "cancel_run", "list_runs", "search_tools", "audit"];
+const TOOLS: [&str; 12] = [
+    "run_lua",
+    "run",
+    "check",
+    "explain",
+    "run_status",
+    "cancel_run",
+    "resume_run",
+    "list_runs",
+    "list_approvals",
+    "deny_approval",
+    "search_tools",
+    "audit",
+];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_tools_have_schemas_and_honest_hints() {
@@ -152,7 +164,15 @@ async fn what_goes_wrong_has_its_stable_code() {
             json!({ "program": "function run() while true do end end", "limits": { "instructions": "100000" } }),
             "limit_instructions",
         ),
+        (
+            "run_lua",
+            json!({ "program": "function run() while true do end end", "limits": { "instructions": 100000 } }),
+            "limit_instructions",
+        ),
+        ("explain", json!({ "plan": SUM, "limits": { "tool_calls": -1 } }), "bad_request"),
         ("run_lua", json!({ "program": SUM, "limits": { "memory": "100GiB" } }), "bad_request"),
+        ("resume_run", json!({ "run_id": "nonsense" }), "bad_request"),
+        ("deny_approval", json!({ "approval_id": "nonsense", "reason": "x" }), "not_found"),
         ("run_lua", json!({ "program": SUM, "limits": { "memry": "1MiB" } }), "bad_request"),
         ("run_lua", json!({ "program": SUM, "wait": "soon" }), "bad_request"),
         ("run", json!({}), "bad_request"),
@@ -211,6 +231,17 @@ async fn saved_plans_are_read_from_the_working_folder_alone() {
     }
     let (code, _) = session.refused("run", json!({ "file": "plans/absent.lua" })).await;
     assert_eq!(code, "file_unreadable");
+    // Nobody writes into this pipe: whoever read it would wait for ever.
+    #[cfg(unix)]
+    {
+        let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.lua")).status().unwrap();
+        assert!(made.success());
+        std::fs::create_dir(folder.path().join("folder.lua")).unwrap();
+        for file in ["pipe.lua", "folder.lua"] {
+            let (code, data) = session.refused("run", json!({ "file": file })).await;
+            assert_eq!(code, "bad_request", "{file}: {data}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -227,8 +258,6 @@ async fn standard_output_carries_the_protocol_alone() {
     for message in [&begin, &begun, &run] {
         input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
-    // What is no message is answered or passed over, and ends nothing.
-    input.write_all(b"this is not JSON\n").await.unwrap();
     let reading = async {
         let mut answers = Vec::new();
         while answers.iter().all(|answer: &Json| answer["id"] != 2) {
@@ -251,6 +280,55 @@ async fn standard_output_carries_the_protocol_alone() {
     let mut log = String::new();
     child.stderr.take().unwrap().read_to_string(&mut log).await.unwrap();
     assert!(log.contains("the run began"), "{log}");
+}
+
+/// Each line that is no message gets its answer, and the next message is read as if it had not been there.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_message_is_answered_with_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = command(folder.path(), &["server.body_limit=64KiB"]).spawn().unwrap();
+    let (mut input, mut output) =
+        (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
+    let mut next = async || {
+        let line = tokio::time::timeout(PATIENCE, output.next_line()).await.unwrap().unwrap().unwrap();
+        serde_json::from_str::<Json>(&line).unwrap()
+    };
+    let begin = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+    let begun = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" });
+    input.write_all(format!("{begin}\n{begun}\n").as_bytes()).await.unwrap();
+    assert_eq!(next().await["id"], 1);
+    let long = format!("{{\"jsonrpc\": \"2.0\", \"id\": 9, \"method\": \"{}\"}}", "x".repeat(200_000));
+    let deep = "[".repeat(5000);
+    let cases: [(&[u8], i64); 7] = [
+        (b"this is not JSON", -32700),
+        (b"{\"jsonrpc\": \"2.0\", \"id\": 3, ", -32700),
+        (b"\"\xff\xfe\"", -32700),
+        (deep.as_bytes(), -32700),
+        (long.as_bytes(), -32600),
+        (b"{\"no\": \"message\"}", -32600),
+        (b"  \r", 0),
+    ];
+    for (line, code) in cases {
+        input.write_all(&[line, b"\n", ping.to_string().as_bytes(), b"\n"].concat()).await.unwrap();
+        let mut answers = vec![next().await];
+        if code != 0 {
+            answers.push(next().await);
+        }
+        let pong = answers.iter().find(|answer| answer["id"] == 2).unwrap_or_else(|| panic!("{answers:?}"));
+        assert!(pong["result"].is_object(), "{answers:?}");
+        if code != 0 {
+            let error = answers.iter().find(|answer| answer.get("error").is_some()).unwrap();
+            assert_eq!((&error["error"]["code"], &error["id"]), (&json!(code), &Json::Null), "{error}");
+        }
+    }
+    // Also where it is the last thing that is said.
+    input.write_all(b"nonsense\n").await.unwrap();
+    drop(input);
+    assert_eq!(next().await["error"]["code"], -32700);
+    let status = tokio::time::timeout(PATIENCE, child.wait()).await.unwrap().unwrap();
+    assert!(status.success());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,224 @@
+//! Asking the person at the client about calls that wait for leave.
+//!
+//! The assistant that wrote a program never approves what it asks for: the question goes to its client,
+//! which shows it to a person and sends back what that person chose. Clients that speak revision
+//! 2026-07-28 get the questions as the answer to their call and call again with the answers; others are
+//! asked while their call waits.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolResponse, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
+    InputRequest, InputRequiredResult, InputResponses, ProtocolVersion,
+};
+use rmcp::service::RequestContext;
+use serde_json::{Value as Json, json};
+
+use super::server::McpServer;
+use super::work::circumstances;
+use crate::app::{ApprovalAnswer, PendingApproval};
+use crate::base::{Error, ErrorCode, Result, RunId, parse_duration};
+use crate::bus::Tier;
+use crate::journal::neutralize;
+
+type Context = RequestContext<RoleServer>;
+
+/// A person has so long to answer one question; the run waits on without them afterwards.
+const ANSWER_MAX: Duration = Duration::from_secs(10 * 60);
+
+/// A call with longer arguments cannot be shown whole, so it is not asked about here.
+const ARGUMENTS_CHARACTERS_MAX: usize = 8_000;
+
+/// What came of asking about a paused run.
+pub(super) enum Asked {
+    /// Something was decided: the run can go on.
+    Decided,
+    /// The client has to be asked by an answer to its call.
+    ByAnswer(CallToolResponse),
+    /// Nobody can be asked here, or nobody decided.
+    Nothing,
+}
+
+/// Whether the client says that it shows forms to a person.
+fn shows_forms(context: &Context) -> bool {
+    let elicitation = context.client_capabilities().and_then(|all| all.elicitation);
+    // A client that names no kind of its own means forms.
+    elicitation.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none())
+}
+
+impl McpServer {
+    /// Asks about the calls of a paused run that the policy asks about at once.
+    pub(super) async fn ask(&self, run_id: &RunId, context: &Context) -> Result<Asked> {
+        let by = circumstances(context).tenant;
+        let may_decide = self.app().config().policy.as_ref().is_none_or(|rules| rules.may_approve(&by));
+        if !shows_forms(context) || !may_decide {
+            return Ok(Asked::Nothing);
+        }
+        let pending = self.app().pending_approvals(Some(run_id)).await?;
+        let questions: Vec<(String, ElicitRequestParams)> = pending
+            .iter()
+            .filter(|waits| waits.request.tier == Tier::Prompt.as_str())
+            .filter_map(|waits| Some((waits.request.approval_id.clone(), question(waits)?)))
+            .collect();
+        if questions.is_empty() {
+            return Ok(Asked::Nothing);
+        }
+        if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+            let requests: BTreeMap<String, InputRequest> = questions
+                .into_iter()
+                .map(|(id, question)| (id, InputRequest::Elicitation(ElicitRequest::new(question))))
+                .collect();
+            let asked = InputRequiredResult::new(Some(requests), Some(run_id.to_string()));
+            return Ok(Asked::ByAnswer(asked.into()));
+        }
+        let mut decided = false;
+        for (approval_id, question) in questions {
+            let asked = context.peer.create_elicitation_with_timeout(question, Some(ANSWER_MAX));
+            let answered = tokio::select! {
+                answered = asked => answered,
+                () = context.ct.cancelled() => break,
+            };
+            match answered {
+                Ok(answered) => decided |= self.decided(&approval_id, &answered, &by).await,
+                Err(error) => {
+                    tracing::warn!(error = ?error.to_string(), "the client did not answer a question");
+                    break;
+                }
+            }
+        }
+        Ok(if decided { Asked::Decided } else { Asked::Nothing })
+    }
+
+    /// Takes the answers to questions that were an answer to a call: whether something was decided.
+    pub(super) async fn take_answers(
+        &self,
+        run_id: &RunId,
+        answers: &InputResponses,
+        context: &Context,
+    ) -> Result<bool> {
+        let by = circumstances(context).tenant;
+        let mut decided = false;
+        for waits in self.app().pending_approvals(Some(run_id)).await? {
+            let approval_id = &waits.request.approval_id;
+            // What was never put before a person is not decided by an answer either.
+            if waits.request.tier != Tier::Prompt.as_str() || question(&waits).is_none() {
+                continue;
+            }
+            let Some(answer) = answers.get(approval_id) else { continue };
+            let answer: ElicitResult = serde_json::from_value(answer.clone()).map_err(|error| {
+                Error::new(ErrorCode::BadRequest, format!("the answer to `{approval_id}` is none: {error}"))
+            })?;
+            decided |= self.decided(approval_id, &answer, &by).await;
+        }
+        Ok(decided)
+    }
+
+    async fn take_answer(&self, approval_id: &str, answered: &ElicitResult, by: &str) -> Result<bool> {
+        let answer = match answered.action {
+            ElicitationAction::Accept => chosen(answered.content.as_ref())?,
+            ElicitationAction::Decline => {
+                ApprovalAnswer::Deny("the person at the client declined".to_owned())
+            }
+            _ => return Ok(false),
+        };
+        match self.app().decide(approval_id, answer, by).await {
+            Ok(_) => Ok(true),
+            // Somebody else decided meanwhile: the run may go on all the same.
+            Err(error) if error.code() == ErrorCode::ApprovalStale => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// As [`McpServer::take_answer`]; an answer that cannot be used decides nothing.
+    async fn decided(&self, approval_id: &str, answered: &ElicitResult, by: &str) -> bool {
+        self.take_answer(approval_id, answered, by).await.unwrap_or_else(|error| {
+            tracing::warn!(error = ?error.to_string(), "a person's answer could not be used");
+            false
+        })
+    }
+}
+
+/// What a person chose in the form.
+fn chosen(content: Option<&Json>) -> Result<ApprovalAnswer> {
+    let text = |name: &str| {
+        content
+            .and_then(|content| content.get(name))
+            .and_then(Json::as_str)
+            .map(str::trim)
+            .unwrap_or_default()
+    };
+    let bad = |what: String| Error::new(ErrorCode::BadRequest, what);
+    match text("decision") {
+        "once" => Ok(ApprovalAnswer::Once),
+        "for" => {
+            let time =
+                parse_duration(text("for")).map_err(|error| bad(format!("`for`: {}", error.message())))?;
+            Ok(ApprovalAnswer::For(time))
+        }
+        "deny" => {
+            let reason = Some(text("reason")).filter(|reason| !reason.is_empty());
+            Ok(ApprovalAnswer::Deny(reason.unwrap_or("the person at the client denied it").to_owned()))
+        }
+        other => Err(bad(format!("`decision` is `{other}`, expected `once`, `for` or `deny`"))),
+    }
+}
+
+/// The exact call and the form to decide in; `None` where it cannot be shown whole.
+fn question(waits: &PendingApproval) -> Option<ElicitRequestParams> {
+    let request = &waits.request;
+    let arguments = serde_json::to_string_pretty(&request.arguments).ok()?;
+    if arguments.chars().count() > ARGUMENTS_CHARACTERS_MAX {
+        return None;
+    }
+    let line = request.line.map_or_else(String::new, |line| format!(", line {line} of the program"));
+    let message = format!(
+        "May the program call `{}` ({}{line})?\n\nWhy you are asked: {}\nArguments:\n{arguments}\n\nRun {}, call {}.",
+        request.tool,
+        request.effect.as_str(),
+        request.reason,
+        waits.run_id,
+        request.call_id
+    );
+    let form = json!({
+        "type": "object",
+        "properties": {
+            "decision": {
+                "type": "string",
+                "title": "Decision",
+                "description": "once: this call; for: this call and those like it for a time; deny: do not make it",
+                "enum": ["once", "for", "deny"],
+            },
+            "for": { "type": "string", "title": "For how long", "description": "with `for`, such as 1h" },
+            "reason": { "type": "string", "title": "Reason", "description": "with `deny`; the program is told it" },
+        },
+        "required": ["decision"],
+    });
+    let form = ElicitationSchema::from_json_schema(form.as_object().cloned()?).ok()?;
+    Some(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: neutralize(&message),
+        requested_schema: form,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_says_one_thing() {
+        let of = |content: Json| chosen(Some(&content));
+        assert_eq!(of(json!({ "decision": "once" })).unwrap(), ApprovalAnswer::Once);
+        let hour = ApprovalAnswer::For(Duration::from_secs(3600));
+        assert_eq!(of(json!({ "decision": "for", "for": "1h" })).unwrap(), hour);
+        assert!(
+            matches!(of(json!({ "decision": "deny" })).unwrap(), ApprovalAnswer::Deny(why) if !why.is_empty())
+        );
+        for wrong in [json!({}), json!({ "decision": "for" }), json!({ "decision": "Once" }), json!("once")] {
+            assert!(of(wrong.clone()).is_err(), "{wrong}");
+        }
+        assert!(chosen(None).is_err());
+    }
+}

@@ -1,0 +1,197 @@
+//! Waiting for a run, and going on with one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResponse, InputResponses, JsonObject};
+use rmcp::service::RequestContext;
+use serde_json::{Value as Json, json};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::{done, ended};
+use super::arguments::{DenyApproval, ResumeRun};
+use super::ask::Asked;
+use super::progress::Progress;
+use super::server::McpServer;
+use super::work::{circumstances, wait_of};
+use crate::app::{ActiveRun, ApprovalAnswer, ResumeRequest};
+use crate::base::{Error, ErrorCode, Result, RunId};
+use crate::engine::RunOutcome;
+
+type Context = RequestContext<RoleServer>;
+
+/// How long to look again whether a run that has ended gave its place back.
+const PLACE_PAUSE: Duration = Duration::from_millis(1);
+
+impl McpServer {
+    /// Waits for a run's end. Where it pauses for a person's leave and the client can ask one, it goes on
+    /// with what was decided.
+    pub(super) async fn follow(
+        &self,
+        run_id: &RunId,
+        run: ActiveRun,
+        wait: Option<Duration>,
+        progress: Option<Progress>,
+        context: &Context,
+    ) -> Result<CallToolResponse> {
+        let deadline = wait.map(|wait| Instant::now() + wait);
+        let answer = self.followed(run_id, run, deadline, progress.as_ref(), context).await;
+        if let Some(progress) = progress {
+            progress.finish().await;
+        }
+        answer
+    }
+
+    async fn followed(
+        &self,
+        run_id: &RunId,
+        mut run: ActiveRun,
+        deadline: Option<Instant>,
+        progress: Option<&Progress>,
+        context: &Context,
+    ) -> Result<CallToolResponse> {
+        loop {
+            let wait = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let Some(outcome) = until_ended(run_id, run, wait, &context.ct).await? else {
+                return Ok(done(json!({ "run_id": run_id, "status": "running" })).into());
+            };
+            if outcome.error().is_none_or(|error| error.code() != ErrorCode::ApprovalRequired) {
+                return Ok(ended(&outcome).into());
+            }
+            let asked = match deadline {
+                None => self.ask(run_id, context).await?,
+                Some(deadline) => match tokio::time::timeout_at(deadline, self.ask(run_id, context)).await {
+                    Ok(asked) => asked?,
+                    Err(_) => Asked::Nothing,
+                },
+            };
+            match asked {
+                Asked::Nothing => return Ok(ended(&outcome).into()),
+                Asked::ByAnswer(question) => return Ok(question),
+                Asked::Decided => run = self.go_on(run_id, progress).await?,
+            }
+        }
+    }
+
+    /// Goes on with a run, or joins who does already.
+    async fn go_on(&self, run_id: &RunId, progress: Option<&Progress>) -> Result<ActiveRun> {
+        // The outcome is told a moment before the run's place is free.
+        while self.runs().active(run_id).is_some_and(|run| run.is_over()) {
+            tokio::time::sleep(PLACE_PAUSE).await;
+        }
+        let request = ResumeRequest {
+            run_id: run_id.clone(),
+            resolutions: Vec::new(),
+            listeners: progress.iter().map(|progress| progress.listener()).collect(),
+            cancel: CancellationToken::new(),
+        };
+        match self.runs().resume(request).await {
+            Err(error) if error.code() == ErrorCode::RunActive => self.runs().active(run_id).ok_or(error),
+            resumed => resumed,
+        }
+    }
+
+    pub(super) async fn resume_run(&self, args: ResumeRun, context: &Context) -> Result<CallToolResponse> {
+        let (run_id, wait): (RunId, _) = (args.run_id.parse()?, wait_of(args.wait.as_deref())?);
+        if !self.app().pending_approvals(Some(&run_id)).await?.is_empty() {
+            match self.ask(&run_id, context).await? {
+                Asked::Decided => {}
+                Asked::ByAnswer(question) => return Ok(question),
+                Asked::Nothing => return Err(still_waits(&run_id)),
+            }
+        }
+        let progress = Progress::asked_for(context);
+        let run = self.go_on(&run_id, progress.as_ref()).await?;
+        self.follow(&run_id, run, wait, progress, context).await
+    }
+
+    pub(super) async fn deny_approval(
+        &self,
+        args: DenyApproval,
+        context: &Context,
+    ) -> Result<CallToolResponse> {
+        let wait = wait_of(args.wait.as_deref())?;
+        let by = circumstances(context).tenant;
+        let approval = self.app().decide(&args.approval_id, ApprovalAnswer::Deny(args.reason), &by).await?;
+        let run_id: RunId = approval.approval_id.split(':').next().unwrap_or_default().parse()?;
+        if !self.app().pending_approvals(Some(&run_id)).await?.is_empty() {
+            return Ok(done(self.runs().report(&run_id).await?).into());
+        }
+        let progress = Progress::asked_for(context);
+        let run = self.go_on(&run_id, progress.as_ref()).await?;
+        self.follow(&run_id, run, wait, progress, context).await
+    }
+
+    /// A call that comes again: the run it began goes on with what a person answered. The run's id came
+    /// from the client, so it gives no more than `resume_run` does.
+    pub(super) async fn answered(
+        &self,
+        state: &str,
+        answers: &InputResponses,
+        arguments: &JsonObject,
+        context: &Context,
+    ) -> Result<CallToolResponse> {
+        let run_id: RunId = state.parse()?;
+        let wait = wait_of(arguments.get("wait").and_then(Json::as_str))?;
+        if !self.take_answers(&run_id, answers, context).await? {
+            return Err(still_waits(&run_id));
+        }
+        let progress = Progress::asked_for(context);
+        let run = self.go_on(&run_id, progress.as_ref()).await?;
+        self.follow(&run_id, run, wait, progress, context).await
+    }
+}
+
+fn still_waits(run_id: &RunId) -> Error {
+    Error::new(ErrorCode::ApprovalRequired, "a call of this run waits for a person, and nobody decided here")
+        .with_help(format!("a person decides with `luaplan approve {run_id}`; then resume it"))
+        .with_detail("run_id", run_id.as_str())
+}
+
+/// What came first while a client waited.
+enum Then {
+    Ended,
+    Cancelled,
+    Longest,
+}
+
+/// Waits for the end of a run; `None` where it goes on longer than the client waits. A request that is
+/// cancelled, or whose connection is gone, ends its run; one that does not wait any longer leaves it going.
+pub(super) async fn until_ended(
+    run_id: &RunId,
+    mut run: ActiveRun,
+    wait: Option<Duration>,
+    cancelled: &CancellationToken,
+) -> Result<Option<Arc<RunOutcome>>> {
+    let gone = run.cancel.clone().drop_guard();
+    let longest = async {
+        match wait {
+            Some(wait) => tokio::time::sleep(wait).await,
+            None => std::future::pending().await,
+        }
+    };
+    let then = tokio::select! {
+        biased;
+        _ = run.outcome.wait_for(Option::is_some) => Then::Ended,
+        () = cancelled.cancelled() => Then::Cancelled,
+        () = longest => Then::Longest,
+    };
+    match then {
+        Then::Ended => {}
+        Then::Cancelled => {
+            run.cancel.cancel();
+            // An error is a run that broke off, which is said below.
+            let _ = run.outcome.wait_for(Option::is_some).await;
+        }
+        Then::Longest => {
+            gone.disarm();
+            return Ok(None);
+        }
+    }
+    let outcome = run.outcome.borrow().clone();
+    outcome.map(Some).ok_or_else(|| {
+        Error::new(ErrorCode::Internal, "the run broke off").with_detail("run_id", run_id.as_str())
+    })
+}
