@@ -15,6 +15,7 @@ use crate::base::{Effect, Error, ErrorCode, Result};
 use crate::bus::Tool;
 use crate::catalog::{
     Catalog, ManifestFile, TargetKind, ToolKind, ToolSpec, is_builtin, is_tool_name, load_manifests,
+    read_manifest,
 };
 use crate::plan::globals;
 use crate::tools::command::{self, CommandGrants, CommandSettings};
@@ -60,6 +61,17 @@ pub fn check_manifest(path: &Path) -> Result<ToolSpec> {
     let file = ManifestFile::read(path)?;
     check(&file)?;
     Ok(file.spec)
+}
+
+/// Reads the text of a manifest as if it were in the folder of manifests. `origin` names it in messages.
+///
+/// # Errors
+/// As for the folder.
+pub(super) fn check_manifest_text(text: &str, origin: &str) -> Result<ToolSpec> {
+    let spec = read_manifest(text, origin)?;
+    check_tool_name(&spec.name)?;
+    check_settings(&spec)?;
+    Ok(spec)
 }
 
 fn check(file: &ManifestFile) -> Result<()> {

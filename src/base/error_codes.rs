@@ -147,6 +147,8 @@ error_codes! {
     CommandFailed = "command_failed", "The command ended with a status that means failure, or could not be started.", "Look at `exit_code` and `stderr`.";
     ConfinementMissing = "confinement_missing", "Commands run under bubblewrap, which is not there or cannot work here; nothing was run.", "Install bubblewrap (`bwrap`) and allow user namespaces, or grant `unconfined = true` under `[tools.NAME]`.";
 
+    OpenapiUnusable = "openapi_unusable", "An OpenAPI document, or an operation of it, cannot become tools.", "Read the reason; `luaplan tools import DOCUMENT` lists what can.";
+
     EmailInvalid = "email_invalid", "An address, subject or attachment cannot be sent as given.", "Correct the part named; line breaks are not allowed in headers.";
     RecipientDenied = "recipient_denied", "A recipient is not on the allow list; nothing was sent.", "Add it to `[tools.send_email] allow_recipients` if it is meant.";
     SmtpFailed = "smtp_failed", "The mail server could not be reached or refused the mail.", "Read the server's reply; `luaplan doctor` tries the connection.";

@@ -45,6 +45,7 @@ pub(super) fn number(code: ErrorCode) -> u8 {
         | C::RunNotReplayable
         | C::ListenRefused
         | C::ListenFailed
+        | C::OpenapiUnusable
         | C::LlmNotConfigured
         | C::LlmKeyMissing => USAGE,
         C::CheckRefused | C::PlanSyntax | C::PlanNoRun => REFUSED,

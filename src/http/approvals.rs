@@ -16,7 +16,7 @@ use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
 
 /// The calls that wait for a person: exactly what would be called, where each argument came from, and why
 /// it is asked.
-#[utoipa::path(get, path = "/v1/approvals", tag = "approvals", params(ApprovalsQuery),
+#[utoipa::path(get, path = "/v1/approvals", operation_id = "list_approvals", tag = "approvals", params(ApprovalsQuery),
     responses((status = 200, description = "`approvals`: the requests nobody has decided, oldest run first"),
         (status = 400, description = "That is not a run id"), (status = 404, description = "There is no such run")))]
 pub(super) async fn list(
@@ -29,7 +29,7 @@ pub(super) async fn list(
 }
 
 /// Decide about one call. The run goes on once none of its calls waits any more.
-#[utoipa::path(post, path = "/v1/approvals/{id}", tag = "approvals",
+#[utoipa::path(post, path = "/v1/approvals/{id}", operation_id = "decide_approval", tag = "approvals",
     params(("id" = String, Path, description = "`approval_id` of a request")), request_body = DecisionBody,
     responses((status = 200, description = "`approval`: what was decided; `pending`: how many calls of the run still wait; `run`: `resumed`, `waits` or `left`"),
         (status = 400, description = "A part of the request cannot be understood, or the arguments do not fit"),

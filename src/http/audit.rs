@@ -13,7 +13,7 @@ use crate::app::AuditWishes;
 use crate::base::Result;
 
 /// Records of the audit log, oldest first; `next` goes into `after` for the following page.
-#[utoipa::path(get, path = "/v1/audit", tag = "audit", params(AuditQuery),
+#[utoipa::path(get, path = "/v1/audit", operation_id = "list_audit", tag = "audit", params(AuditQuery),
     responses((status = 200, description = "`records`, and `next` where there may be more"), 
         (status = 400, description = "A part of the request cannot be understood")))]
 pub(super) async fn list(

@@ -37,10 +37,10 @@ const BUFFERED: usize = 16;
 const STREAM_ERROR: &str = "stream_error";
 
 /// Follow a run's events.
-#[utoipa::path(get, path = "/v1/runs/{id}/events", tag = "runs",
+#[utoipa::path(get, path = "/v1/runs/{id}/events", operation_id = "stream_events", tag = "runs",
     params(("id" = String, Path, description = "Run id"),
         ("Last-Event-ID" = Option<u64>, Header, description = "Go on after this event")),
-    responses((status = 200, description = "Server-sent events until the run ends", content_type = "text/event-stream"),
+    responses((status = 200, description = "Server-sent events until the run ends", body = String, content_type = "text/event-stream"),
         (status = 204, description = "The run has ended, and nothing came after `Last-Event-ID`"),
         (status = 400, description = "That is not a run id, or not an event of the run"),
         (status = 404, description = "There is no such run")))]

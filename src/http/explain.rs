@@ -17,7 +17,7 @@ use crate::base::{Error, ErrorCode, Value};
 use crate::plan::draw::GraphFormat;
 
 /// Check a plan and say what it would do. Nothing is run, and nothing recorded.
-#[utoipa::path(post, path = "/v1/plans/explain", tag = "plans", request_body = ExplainBody,
+#[utoipa::path(post, path = "/v1/plans/explain", operation_id = "explain_plan", tag = "plans", request_body = ExplainBody,
     responses((status = 200, description = "`ok`, `findings`, and where the plan may run `preview` and `graph`"),
         (status = 400, description = "A part of the request cannot be understood"),
         (status = 413, description = "The body is larger than `server.body_limit`")))]
@@ -33,7 +33,7 @@ pub(super) async fn explain(
 }
 
 /// The computation graph of the run's plan, by the tools there are now.
-#[utoipa::path(get, path = "/v1/runs/{id}/graph", tag = "runs",
+#[utoipa::path(get, path = "/v1/runs/{id}/graph", operation_id = "show_graph", tag = "runs",
     params(("id" = String, Path, description = "Run id"), GraphQuery),
     responses((status = 200, description = "The graph", content((Json = "application/json"), (String = "text/vnd.mermaid"), (String = "text/vnd.graphviz"), (String = "image/svg+xml"))),
         (status = 400, description = "That is not a run id, or there is no such form"),

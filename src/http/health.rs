@@ -11,13 +11,13 @@ use crate::base::{Error, ErrorCode, Result};
 use crate::journal::{JournalRead as _, RunFilter};
 
 /// The process lives.
-#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, description = "Alive")))]
+#[utoipa::path(get, path = "/healthz", operation_id = "healthz", tag = "health", responses((status = 200, description = "Alive")))]
 pub(super) async fn healthz() -> axum::Json<Json> {
     axum::Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
 }
 
 /// New work is taken: the journal answers and the server is not stopping.
-#[utoipa::path(get, path = "/readyz", tag = "health",
+#[utoipa::path(get, path = "/readyz", operation_id = "readyz", tag = "health",
     responses((status = 200, description = "Ready"), (status = 503, description = "Stopping, or the journal does not answer")))]
 pub(super) async fn readyz(State(state): State<Arc<ApiState>>) -> Result<axum::Json<Json>, Problem> {
     if state.runs.is_stopping() {

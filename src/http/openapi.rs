@@ -55,7 +55,7 @@ pub fn document() -> Document {
 }
 
 /// This document.
-#[utoipa::path(get, path = "/openapi.json", tag = "health", responses((status = 200, description = "OpenAPI 3.1")))]
+#[utoipa::path(get, path = "/openapi.json", operation_id = "openapi", tag = "health", responses((status = 200, description = "OpenAPI 3.1")))]
 pub(super) async fn serve() -> axum::Json<Document> {
     axum::Json(document())
 }
@@ -83,6 +83,12 @@ impl Modify for Common {
                     }
                 }
                 for (status, response) in &mut operation.responses.responses {
+                    if let ("200" | "202", RefOr::T(response)) = (status.as_str(), &mut *response)
+                        && response.content.is_empty()
+                    {
+                        let anything = RefOr::T(Content::new(None::<Ref>));
+                        response.content.insert("application/json".to_owned(), anything);
+                    }
                     if let (true, RefOr::T(response)) = (status.as_str() >= "400", response) {
                         let schema = Ref::from_schema_name(PROBLEM_SCHEMA);
                         let content = RefOr::T(Content::new(Some(schema)));

@@ -16,7 +16,7 @@ use crate::base::{Error, ErrorCode, Result, Value};
 use crate::journal::Resolved;
 
 /// Go on with a run whose process ended, or that waits for a person.
-#[utoipa::path(post, path = "/v1/runs/{id}/resume", tag = "runs", params(("id" = String, Path, description = "Run id"), WaitQuery),
+#[utoipa::path(post, path = "/v1/runs/{id}/resume", operation_id = "resume_run", tag = "runs", params(("id" = String, Path, description = "Run id"), WaitQuery),
     request_body = ResumeBody,
     responses((status = 200, description = "The run ended within `wait`, or paused again: its outcome"),
         (status = 202, description = "The run goes on"),
@@ -62,7 +62,7 @@ fn resolution((call_id, resolution): (String, Resolution)) -> Result<CallResolut
 }
 
 /// Run a recorded run again without any effect, or another plan against what is on record.
-#[utoipa::path(post, path = "/v1/runs/{id}/replay", tag = "runs", params(("id" = String, Path, description = "Run id")),
+#[utoipa::path(post, path = "/v1/runs/{id}/replay", operation_id = "replay_run", tag = "runs", params(("id" = String, Path, description = "Run id")),
     request_body = ReplayBody,
     responses((status = 200, description = "Whether it came to the same, and what differs"),
         (status = 404, description = "There is no such run"),

@@ -20,7 +20,7 @@ const LIST_DEFAULT: u32 = 50;
 const LIST_MAX: u32 = 500;
 
 /// List runs, newest first.
-#[utoipa::path(get, path = "/v1/runs", tag = "runs", params(RunsQuery),
+#[utoipa::path(get, path = "/v1/runs", operation_id = "list_runs", tag = "runs", params(RunsQuery),
     responses((status = 200, description = "`runs`: summaries, and `next` where there may be more"),
         (status = 400, description = "A part of the request cannot be understood")))]
 pub(super) async fn list(
@@ -34,7 +34,7 @@ pub(super) async fn list(
 }
 
 /// One run: how it stands, its result or error, what it used.
-#[utoipa::path(get, path = "/v1/runs/{id}", tag = "runs", params(("id" = String, Path, description = "Run id")),
+#[utoipa::path(get, path = "/v1/runs/{id}", operation_id = "show_run", tag = "runs", params(("id" = String, Path, description = "Run id")),
     responses((status = 200, description = "The run"),
         (status = 400, description = "That is not a run id"), (status = 404, description = "There is no such run")))]
 pub(super) async fn show(
@@ -45,8 +45,8 @@ pub(super) async fn show(
 }
 
 /// The run's plan as Lua source.
-#[utoipa::path(get, path = "/v1/runs/{id}/plan", tag = "runs", params(("id" = String, Path, description = "Run id")),
-    responses((status = 200, description = "Lua source", content_type = "text/x-lua"),
+#[utoipa::path(get, path = "/v1/runs/{id}/plan", operation_id = "show_plan", tag = "runs", params(("id" = String, Path, description = "Run id")),
+    responses((status = 200, description = "Lua source", body = String, content_type = "text/x-lua"),
         (status = 400, description = "That is not a run id"),
         (status = 404, description = "There is no such run, or it has no plan")))]
 pub(super) async fn plan(
@@ -58,7 +58,7 @@ pub(super) async fn plan(
 }
 
 /// End a run. Calls under way are journaled as cut.
-#[utoipa::path(post, path = "/v1/runs/{id}/cancel", tag = "runs", params(("id" = String, Path, description = "Run id")),
+#[utoipa::path(post, path = "/v1/runs/{id}/cancel", operation_id = "cancel_run", tag = "runs", params(("id" = String, Path, description = "Run id")),
     responses((status = 202, description = "The run was told to end"),
         (status = 400, description = "That is not a run id"), (status = 404, description = "There is no such run"),
         (status = 409, description = "The run has ended, or another process runs it")))]

@@ -22,7 +22,7 @@ use crate::bus::{Circumstances, Mode};
 use crate::journal::check_context_name;
 
 /// Turn a task in plain words into a plan, check it and run it.
-#[utoipa::path(post, path = "/v1/tasks", tag = "runs", params(WaitQuery), request_body = TaskBody,
+#[utoipa::path(post, path = "/v1/tasks", operation_id = "start_task", tag = "runs", params(WaitQuery), request_body = TaskBody,
     responses((status = 200, description = "The run ended within `wait`: its outcome; or its events, where `Accept` asks for them"),
         (status = 202, description = "The run began: `run_id`, and its address in `Location`"),
         (status = 400, description = "A part of the request cannot be understood"),
@@ -53,7 +53,7 @@ pub(super) async fn post_task(
 }
 
 /// Check a plan and run it.
-#[utoipa::path(post, path = "/v1/runs", tag = "runs", params(WaitQuery), request_body = RunBody,
+#[utoipa::path(post, path = "/v1/runs", operation_id = "start_run", tag = "runs", params(WaitQuery), request_body = RunBody,
     responses((status = 200, description = "The run ended within `wait`: its outcome; or its events, where `Accept` asks for them"),
         (status = 202, description = "The run began: `run_id`, and its address in `Location`"),
         (status = 400, description = "A part of the request cannot be understood"),

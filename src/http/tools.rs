@@ -11,7 +11,7 @@ use super::state::ApiState;
 use crate::catalog::{FoundTool, search};
 
 /// The tools plans may call, or those that fit some words.
-#[utoipa::path(get, path = "/v1/tools", tag = "tools", params(ToolsQuery),
+#[utoipa::path(get, path = "/v1/tools", operation_id = "list_tools", tag = "tools", params(ToolsQuery),
     responses((status = 200, description = "`tools`: manifests; with `query` the best first, each with its `score`"),
         (status = 400, description = "A parameter is not known")))]
 pub(super) async fn list(

@@ -12,7 +12,7 @@ mod test;
 mod tools;
 
 pub(super) use test::{FromRunArgs, Retryable, TestAction, TestArgs, TestFormat};
-pub(super) use tools::{ManifestKind, ToolsAction, ToolsArgs};
+pub(super) use tools::{ImportArgs, ManifestKind, ToolsAction, ToolsArgs};
 
 /// Turns a task in plain words into a small Lua program, and runs that program safely.
 #[derive(Debug, Parser)]

@@ -39,6 +39,8 @@ pub enum ToolsAction {
         #[arg(long, value_name = "KIND")]
         kind: ManifestKind,
     },
+    /// Make manifests of the operations of an OpenAPI document (3.0 or 3.1, JSON or YAML), or list what can become one
+    Import(ImportArgs),
     /// Check manifests without running anything; those of the folder of manifests where none is named
     Check {
         /// Manifests
@@ -55,6 +57,31 @@ pub enum ToolsAction {
     },
     /// Print the Lua stubs of all tools and of the plan library, for editors
     Stubs,
+}
+
+/// `tools import`.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// A file, or an address: `https`, or `http` on this machine
+    pub document: String,
+    /// The operations to import, by their `operationId` or as "GET /path"; without it they are listed
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub operations: Vec<String>,
+    /// Name the tools PREFIX.operation
+    #[arg(long)]
+    pub prefix: Option<String>,
+    /// The server to ask; needed where the document names several, or none
+    #[arg(long, value_name = "URL")]
+    pub server: Option<String>,
+    /// The name of the secret under `[secrets]`; that of the document's scheme otherwise
+    #[arg(long, value_name = "NAME")]
+    pub secret: Option<String>,
+    /// The user of HTTP basic authentication
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// Write over manifests that are there
+    #[arg(long)]
+    pub overwrite: bool,
 }
 
 /// What a tool made by a manifest is made of.

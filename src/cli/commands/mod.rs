@@ -20,6 +20,7 @@ mod serve;
 mod show;
 mod task;
 mod test;
+mod tool_import;
 mod tool_manifests;
 mod tools;
 pub(super) mod worker;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Session, tool_manifests};
+use super::{Session, tool_import, tool_manifests};
 use crate::base::{Error, ErrorCode, Result};
 use crate::catalog::{FoundTool, ToolKind, ToolSpec, search, stubs};
 use crate::cli::args::ToolsAction;
@@ -13,6 +13,7 @@ use crate::sandbox::LIBRARY_STUBS;
 pub(super) async fn run(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
     match action {
         Some(ToolsAction::New { name, kind }) => tool_manifests::new(session, &name, kind),
+        Some(ToolsAction::Import(args)) => tool_import::run(session, &args).await,
         Some(ToolsAction::Check { files }) => tool_manifests::check(session, &files),
         Some(ToolsAction::Test { name, arguments }) => {
             tool_manifests::test(session, &name, arguments.as_deref()).await
@@ -86,7 +87,10 @@ fn show(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
         ToolsAction::Stubs if output.is_json() => {
             output.data(&json!({ "tools": stubs(&catalog), "library": LIBRARY_STUBS }));
         }
-        ToolsAction::New { .. } | ToolsAction::Check { .. } | ToolsAction::Test { .. } => {}
+        ToolsAction::New { .. }
+        | ToolsAction::Import(_)
+        | ToolsAction::Check { .. }
+        | ToolsAction::Test { .. } => {}
         ToolsAction::Stubs => output.source(&format!("{}\n{LIBRARY_STUBS}", stubs(&catalog))),
     }
     Ok(exit::DONE)

@@ -17,18 +17,18 @@ use crate::tools::fetch_url::transfer::redirect_target;
 
 /// What came back.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Bytes,
-    pub(super) url: Url,
+pub(in crate::tools) struct Answer {
+    pub(in crate::tools) status: StatusCode,
+    pub(in crate::tools) headers: HeaderMap,
+    pub(in crate::tools) body: Bytes,
+    pub(in crate::tools) url: Url,
 }
 
 /// The way to the tool's host.
-pub(super) struct Exchange {
-    pub(super) clients: Clients,
-    pub(super) allow: AllowList,
-    pub(super) grants: HttpGrants,
+pub(in crate::tools) struct Exchange {
+    pub(in crate::tools) clients: Clients,
+    pub(in crate::tools) allow: AllowList,
+    pub(in crate::tools) grants: HttpGrants,
 }
 
 impl Exchange {
@@ -38,7 +38,7 @@ impl Exchange {
     /// # Errors
     /// `url_blocked`, `too_many_redirects`, `http_status`, `fetch_failed`, `tool_timeout`,
     /// `result_too_large`.
-    pub(super) async fn send(
+    pub(in crate::tools) async fn send(
         &self,
         request: &Request,
         taken: &[u16],

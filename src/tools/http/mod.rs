@@ -19,8 +19,9 @@ use reqwest::header::{HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde_json::{Value as Json, json};
 
-use self::exchange::Exchange;
-use self::request::Request;
+pub(in crate::tools) use self::exchange::Exchange;
+pub(in crate::tools) use self::request::Request;
+pub(in crate::tools) use self::settings::HEADERS_REFUSED;
 use self::settings::{Format, OnMore};
 pub use self::settings::{HttpGrants, HttpSettings};
 use super::fetch_url::allow_list::AllowList;

@@ -13,11 +13,11 @@ use crate::tools::manifest::{Arguments, bad_arguments};
 
 /// One request, apart from its secret.
 #[derive(Debug, Clone)]
-pub(super) struct Request {
-    pub(super) method: reqwest::Method,
-    pub(super) url: Url,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Option<String>,
+pub(in crate::tools) struct Request {
+    pub(in crate::tools) method: reqwest::Method,
+    pub(in crate::tools) url: Url,
+    pub(in crate::tools) headers: HeaderMap,
+    pub(in crate::tools) body: Option<String>,
 }
 
 impl Request {
@@ -45,8 +45,9 @@ impl Request {
         let (body, content_type) = match &settings.body {
             None => (None, None),
             Some(Body::Json(document)) => {
-                let filled = document.fill(arguments)?.unwrap_or_default();
-                (Some(filled.to_string()), Some("application/json"))
+                // Where the body is one argument that is not given, there is none.
+                let filled = document.fill(arguments)?.map(|filled| filled.to_string());
+                (filled, Some("application/json"))
             }
             Some(Body::Form(fields)) => {
                 let mut form = url::form_urlencoded::Serializer::new(String::new());
@@ -61,7 +62,10 @@ impl Request {
                 (template.fill(arguments, str::to_owned)?, Some("text/plain; charset=utf-8"))
             }
         };
-        if let Some(content_type) = content_type {
+        if settings.body.is_some() && body.is_none() {
+            headers.remove(CONTENT_TYPE);
+        }
+        if let Some(content_type) = content_type.filter(|_| body.is_some()) {
             headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static(content_type));
         }
         Ok(Self { method: settings.method.of_client(), url, headers, body })

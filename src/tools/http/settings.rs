@@ -13,7 +13,7 @@ use crate::catalog::{TargetKind, ToolSpec};
 use crate::tools::manifest::{Document, Template, check_names, fault, read_settings};
 
 /// Headers that belong to the connection or that the client sets itself.
-const HEADERS_REFUSED: [&str; 11] = [
+pub(in crate::tools) const HEADERS_REFUSED: [&str; 11] = [
     "accept-encoding",
     "connection",
     "content-length",

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use super::content::canonical;
 use super::settings::McpServerSettings;
 use crate::base::{ContentHash, Effect, Error, ErrorCode, Rate, Result};
-use crate::catalog::{ArgumentRole, CompiledParams, ToolKind, ToolSpec};
+use crate::catalog::{ArgumentRole, CompiledParams, ToolKind, ToolSpec, plan_name};
 
 const VERSION: u32 = 1;
 
@@ -277,29 +277,4 @@ pub(super) fn hash_of(tool: &Tool) -> ContentHash {
         "result": tool.output_schema.as_deref(),
         "annotations": tool.annotations,
     })))
-}
-
-/// The server's name for a tool as plans can write it: `readFile` and `read-file` are `read_file`.
-fn plan_name(original: &str) -> String {
-    let mut name = String::new();
-    let mut was_lower = false;
-    for c in original.chars() {
-        if c.is_ascii_uppercase() && was_lower {
-            name.push('_');
-        }
-        was_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
-        if c.is_ascii_alphanumeric() {
-            name.push(c.to_ascii_lowercase());
-        } else if !name.ends_with('_') && !name.is_empty() {
-            name.push('_');
-        }
-    }
-    let mut name = name.trim_end_matches('_').to_owned();
-    if name.starts_with(|first: char| first.is_ascii_digit()) {
-        name.insert_str(0, "tool_");
-    }
-    if crate::catalog::is_lua_keyword(&name) {
-        name.push('_');
-    }
-    name
 }

@@ -4,6 +4,7 @@ mod canary;
 mod commands;
 mod faults;
 mod guide;
+mod import;
 mod requests;
 mod shown;
 mod statements;

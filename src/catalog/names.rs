@@ -1,0 +1,30 @@
+//! Names from elsewhere as names of tools.
+
+use super::is_lua_keyword;
+
+/// A name from elsewhere as plans can write it: `readFile` and `read-file` are `read_file`. Empty where
+/// there is no letter or digit in it.
+#[must_use]
+pub fn plan_name(original: &str) -> String {
+    let mut name = String::new();
+    let mut was_lower = false;
+    for c in original.chars() {
+        if c.is_ascii_uppercase() && was_lower {
+            name.push('_');
+        }
+        was_lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+        if c.is_ascii_alphanumeric() {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.ends_with('_') && !name.is_empty() {
+            name.push('_');
+        }
+    }
+    let mut name = name.trim_end_matches('_').to_owned();
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        name.insert_str(0, "tool_");
+    }
+    if is_lua_keyword(&name) {
+        name.push('_');
+    }
+    name
+}

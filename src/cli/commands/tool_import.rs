@@ -1,0 +1,154 @@
+//! `luaplan tools import`: manifests of the operations of an OpenAPI document.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+
+use super::Session;
+use super::config::write_new;
+use crate::app::{openapi_operations, read_openapi};
+use crate::base::{Error, ErrorCode, Result, nearest};
+use crate::cli::args::ImportArgs;
+use crate::cli::exit;
+use crate::cli::table::{LastColumn, table};
+use crate::journal::neutralize;
+use crate::tools::openapi::{Manifest, Operation, Wishes};
+
+pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> Result<u8> {
+    let document = read_openapi(&args.document, &session.environment.working_dir).await?;
+    let wishes = Wishes {
+        prefix: args.prefix.clone(),
+        server: args.server.clone(),
+        secret: args.secret.clone(),
+        user: args.user.clone(),
+    };
+    let operations = openapi_operations(&document, &wishes);
+    if args.operations.is_empty() {
+        list(session, &document.title(), &operations);
+        return Ok(exit::DONE);
+    }
+    let chosen = chosen(&operations, &args.operations)?;
+    let folder = PathBuf::from(&session.load()?.raw.tools_dir);
+    let wrote = write(session, &folder, &chosen, args.overwrite)?;
+    if session.output.is_json() {
+        let tools: Vec<Json> = chosen
+            .iter()
+            .zip(&wrote)
+            .map(|((operation, manifest), file)| {
+                json!({ "operation": operation.id, "tool": operation.tool, "file": file, "secret": manifest.secret, "notes": manifest.notes })
+            })
+            .collect();
+        session.output.data(&json!({ "wrote": tools }));
+        return Ok(exit::DONE);
+    }
+    for ((operation, manifest), file) in chosen.iter().zip(&wrote) {
+        session.output.line(format_args!("wrote {}: {}", file.display(), neutralize(&operation.id)));
+        for note in &manifest.notes {
+            session.output.line(format_args!("  {}", neutralize(note)));
+        }
+    }
+    let mut secrets: Vec<&str> =
+        chosen.iter().filter_map(|(_, manifest)| manifest.secret.as_deref()).collect();
+    secrets.sort_unstable();
+    secrets.dedup();
+    session.output.line("\nnext:");
+    for secret in secrets {
+        session.output.line(format_args!("  set `[secrets] {secret} = {{ env = \"…\" }}`"));
+    }
+    if let Some((operation, _)) = chosen.first() {
+        session.output.line(format_args!("  luaplan tools test {} --arguments '{{…}}'", operation.tool));
+    }
+    Ok(exit::DONE)
+}
+
+fn list(session: &Session<'_>, title: &str, operations: &[Operation]) {
+    let one = |operation: &Operation| {
+        json!({
+            "operation": operation.id,
+            "method": operation.method,
+            "path": operation.path,
+            "summary": operation.summary,
+            "tool": operation.tool,
+            "refused": operation.manifest.as_ref().err(),
+            "notes": operation.manifest.as_ref().map(|manifest| manifest.notes.clone()).unwrap_or_default(),
+        })
+    };
+    if session.output.is_json() {
+        let operations: Vec<Json> = operations.iter().map(one).collect();
+        session.output.data(&json!({ "title": title, "operations": operations }));
+        return;
+    }
+    let row = |operation: &Operation| {
+        let what = match &operation.manifest {
+            Ok(_) => neutralize(&operation.summary).replace('\n', " "),
+            Err(reason) => format!("not: {}", neutralize(reason)),
+        };
+        let id =
+            if operation.id.starts_with(&operation.method) { String::new() } else { operation.id.clone() };
+        let place = format!("{} {}", operation.method, operation.path);
+        vec![neutralize(&id), neutralize(&place), operation.tool.clone(), what]
+    };
+    let headers = ["OPERATION", "REQUEST", "TOOL", "WHAT IT DOES"];
+    session.output.line(table(&headers, operations.iter().map(row).collect(), LastColumn::Whole));
+}
+
+/// The operations of these names, each with its manifest.
+///
+/// # Errors
+/// `not_found` for a name that is none; `openapi_unusable` for operations that cannot be tools: nothing
+/// is written then.
+fn chosen<'a>(operations: &'a [Operation], names: &[String]) -> Result<Vec<(&'a Operation, &'a Manifest)>> {
+    let mut chosen: Vec<(&Operation, &Manifest)> = Vec::new();
+    let mut refused: Vec<String> = Vec::new();
+    for name in names {
+        let name = name.trim();
+        let Some(operation) = operations.iter().find(|operation| operation.is_called(name)) else {
+            let error = Error::new(ErrorCode::NotFound, format!("the document has no operation `{name}`"));
+            return Err(match nearest(name, operations.iter().map(|operation| operation.id.as_str())) {
+                Some(near) => {
+                    error.with_help(format!("did you mean `{near}`? without `--operations` all are listed"))
+                }
+                None => error.with_help("without `--operations` all are listed"),
+            });
+        };
+        match &operation.manifest {
+            Ok(_) if chosen.iter().any(|(known, _)| known.tool == operation.tool) => {}
+            Ok(manifest) => chosen.push((operation, manifest)),
+            Err(reason) => refused.push(format!("`{name}`: {reason}")),
+        }
+    }
+    if refused.is_empty() {
+        return Ok(chosen);
+    }
+    Err(Error::new(ErrorCode::OpenapiUnusable, neutralize(&refused.join("\n")))
+        .with_help("leave these out of `--operations`; nothing was written"))
+}
+
+/// Writes all of them, or none.
+fn write(
+    session: &Session<'_>,
+    folder: &Path,
+    chosen: &[(&Operation, &Manifest)],
+    overwrite: bool,
+) -> Result<Vec<PathBuf>> {
+    let here = &session.environment.working_dir;
+    let cannot = |path: &Path, error: &std::io::Error| {
+        Error::new(ErrorCode::FileUnreadable, format!("cannot write {}: {error}", path.display()))
+    };
+    let files: Vec<PathBuf> =
+        chosen.iter().map(|(operation, _)| folder.join(format!("{}.toml", operation.tool))).collect();
+    if !overwrite && let Some(there) = files.iter().find(|file| here.join(file).exists()) {
+        return Err(Error::new(ErrorCode::FileExists, format!("{} is already there", there.display()))
+            .with_help("nothing was written; `--overwrite` writes over it"));
+    }
+    std::fs::create_dir_all(here.join(folder)).map_err(|error| cannot(folder, &error))?;
+    for ((_, manifest), file) in chosen.iter().zip(&files) {
+        let path = here.join(file);
+        if overwrite {
+            std::fs::write(&path, &manifest.text).map_err(|error| cannot(file, &error))?;
+        } else {
+            write_new(&path, &manifest.text)?;
+        }
+    }
+    Ok(files)
+}

@@ -1,0 +1,139 @@
+//! From an OpenAPI document to manifests of the kind `http`, one for each operation.
+//!
+//! A manifest is a file that people read and change, so an import is done once, by a command; the
+//! document is not looked at again when a plan runs. What a manifest cannot say is refused with the
+//! reason. Where leaving something out makes no call wrong (a parameter nobody needs to give, a check
+//! of the answer), the manifest says in a comment what was left out.
+//!
+//! **Never here:** a guess, a reference to another document, a secret.
+
+mod answer;
+mod body;
+mod document;
+mod fetch;
+mod manifest;
+mod parameters;
+mod schema;
+mod security;
+mod server;
+
+use serde_json::Value as Json;
+
+pub use self::document::Document;
+pub use self::fetch::{DOCUMENT_BYTES_MAX, fetch};
+use self::manifest::Draft;
+use crate::catalog::plan_name;
+
+/// Methods a manifest knows, as documents write them.
+const METHODS: [&str; 6] = ["get", "head", "post", "put", "patch", "delete"];
+/// Methods OpenAPI knows beyond these.
+const OTHER_METHODS: [&str; 2] = ["options", "trace"];
+
+/// What the person who imports decides.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// Names tools `PREFIX.operation`.
+    pub prefix: Option<String>,
+    /// The server to ask, in place of the document's.
+    pub server: Option<String>,
+    /// The name of the secret, in place of the security scheme's.
+    pub secret: Option<String>,
+    /// The user of HTTP basic authentication.
+    pub user: Option<String>,
+}
+
+/// One operation of a document, and what becomes of it.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// The document's name for it, else method and path: `GET /pets`.
+    pub id: String,
+    /// The method, in capitals.
+    pub method: String,
+    /// The path as the document has it.
+    pub path: String,
+    /// What it does, in the document's words.
+    pub summary: String,
+    /// The tool's name.
+    pub tool: String,
+    /// Its manifest, or why there can be none.
+    pub manifest: Result<Manifest, String>,
+}
+
+/// A manifest that was made.
+#[derive(Debug, Clone)]
+pub struct Manifest {
+    /// The file's text.
+    pub text: String,
+    /// What was left out, and what a person should know.
+    pub notes: Vec<String>,
+    /// The name of the secret it needs.
+    pub secret: Option<String>,
+}
+
+impl Operation {
+    /// Whether `name` means this operation: its id, or method and path.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        let method_and_path = name.split_once(' ');
+        self.id == name
+            || method_and_path.is_some_and(|(method, path)| {
+                self.method.eq_ignore_ascii_case(method) && self.path == path.trim()
+            })
+    }
+}
+
+impl Document {
+    /// Every operation, in the document's order.
+    #[must_use]
+    pub fn operations(&self, wishes: &Wishes) -> Vec<Operation> {
+        let mut operations: Vec<Operation> = Vec::new();
+        for (path, item) in self.members("/paths") {
+            if !path.starts_with('/') {
+                continue;
+            }
+            // A path may stand elsewhere in the document.
+            let item = self.resolved(item).unwrap_or(item);
+            for method in METHODS.iter().chain(&OTHER_METHODS) {
+                let Some(operation) = item.get(method) else { continue };
+                let mut found = self.operation(method, path, item, operation, wishes);
+                if let Some(other) = operations.iter().find(|other| other.tool == found.tool) {
+                    let reason =
+                        format!("its tool would be named `{}`, as that of `{}`", found.tool, other.id);
+                    found.manifest = Err(reason);
+                }
+                operations.push(found);
+            }
+        }
+        operations
+    }
+
+    fn operation(
+        &self,
+        method: &str,
+        path: &str,
+        item: &Json,
+        operation: &Json,
+        wishes: &Wishes,
+    ) -> Operation {
+        let capitals = method.to_ascii_uppercase();
+        let text = |key: &str| {
+            operation.get(key).and_then(Json::as_str).map(str::trim).filter(|text| !text.is_empty())
+        };
+        let id = text("operationId").map_or_else(|| format!("{capitals} {path}"), str::to_owned);
+        let name = plan_name(&id);
+        let tool = match &wishes.prefix {
+            Some(prefix) => format!("{prefix}.{name}"),
+            None => name,
+        };
+        let summary = text("summary").or_else(|| text("description")).unwrap_or_default().to_owned();
+        let manifest = if METHODS.contains(&method) {
+            Draft::of(self, &capitals, path, item, operation, wishes).and_then(|draft| draft.written(&tool))
+        } else {
+            Err(format!("manifests know no {capitals}"))
+        };
+        Operation { id, method: capitals, path: path.to_owned(), summary, tool, manifest }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! How an operation is authorised.
+
+use serde_json::{Value as Json, json};
+
+use super::document::Document;
+use super::{Wishes, parameters};
+
+/// What goes into the manifest.
+#[derive(Debug)]
+pub(super) struct Auth {
+    /// `auth` of the settings.
+    pub(super) setting: Json,
+    /// The secret's name.
+    pub(super) secret: String,
+    /// What a person should know.
+    pub(super) note: Option<String>,
+}
+
+/// The first way in that a manifest can say. Where the document needs none, a secret is sent only if
+/// one was asked for.
+///
+/// # Errors
+/// In words, naming every way in and why it cannot be gone.
+pub(super) fn take(document: &Document, operation: &Json, wishes: &Wishes) -> Result<Option<Auth>, String> {
+    let ways = operation.get("security").or_else(|| document.at("/security")).and_then(Json::as_array);
+    let mut refused: Vec<String> = Vec::new();
+    let mut open = ways.is_none_or(Vec::is_empty);
+    for way in ways.into_iter().flatten().filter_map(Json::as_object) {
+        let mut schemes = way.keys();
+        match (schemes.next(), schemes.next()) {
+            (None, _) => open = true,
+            (Some(name), None) => match one(document, name, wishes) {
+                Ok(auth) if !open || wishes.secret.is_some() => return Ok(Some(auth)),
+                Ok(_) => {}
+                Err(reason) => refused.push(format!("`{name}`: {reason}")),
+            },
+            (Some(first), Some(second)) => {
+                refused.push(format!("`{first}` with `{second}`: a manifest sends one secret"));
+            }
+        }
+    }
+    if open { Ok(None) } else { Err(format!("no way in that a manifest knows: {}", refused.join("; "))) }
+}
+
+fn one(document: &Document, name: &str, wishes: &Wishes) -> Result<Auth, String> {
+    let scheme = document.members("/components/securitySchemes").find(|(known, _)| *known == name);
+    let (_, scheme) = scheme.ok_or("the document does not describe it")?;
+    let scheme = document.resolved(scheme)?;
+    let text = |key: &str| scheme.get(key).and_then(Json::as_str).unwrap_or_default();
+    let secret = wishes.secret.clone().unwrap_or_else(|| parameters::secret_name(name));
+    let token = || Some(format!("the secret `{secret}` is an access token; nobody fetches or renews it"));
+    let (setting, note) = match (text("type"), text("scheme").to_ascii_lowercase().as_str(), text("in")) {
+        ("http", "bearer", _) => (json!({ "bearer": secret }), None),
+        ("http", "basic", _) => {
+            let user = wishes.user.as_deref().ok_or("it needs a user: give `--user`")?;
+            (json!({ "basic": { "user": user, "password": secret } }), None)
+        }
+        ("http", other, _) => return Err(format!("HTTP authentication of the kind `{other}` is not known")),
+        ("apiKey", _, place @ ("header" | "query")) => {
+            (json!({ place: { "name": text("name"), "secret": secret } }), None)
+        }
+        ("apiKey", _, place) => return Err(format!("a key is not sent in `{place}`")),
+        ("oauth2" | "openIdConnect", _, _) => (json!({ "bearer": secret }), token()),
+        (other, _, _) => return Err(format!("the kind `{other}` is not known")),
+    };
+    Ok(Auth { setting, secret, note })
+}
