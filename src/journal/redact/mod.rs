@@ -5,6 +5,7 @@
 //! passwords inside URLs, everywhere but in data that a replay needs exactly (results, contexts,
 //! plan sources).
 
+mod escapes;
 mod event;
 mod keys;
 mod patterns;
@@ -12,6 +13,7 @@ mod patterns;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value as Json};
 
+use self::escapes::{DEPTH_MAX, Unescaped};
 use self::keys::looks_secret;
 use self::patterns::{Pattern, patterns_of};
 
@@ -42,7 +44,8 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// A redactor that knows `secrets`, and their base64, percent-encoded and JSON-escaped forms.
+    /// A redactor that knows `secrets`, and their base64, percent-encoded and JSON-escaped forms, whichever
+    /// of its characters are escaped.
     /// Empty ones are passed over; one shorter than four bytes is only found as a whole string.
     #[must_use]
     pub fn new(secrets: Vec<String>) -> Self {
@@ -135,16 +138,14 @@ impl Redactor {
 
     /// `text` with every known secret replaced, or nothing where there is none.
     fn without_known(&self, text: &str) -> Option<String> {
-        let matcher = self.matcher.as_ref()?;
         let mut safe = String::new();
         let mut kept = 0;
-        for found in matcher.find_iter(text) {
-            let (start, end) =
-                self.patterns[found.pattern().as_usize()].widen(text, found.start(), found.end());
-            if let Some(between) = text.get(kept..start.max(kept)) {
-                safe.push_str(between);
+        for (start, end) in self.known_in(text, DEPTH_MAX) {
+            // The same secret may be found in two readings of the text.
+            if kept == 0 || start >= kept {
+                safe.push_str(text.get(kept..start).unwrap_or_default());
+                safe.push_str(REDACTED);
             }
-            safe.push_str(REDACTED);
             kept = end.max(kept);
         }
         if kept == 0 {
@@ -152,6 +153,25 @@ impl Redactor {
         }
         safe.push_str(text.get(kept..).unwrap_or_default());
         Some(safe)
+    }
+}
+
+impl Redactor {
+    /// Where known secrets stand, in order; also where escapes of JSON hide them, `depth` deep.
+    fn known_in(&self, text: &str, depth: usize) -> Vec<(usize, usize)> {
+        let Some(matcher) = self.matcher.as_ref() else { return Vec::new() };
+        let range = |found: aho_corasick::Match| {
+            self.patterns[found.pattern().as_usize()].widen(text, found.start(), found.end())
+        };
+        let mut ranges: Vec<(usize, usize)> = matcher.find_iter(text).map(range).collect();
+        if depth > 0
+            && let Some(inside) = Unescaped::of(text)
+        {
+            let hidden = self.known_in(&inside.text, depth - 1);
+            ranges.extend(hidden.into_iter().map(|range| inside.origin(range)));
+            ranges.sort_unstable();
+        }
+        ranges
     }
 }
 

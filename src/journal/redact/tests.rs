@@ -50,6 +50,33 @@ fn what_other_languages_make_of_a_secret_is_found_too() {
     }
 }
 
+/// As .NET and others write JSON: which characters are escaped is theirs to choose.
+#[test]
+fn a_secret_whose_characters_are_escaped_is_found() {
+    let secret = "k9/Zq+7L&w<\"d\u{fc}'";
+    let redactor = Redactor::new(vec![secret.to_owned()]);
+    let all: String = secret.chars().map(|c| format!("\\u{:04X}", u32::from(c))).collect();
+    let packed = all.replace('\\', "\\\\");
+    let twice = packed.replace('\\', "\\\\");
+    for form in [
+        r#"k9/Zq\u002B7L\u0026w\u003C\u0022d\u00FC\u0027"#,
+        r#"k9\/Zq\u002b7L&w\u003c\"dü'"#,
+        all.as_str(),
+        packed.as_str(),
+        twice.as_str(),
+    ] {
+        assert_eq!(
+            redactor.text(&format!("a \\u0041 {form} z")),
+            format!("a \\u0041 {REDACTED} z"),
+            "{form}"
+        );
+    }
+    let both = format!("{secret} and {all}, not \\u0041");
+    assert_eq!(redactor.text(&both), format!("{REDACTED} and {REDACTED}, not \\u0041"));
+    // Percent encoding and base64 may be escaped in turn.
+    assert_eq!(redactor.text("k9%2FZq%2B7L\\u002526w%3C%22d%C3%BC%27"), REDACTED);
+}
+
 #[test]
 fn a_known_secret_is_found_in_base64_at_every_offset() {
     for before in ["", "u", "us", "user:", "user1:"] {

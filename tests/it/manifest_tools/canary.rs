@@ -6,17 +6,37 @@ use super::manifest;
 use super::requests::Site;
 use crate::cli::Folder;
 
-const CANARY: &str = "canary-7f3a+9/zz=";
+pub(super) const CANARY: &str = "canary-7f3a+9/zz=";
 /// What stands in base64 of it, whatever comes before.
 const FORMS: [&str; 5] = ["canary-7f3a", "Y2FuYXJ5LTdm", "NhbmFyeS03Z", "jYW5hcnktN2", "canary%2D7f3a"];
 
-fn assert_clean(what: &str, bytes: &[u8]) {
-    let text = String::from_utf8_lossy(bytes);
+pub(super) fn assert_clean(what: &str, bytes: &[u8]) {
+    let written = String::from_utf8_lossy(bytes);
+    // Escapes of JSON, however deep, hide nothing.
+    let text = plain(&plain(&plain(&written)));
     for form in FORMS {
         let at = text.find(form);
         let around = at.map(|at| text[at.saturating_sub(200)..].chars().take(300).collect::<String>());
         assert!(at.is_none(), "{what} holds `{form}`: …{}…", around.unwrap_or_default());
     }
+}
+
+/// `text` without its `\\uXXXX` of ASCII characters.
+fn plain(text: &str) -> String {
+    let mut pieces = text.split("\\u00");
+    let mut read = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match piece.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(u8::is_ascii) {
+            Some(byte) => {
+                // Where the backslash was itself escaped.
+                read.truncate(read.trim_end_matches('\\').len());
+                read.push(char::from(byte));
+                read.push_str(&piece[2..]);
+            }
+            None => read.push_str(piece),
+        }
+    }
+    read
 }
 
 fn walk(folder: &Path, files: &mut Vec<std::path::PathBuf>) {

@@ -1,6 +1,7 @@
 //! Tools made by manifests, on real servers, databases and processes.
 
 mod canary;
+mod canary_http;
 mod commands;
 mod faults;
 mod guide;
@@ -15,6 +16,7 @@ use luaplan::app::config::{Environment, LoadOptions, load};
 use luaplan::app::{App, AppParts, PlanWishes, RunRequest, Work};
 use luaplan::base::{CallOutcome, Result, RunId};
 use luaplan::engine::RunOutcome;
+use luaplan::workers::WorkerProgram;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
@@ -100,7 +102,8 @@ pub(crate) async fn open_app(
         ((*key).to_owned(), table.remove("value").unwrap())
     });
     let loaded = load(&environment, &LoadOptions { file: None, flags: flags.collect() })?;
-    App::open_with(&loaded, &environment, AppParts::default()).await
+    let worker_program = Some(WorkerProgram::at(env!("CARGO_BIN_EXE_luaplan")));
+    App::open_with(&loaded, &environment, AppParts { worker_program, ..AppParts::default() }).await
 }
 
 /// A manifest: kind, effect, parameters as inline TOML, and what follows.

@@ -35,6 +35,7 @@ impl Site {
             .route("/cursor", any(cursor))
             .route("/to-items", any(|| async { Redirect::temporary("/items?page=3") }))
             .route("/away", any(|| async { Redirect::temporary("http://127.0.0.1:1/x") }))
+            .route("/dotnet", any(dotnet))
             .route("/text", any(|| async { "plain" }))
             .route("/big", any(|| async { "x".repeat(200_000) }))
             .route(
@@ -76,6 +77,17 @@ async fn echo(
     let seen = json!({ "method": method.as_str(), "uri": uri.to_string(), "headers": headers, "body": body });
     asked.lock().unwrap().push(seen.clone());
     axum::Json(seen).into_response()
+}
+
+/// Says the key it was shown as .NET writes JSON, as a text inside its answer.
+async fn dotnet(State(asked): State<Arc<Mutex<Vec<Json>>>>, headers: HeaderMap) -> Response {
+    let key = headers.get("x-key").map_or("", |value| value.to_str().unwrap());
+    asked.lock().unwrap().push(json!({ "key": key }));
+    let written: String = key
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_string() } else { format!("\\u{:04X}", u32::from(c)) })
+        .collect();
+    axum::Json(json!({ "log": format!("{{\"key\":\"{written}\"}}") })).into_response()
 }
 
 /// Seven items, three a page; with a `Link` header and a link in the answer.
