@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value as Json;
 
 use super::config::{Config, Environment, Loaded};
+use super::mcp_servers::McpServers;
 use super::owner::Owners;
+use super::planning::PromptWish;
 use super::{EventHub, Explanation, wiring};
 use crate::base::{
     Clock, Error, ErrorCode, LimitName, Limits, Randomness, Result, RunId, SystemClock, SystemRandomness,
@@ -19,7 +21,7 @@ use crate::engine::Isolation;
 use crate::journal::{Durability, EventBody, JournalWrite, Redactor, RunLog, SqliteJournal};
 use crate::llm::LlmClient;
 use crate::plan::{CheckInput, CheckReport, CheckedPlan, check_with};
-use crate::planner::{Planner, PlannerSettings, PlanningRequest, Prompt};
+use crate::planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
 use crate::sandbox::{LIBRARY_STUBS, VmPool};
 use crate::workers::{WorkerPool, WorkerProgram};
 
@@ -29,6 +31,7 @@ pub struct App {
     pub(super) catalog: Arc<Catalog>,
     usable: Catalog,
     pub(super) registry: Arc<Registry>,
+    pub(super) servers: McpServers,
     pub(super) limiter: Arc<Limiter>,
     pub(super) journal: Arc<SqliteJournal>,
     /// What runs write with: the journal, or what was put before it.
@@ -86,7 +89,8 @@ impl App {
             Some(client) => Some(client),
             None => wiring::llm(&config, environment, &clock, &randomness).map_err(placed)?,
         };
-        let registry = wiring::registry(&config, environment, llm.as_ref()).map_err(placed)?;
+        let servers = McpServers::new(&config).map_err(placed)?;
+        let registry = wiring::registry(&config, environment, llm.as_ref(), &servers).map_err(placed)?;
         let journal = Arc::new(SqliteJournal::open(&config.journal_path()).await?);
         let pen: Arc<dyn JournalWrite> = match parts.journal_layer {
             Some(layer) => layer(journal.clone()),
@@ -98,6 +102,7 @@ impl App {
             vms: wiring::vms(&config, parts.isolation, &registry.catalog()),
             catalog: Arc::new(registry.catalog()),
             registry: Arc::new(registry),
+            servers,
             limiter: Arc::new(Limiter::new(config.rates.clone())),
             journal,
             pen,
@@ -233,8 +238,18 @@ impl App {
     ///
     /// # Errors
     /// `llm_context_overflow` where even the trimmed prompt does not fit its budget.
-    pub fn prompt(&self, task: &str, context: &Value, limits: &Limits) -> Result<Prompt> {
-        Planner::prompt(&self.planner_settings(), &self.planning_request(task, context, limits))
+    pub fn prompt(&self, task: &str, context: &Value, limits: &Limits, notes: &[Note]) -> Result<Prompt> {
+        let request = PlanningRequest { notes, ..self.planning_request(task, context, limits) };
+        Planner::prompt(&self.planner_settings(), &request)
+    }
+
+    /// The texts of prompts of MCP servers, asked now.
+    ///
+    /// # Errors
+    /// `not_found` for one that was not accepted, `bad_request` for its arguments, `mcp_…` as the server
+    /// answers.
+    pub async fn notes(&self, wishes: &[PromptWish]) -> Result<Vec<Note>> {
+        self.servers.notes(wishes).await
     }
 
     pub(super) fn planning_request<'a>(
@@ -243,7 +258,7 @@ impl App {
         context: &'a Value,
         limits: &'a Limits,
     ) -> PlanningRequest<'a> {
-        PlanningRequest { task, context, catalog: &self.usable, limits, failed: None }
+        PlanningRequest { task, context, catalog: &self.usable, limits, notes: &[], failed: None }
     }
 
     fn planner_settings(&self) -> PlannerSettings {

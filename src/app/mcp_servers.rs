@@ -7,10 +7,14 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::config::Config;
+use super::planning::PromptWish;
 use crate::base::{Effect, Error, ErrorCode, Result, ToolFailure};
 use crate::bus::Tool;
 use crate::catalog::ToolSpec;
-use crate::tools::mcp::{Accepted, Change, McpConnection, McpServerSettings, McpTool, Refused};
+use crate::planner::Note;
+use crate::tools::mcp::{
+    Accepted, AcceptedPrompt, Change, McpConnection, McpServerSettings, McpTool, Refused,
+};
 
 /// The servers, none of them started.
 pub(super) struct McpServers(BTreeMap<String, (Arc<McpConnection>, Accepted)>);
@@ -28,6 +32,19 @@ pub struct OfferedTool {
     pub description: Option<String>,
 }
 
+/// One prompt of a server, as it is shown to who accepts it.
+#[derive(Debug, Clone, Serialize)]
+pub struct OfferedPrompt {
+    /// The name it is asked for by.
+    pub name: String,
+    /// How it differs from what was accepted before.
+    pub change: Change,
+    /// What it can be given; those that have to be first.
+    pub arguments: Vec<String>,
+    /// What it is for, in the server's words.
+    pub description: Option<String>,
+}
+
 /// What a server offers.
 #[derive(Debug, Clone, Serialize)]
 pub struct McpOffer {
@@ -35,6 +52,8 @@ pub struct McpOffer {
     pub server: String,
     /// Its tools.
     pub tools: Vec<OfferedTool>,
+    /// Its prompts.
+    pub prompts: Vec<OfferedPrompt>,
     /// What cannot be taken.
     pub refused: Vec<Refused>,
     /// Whether it is accepted now.
@@ -76,6 +95,41 @@ impl McpServers {
             Ok((name.clone(), (Arc::new(McpConnection::new(settings.clone())), accepted)))
         };
         config.mcp.iter().map(server).collect::<Result<_>>().map(Self)
+    }
+
+    /// The texts of prompts, each asked of its server now.
+    ///
+    /// # Errors
+    /// `not_found` for a prompt that was not accepted; `bad_request` for arguments it does not take or
+    /// lacks; as [`McpConnection::prompt`].
+    pub(super) async fn notes(&self, wishes: &[PromptWish]) -> Result<Vec<Note>> {
+        let mut notes = Vec::new();
+        for wish in wishes {
+            let (connection, prompt) = self.prompt(&wish.name)?;
+            check_arguments(wish, prompt)?;
+            let arguments =
+                wish.arguments.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
+            let text = connection.prompt(prompt, arguments).await.map_err(|failure| error_of(&failure))?;
+            notes.push(Note { from: wish.name.clone(), text });
+        }
+        Ok(notes)
+    }
+
+    fn prompt(&self, wanted: &str) -> Result<(&McpConnection, &AcceptedPrompt)> {
+        let found = wanted.split_once('.').and_then(|(server, name)| {
+            let (connection, accepted) = self.0.get(server)?;
+            Some((&**connection, accepted.prompts.iter().find(|prompt| prompt.name == name)?))
+        });
+        found.ok_or_else(|| {
+            let of = |(server, (_, accepted)): (&String, &(Arc<McpConnection>, Accepted))| -> Vec<String> {
+                accepted.prompts.iter().map(|prompt| format!("{server}.{}", prompt.name)).collect()
+            };
+            let known = self.0.iter().flat_map(of).collect::<Vec<_>>().join(", ");
+            let known = if known.is_empty() { "none".to_owned() } else { known };
+            Error::new(ErrorCode::NotFound, format!("no prompt `{wanted}` was accepted")).with_help(format!(
+                "the prompts are: {known}; `luaplan mcp accept NAME` takes those of a server"
+            ))
+        })
     }
 
     /// The tool behind `spec`.
@@ -122,10 +176,36 @@ pub async fn offer_of_mcp_server(config: &Config, name: &str, accept: bool) -> R
             })
         })
         .collect::<Result<_>>()?;
+    let prompts = offered
+        .prompt_changes(&before)
+        .into_iter()
+        .map(|(prompt, change)| {
+            let known = offered.prompts.iter().find(|offered| offered.name == prompt);
+            let mut arguments = known.map(|known| known.arguments.clone()).unwrap_or_default();
+            arguments.sort_by_key(|argument| !argument.required);
+            OfferedPrompt {
+                name: format!("{name}.{prompt}"),
+                change,
+                arguments: arguments.into_iter().map(|argument| argument.name).collect(),
+                description: known.map(|known| known.description.clone()),
+            }
+        })
+        .collect();
     if accept {
         offered.save(&path)?;
     }
-    Ok(McpOffer { server: name.to_owned(), tools, refused, accepted: accept })
+    Ok(McpOffer { server: name.to_owned(), tools, prompts, refused, accepted: accept })
+}
+
+fn check_arguments(wish: &PromptWish, prompt: &AcceptedPrompt) -> Result<()> {
+    let bad =
+        |what: String| Err(Error::new(ErrorCode::BadRequest, format!("the prompt `{}` {what}", wish.name)));
+    let known: Vec<&str> = prompt.arguments.iter().map(|argument| argument.name.as_str()).collect();
+    if let Some(other) = wish.arguments.keys().find(|name| !known.contains(&name.as_str())) {
+        return bad(format!("has no argument `{other}`; it has: {}", known.join(", ")));
+    }
+    let missing = prompt.arguments.iter().find(|one| one.required && !wish.arguments.contains_key(&one.name));
+    missing.map_or(Ok(()), |missing| bad(format!("needs the argument `{}`", missing.name)))
 }
 
 fn path(config: &Config, server: &str) -> PathBuf {

@@ -1,5 +1,6 @@
 //! The planning part of a run: a task becomes a checked plan, and again where its run failed.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::runs::Run;
@@ -19,6 +20,17 @@ pub struct PlanWishes {
     pub candidates: Option<u32>,
     /// A `*_test.lua` the plan must pass before it is taken.
     pub tests: Option<PathBuf>,
+    /// Prompts of MCP servers whose texts are put before the planner.
+    pub prompts: Vec<PromptWish>,
+}
+
+/// A prompt of an MCP server, and what it is given.
+#[derive(Debug, Clone)]
+pub struct PromptWish {
+    /// `SERVER.prompt`.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: BTreeMap<String, String>,
 }
 
 impl PlanWishes {
@@ -43,7 +55,9 @@ impl Run<'_> {
     /// A checked plan for the task.
     pub(super) async fn propose(&self, task: &str, context: &Value) -> Result<Proposal> {
         let limits = &self.request.limits;
-        self.plan(&self.app.planning_request(task, context, limits)).await
+        let notes = self.app.notes(&self.request.planning.prompts).await?;
+        let wanted = PlanningRequest { notes: &notes, ..self.app.planning_request(task, context, limits) };
+        self.plan(&wanted).await
     }
 
     async fn plan(&self, wanted: &PlanningRequest<'_>) -> Result<Proposal> {

@@ -108,16 +108,16 @@ fn adjusted(config: &Config, mut spec: ToolSpec) -> Option<ToolSpec> {
 /// # Errors
 /// `config_invalid` or `config_unknown_key`, naming the tool and key.
 pub fn check_tool_settings(config: &Config, environment: &Environment) -> Result<()> {
-    registry(config, environment, None).map(drop)
+    registry(config, environment, None, &McpServers::new(config)?).map(drop)
 }
 
 pub(super) fn registry(
     config: &Config,
     environment: &Environment,
     llm: Option<&Arc<dyn LlmClient>>,
+    servers: &McpServers,
 ) -> Result<Registry> {
     let mut registry = Registry::default();
-    let servers = McpServers::new(config)?;
     for spec in tool_catalog(config)?.iter() {
         registry.insert(match spec.kind {
             ToolKind::Mcp => servers.tool(spec)?,

@@ -16,6 +16,9 @@ pub struct PlanningOptions {
     /// Plan tests (`NAME_test.lua`) that the plan must pass before it is taken
     #[arg(long, value_name = "FILE")]
     pub tests: Option<PathBuf>,
+    /// Put the text of a prompt of an MCP server before the planner, as data: SERVER.prompt, or SERVER.prompt={"argument": "text"}; may be repeated
+    #[arg(long = "mcp-prompt", value_name = "NAME[=JSON]")]
+    pub mcp_prompts: Vec<String>,
 }
 
 /// `task`.

@@ -39,7 +39,7 @@ pub(super) async fn post_task(
         return Err(Error::new(ErrorCode::BadRequest, "`task` is empty").into());
     }
     state.app.require_model()?;
-    let planning = PlanWishes { candidates: body.candidates, tests: None };
+    let planning = PlanWishes { candidates: body.candidates, ..PlanWishes::default() };
     planning.validate()?;
     let wanted = Wanted {
         work: Work::Task(body.task),

@@ -165,7 +165,7 @@ impl McpServer {
             return Err(Error::new(ErrorCode::BadRequest, "`task` is empty"));
         }
         self.app().require_model()?;
-        let planning = PlanWishes { candidates, tests: None };
+        let planning = PlanWishes { candidates, ..PlanWishes::default() };
         planning.validate()?;
         Ok(planning)
     }

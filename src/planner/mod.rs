@@ -75,6 +75,8 @@ pub struct PlanningRequest<'a> {
     pub catalog: &'a Catalog,
     /// The limits the plan will run under.
     pub limits: &'a Limits,
+    /// Texts from elsewhere that a person chose: data, whatever they say.
+    pub notes: &'a [Note],
     /// The run that failed, where this is a new plan after one.
     pub failed: Option<&'a FailedRun>,
 }
@@ -87,6 +89,15 @@ impl PlanningRequest<'_> {
         Err(Error::new(ErrorCode::BadRequest, "the task is empty")
             .with_help("say in a sentence or two what is to be done"))
     }
+}
+
+/// A text from elsewhere that a person put before the planner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Where it comes from.
+    pub from: String,
+    /// What it says. Untrusted.
+    pub text: String,
 }
 
 /// A plan that passed the check.

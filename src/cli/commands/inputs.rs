@@ -1,11 +1,12 @@
 //! What commands take from files, standard input and flags.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
 use super::Session;
-use crate::app::PlanWishes;
 use crate::app::config::Config;
+use crate::app::{PlanWishes, PromptWish};
 use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Limits, Result, Value};
 use crate::cli::args::RunOptions;
 use crate::cli::exit;
@@ -87,10 +88,24 @@ pub(super) fn limits(config: &Config, options: &RunOptions) -> Result<Limits> {
     Ok(limits)
 }
 
-/// `--candidates` and `--tests`.
-pub(super) fn planning(session: &Session<'_>, options: &PlanningOptions) -> PlanWishes {
+/// `--candidates`, `--tests` and `--mcp-prompt`.
+pub(super) fn planning(session: &Session<'_>, options: &PlanningOptions) -> Result<PlanWishes> {
     let tests = options.tests.as_ref().map(|file| session.environment.working_dir.join(file));
-    PlanWishes { candidates: options.candidates, tests }
+    let prompts = options.mcp_prompts.iter().map(|text| prompt_wish(text)).collect::<Result<_>>()?;
+    Ok(PlanWishes { candidates: options.candidates, tests, prompts })
+}
+
+fn prompt_wish(text: &str) -> Result<PromptWish> {
+    let (name, arguments) = text.split_once('=').unwrap_or((text, "{}"));
+    let arguments: BTreeMap<String, String> = serde_json::from_str(arguments).map_err(|error| {
+        Error::new(
+            ErrorCode::Usage,
+            format!("--mcp-prompt {name}: the arguments are no object of texts: {error}"),
+        )
+        .with_help("write `--mcp-prompt 'crm.report={\"month\": \"May\"}'`")
+        .with_detail(exit::ARGUMENT, "--mcp-prompt")
+    })?;
+    Ok(PromptWish { name: name.trim().to_owned(), arguments })
 }
 
 fn unreadable(what: &str, error: &std::io::Error) -> Error {

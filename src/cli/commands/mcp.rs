@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Session;
 use crate::app::config::{Config, Environment, load};
-use crate::app::{ActiveRuns, App, AppParts, OfferedTool, offer_of_mcp_server};
+use crate::app::{ActiveRuns, App, AppParts, OfferedPrompt, OfferedTool, offer_of_mcp_server};
 use crate::base::{Effect, Error, ErrorCode, Result};
 use crate::cli::args::{McpAction, McpArgs};
 use crate::cli::exit;
@@ -59,6 +59,20 @@ async fn accept(session: &Session<'_>, config: &Config, name: &str, dry_run: boo
     };
     let headers = ["TOOL", "CHANGE", "EFFECT", "WHAT IT SAYS IT DOES"];
     output.line(table(&headers, offer.tools.iter().map(row).collect(), LastColumn::Cut));
+    if !offer.prompts.is_empty() {
+        let row = |prompt: &OfferedPrompt| {
+            let change = serde_json::to_value(prompt.change).unwrap_or_default();
+            vec![
+                prompt.name.clone(),
+                change.as_str().unwrap_or_default().to_owned(),
+                neutralize(&prompt.arguments.join(", ")).replace('\n', " "),
+                neutralize(prompt.description.as_deref().unwrap_or_default()).replace('\n', " "),
+            ]
+        };
+        let headers = ["PROMPT", "CHANGE", "ARGUMENTS", "WHAT IT IS FOR"];
+        output.line("");
+        output.line(table(&headers, offer.prompts.iter().map(row).collect(), LastColumn::Cut));
+    }
     for refused in &offer.refused {
         output.line(format_args!(
             "left out: {}: {}",

@@ -6,19 +6,22 @@ use serde_json::json;
 
 use super::{Session, inputs};
 use crate::app::{App, RunRequest, Work};
-use crate::base::{Error, ErrorCode, Limits, Result, RunId, Value};
+use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::bus::Circumstances;
 use crate::cli::exit;
 use crate::cli::planning_args::PlanArgs;
 use crate::cli::progress::EventPrinter;
 use crate::cli::signals::cancelled_by_signals;
+use crate::planner::Prompt;
 
 pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     let app = session.open().await?;
     let context = inputs::context_or_empty(session, args.context.as_deref())?;
     let limits = app.config().limits.clone();
+    let planning = inputs::planning(session, &args.planning)?;
     if args.print_prompt {
-        return print_prompt(session, &app, &args.task, &context, &limits);
+        let notes = app.notes(&planning.prompts).await?;
+        return print_prompt(session, &app.prompt(&args.task, &context, &limits, &notes)?);
     }
     refuse_existing(session, args)?;
     let printer = EventPrinter::new(session.output, false);
@@ -27,7 +30,7 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
         work: Work::Task(args.task.clone()),
         context: Some(context),
         context_name: None,
-        planning: inputs::planning(session, &args.planning),
+        planning,
         limits,
         circumstances: Circumstances::default(),
         handler: None,
@@ -49,14 +52,7 @@ fn refuse_existing(session: &Session<'_>, args: &PlanArgs) -> Result<()> {
 }
 
 /// Shows the prompt a task would be planned with.
-pub(super) fn print_prompt(
-    session: &Session<'_>,
-    app: &App,
-    task: &str,
-    context: &Value,
-    limits: &Limits,
-) -> Result<u8> {
-    let prompt = app.prompt(task, context, limits)?;
+pub(super) fn print_prompt(session: &Session<'_>, prompt: &Prompt) -> Result<u8> {
     if session.output.is_json() {
         session.output.data(&json!({
             "system": prompt.system,

@@ -5,28 +5,30 @@ use serde_json::json;
 use super::run::{self, execute, finish};
 use super::{Session, inputs, plan};
 use crate::app::{App, Work};
-use crate::base::{Limits, Result, Value};
+use crate::base::{Limits, Result};
 use crate::cli::exit;
 use crate::cli::planning_args::TaskArgs;
+use crate::planner::Prompt;
 
 pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     let app = session.open_for(&args.options).await?;
     let context = inputs::context_or_empty(session, args.options.context.as_deref())?;
     let limits = inputs::limits(app.config(), &args.options)?;
-    if args.print_prompt {
-        return plan::print_prompt(session, &app, &args.task, &context, &limits);
+    let planning = inputs::planning(session, &args.planning)?;
+    if args.print_prompt || args.dry_run {
+        let notes = app.notes(&planning.prompts).await?;
+        let prompt = app.prompt(&args.task, &context, &limits, &notes)?;
+        if args.print_prompt {
+            return plan::print_prompt(session, &prompt);
+        }
+        return dry_run(session, &app, &prompt, &limits);
     }
-    if args.dry_run {
-        return dry_run(session, &app, &args.task, &context, &limits);
-    }
-    let planning = inputs::planning(session, &args.planning);
     let outcome = execute(session, &app, Work::Task(args.task.clone()), &args.options, planning).await?;
     finish(session, &outcome, &args.options, None)
 }
 
 /// What planning would cost and the run could use. No model is asked.
-fn dry_run(session: &Session<'_>, app: &App, task: &str, context: &Value, limits: &Limits) -> Result<u8> {
-    let prompt = app.prompt(task, context, limits)?;
+fn dry_run(session: &Session<'_>, app: &App, prompt: &Prompt, limits: &Limits) -> Result<u8> {
     let model = app.require_model().is_ok().then(|| app.config().llm.name());
     let budget = &prompt.budget;
     if session.output.is_json() {

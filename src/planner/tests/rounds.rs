@@ -86,6 +86,7 @@ async fn plan_with(
         context: &context,
         catalog: &catalog,
         limits: &limits,
+        notes: &[],
         failed: failed.as_ref(),
     };
     let planner = Planner::new(Arc::clone(&client) as _, settings);

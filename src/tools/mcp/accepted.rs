@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use rmcp::model::Tool;
+use rmcp::model::{Prompt, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::content::canonical;
+use super::prompts::AcceptedPrompt;
 use super::settings::McpServerSettings;
 use crate::base::{ContentHash, Effect, Error, ErrorCode, Rate, Result};
 use crate::catalog::{ArgumentRole, CompiledParams, ToolKind, ToolSpec, plan_name};
@@ -35,6 +36,9 @@ pub struct Accepted {
     version: u32,
     /// The tools, in the server's order.
     pub tools: Vec<AcceptedTool>,
+    /// The prompts, in the server's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<AcceptedPrompt>,
 }
 
 /// One tool.
@@ -187,7 +191,7 @@ impl AcceptedTool {
 impl Accepted {
     /// What a server offers, and what of it cannot be taken.
     #[must_use]
-    pub fn offered(tools: &[Tool], has_resources: bool) -> (Self, Vec<Refused>) {
+    pub fn offered(tools: &[Tool], prompts: &[Prompt], has_resources: bool) -> (Self, Vec<Refused>) {
         let (mut taken, mut refused): (Vec<AcceptedTool>, Vec<Refused>) = (Vec::new(), Vec::new());
         for tool in tools {
             let name = plan_name(&tool.name);
@@ -208,23 +212,23 @@ impl Accepted {
         if has_resources && taken.iter().all(|tool| tool.name != READ) {
             taken.push(AcceptedTool::resources());
         }
-        (Self { version: VERSION, tools: taken }, refused)
+        let (prompts, not_taken) = AcceptedPrompt::offered(prompts);
+        refused.extend(not_taken);
+        (Self { version: VERSION, tools: taken, prompts }, refused)
     }
 
     /// Each tool of `self` and of `before`, and how it differs.
     #[must_use]
     pub fn changes(&self, before: &Self) -> Vec<(String, Change)> {
-        let of = |all: &Self, name: &str| all.tools.iter().find(|tool| tool.name == name).cloned();
-        let now = self.tools.iter().map(|tool| {
-            let change = match of(before, &tool.name) {
-                None => Change::New,
-                Some(old) if old.hash == tool.hash => Change::Same,
-                Some(_) => Change::Changed,
-            };
-            (tool.name.clone(), change)
-        });
-        let gone = before.tools.iter().filter(|tool| of(self, &tool.name).is_none());
-        now.chain(gone.map(|tool| (tool.name.clone(), Change::Gone))).collect()
+        let of = |all: &Self| all.tools.iter().map(|tool| (tool.name.clone(), tool.hash.clone())).collect();
+        differences(of(self), of(before))
+    }
+
+    /// As [`Accepted::changes`], of prompts.
+    #[must_use]
+    pub fn prompt_changes(&self, before: &Self) -> Vec<(String, Change)> {
+        let of = |all: &Self| all.prompts.iter().map(|one| (one.name.clone(), one.hash.clone())).collect();
+        differences(of(self), of(before))
     }
 
     /// Reads what was accepted; nothing where nothing was.
@@ -265,6 +269,26 @@ impl Accepted {
         std::fs::write(&next, text + "\n").map_err(unwritable)?;
         std::fs::rename(&next, path).map_err(unwritable)
     }
+}
+
+fn differences(now: Vec<(String, ContentHash)>, before: Vec<(String, ContentHash)>) -> Vec<(String, Change)> {
+    let hash_in = |all: &[(String, ContentHash)], name: &str| {
+        all.iter().find(|(known, _)| known == name).map(|(_, hash)| hash.clone())
+    };
+    let gone: Vec<(String, Change)> = before
+        .iter()
+        .filter(|(name, _)| hash_in(&now, name).is_none())
+        .map(|(name, _)| (name.clone(), Change::Gone))
+        .collect();
+    let change = |(name, hash): (String, ContentHash)| {
+        let change = match hash_in(&before, &name) {
+            None => Change::New,
+            Some(old) if old == hash => Change::Same,
+            Some(_) => Change::Changed,
+        };
+        (name, change)
+    };
+    now.into_iter().map(change).chain(gone).collect()
 }
 
 /// Of everything a plan or a person is told of the tool; the order of keys does not matter.

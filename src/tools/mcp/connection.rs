@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ReadResourceRequestParams, ReadResourceResult,
-    Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse,
+    Prompt, ReadResourceRequestParams, ReadResourceResult, Tool,
 };
 use rmcp::service::{ClientInitializeError, Peer, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -23,6 +23,7 @@ use super::accepted::{Accepted, AcceptedTool, Refused, hash_of};
 use super::content::shown;
 use super::handler::Handler;
 use super::process::{Process, UNASKED_BYTES_MAX};
+use super::prompts::{self, AcceptedPrompt};
 use super::settings::{McpServerSettings, McpTransport};
 use crate::base::{ContentHash, ErrorCode, ToolFailure};
 
@@ -53,6 +54,8 @@ struct Running {
     service: RunningService<RoleClient, Handler>,
     handler: Handler,
     offered: HashMap<String, ContentHash>,
+    /// Once it was asked.
+    prompts: Option<HashMap<String, ContentHash>>,
     _process: Option<Process>,
 }
 
@@ -85,7 +88,8 @@ impl McpConnection {
         let has_resources =
             running.service.peer_info().is_some_and(|info| info.capabilities.resources.is_some());
         let tools = self.list(running).await?;
-        Ok(Accepted::offered(&tools, has_resources))
+        let prompts = self.list_prompts(running).await?;
+        Ok(Accepted::offered(&tools, &prompts, has_resources))
     }
 
     /// Calls a tool, where it is as it was accepted.
@@ -109,6 +113,57 @@ impl McpConnection {
     pub(super) async fn read(&self, uri: &str) -> Result<ReadResourceResult, ToolFailure> {
         let (peer, start) = self.peer(None).await?;
         self.settle(start, peer.read_resource(ReadResourceRequestParams::new(uri)).await).await
+    }
+
+    /// The text of a prompt, where it is as it was accepted.
+    ///
+    /// # Errors
+    /// `mcp_changed`; `mcp_result_invalid` for what cannot be put before a planner; `mcp_unavailable` and
+    /// `mcp_failed` as for tools.
+    pub async fn prompt(
+        &self,
+        prompt: &AcceptedPrompt,
+        arguments: serde_json::Map<String, Json>,
+    ) -> Result<String, ToolFailure> {
+        let (peer, start) = {
+            let mut state = self.state.lock().await;
+            let running = self.ready(&mut state).await?;
+            if running.handler.take_prompts_changed() || running.prompts.is_none() {
+                let prompts = self.list_prompts(running).await?;
+                let hashes = prompts.iter().map(|prompt| (prompt.name.clone(), prompts::hash_of(prompt)));
+                running.prompts = Some(hashes.collect());
+            }
+            if running.prompts.as_ref().and_then(|all| all.get(&prompt.original)) != Some(&prompt.hash) {
+                let server = self.name();
+                let message = format!(
+                    "the prompt `{server}.{}` is not what was accepted; look at it and accept it: `luaplan mcp accept {server}`",
+                    prompt.name
+                );
+                return Err(ToolFailure::new(ErrorCode::McpChanged, message));
+            }
+            self.allowance.store(UNASKED_BYTES_MAX, Ordering::Release);
+            (running.service.peer().clone(), state.starts)
+        };
+        let request = GetPromptRequestParams::new(prompt.original.clone()).with_arguments(arguments);
+        let asked = tokio::time::timeout(self.settings.start_timeout, peer.get_prompt_once(request)).await;
+        let answer = asked.map_err(|_| self.unavailable("the MCP server did not give its prompt in time"))?;
+        match self.settle(start, answer).await? {
+            GetPromptResponse::Complete(result) => prompts::text_of(&result),
+            _ => Err(self.failed("it asked for something in return for a prompt")),
+        }
+    }
+
+    async fn list_prompts(&self, running: &Running) -> Result<Vec<Prompt>, ToolFailure> {
+        if running.service.peer_info().is_none_or(|info| info.capabilities.prompts.is_none()) {
+            return Ok(Vec::new());
+        }
+        let listed =
+            tokio::time::timeout(self.settings.start_timeout, running.service.list_all_prompts()).await;
+        match listed {
+            Ok(Ok(prompts)) => Ok(prompts),
+            Ok(Err(error)) => Err(self.broken(&error)),
+            Err(_) => Err(self.unavailable("the MCP server did not say what prompts it has")),
+        }
     }
 
     /// Whom to ask, and in which of its lives.
@@ -208,7 +263,7 @@ impl McpConnection {
                 (handler.clone().serve(transport).await.map_err(|error| refused(&cause(&error)))?, None)
             }
         };
-        Ok(Running { service, handler, offered: HashMap::new(), _process: process })
+        Ok(Running { service, handler, offered: HashMap::new(), prompts: None, _process: process })
     }
 
     async fn list(&self, running: &Running) -> Result<Vec<Tool>, ToolFailure> {

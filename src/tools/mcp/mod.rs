@@ -10,6 +10,7 @@ mod connection;
 mod content;
 mod handler;
 mod process;
+mod prompts;
 mod settings;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use serde_json::Value as Json;
 
 pub use accepted::{Accepted, AcceptedTool, Change, Refused};
 pub use connection::McpConnection;
+pub use prompts::{AcceptedArgument, AcceptedPrompt};
 pub use settings::{McpServerSettings, McpTransport};
 
 use crate::base::{CallOutcome, ErrorCode, ToolFailure};

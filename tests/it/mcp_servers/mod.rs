@@ -1,6 +1,7 @@
 //! Tools of MCP servers in plans: a small server that behaves well and badly, and real ones.
 
 mod hostile;
+mod prompts;
 mod real;
 mod remote;
 mod small;

@@ -91,7 +91,7 @@ async fn plan_with(
     let context = json!({"customer": {"id": IN_CONTEXT, "notes": [IN_CONTEXT, {"deep": IN_CONTEXT}]}});
     let request = RunRequest {
         context: Some(Value::from_json(context).unwrap()),
-        planning: PlanWishes { candidates: Some(candidates), tests: None },
+        planning: PlanWishes { candidates: Some(candidates), ..PlanWishes::default() },
         ..bench.request(Work::Task("Report on the users.".to_owned()))
     };
     let outcome = bench.app.run(request).await;

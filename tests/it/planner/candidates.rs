@@ -167,6 +167,7 @@ async fn best_of(
         context: &context,
         catalog: &catalog,
         limits: &limits,
+        notes: &[],
         failed: None,
     };
     let check = |source: &str| luaplan::plan::check(source, "plan", &catalog, &limits);

@@ -99,6 +99,7 @@ async fn plan(client: Arc<dyn LlmClient>, settings: PlannerSettings) -> Outcome 
         context: &context,
         catalog: &catalog,
         limits: &limits,
+        notes: &[],
         failed: None,
     };
     let check = |source: &str| luaplan::plan::check(source, "plan", &catalog, &limits);

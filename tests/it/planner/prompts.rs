@@ -71,6 +71,7 @@ fn prompt(case: &Json) -> Prompt {
         context: &context,
         catalog: &catalog,
         limits: &limits,
+        notes: &[],
         failed: failed.as_ref(),
     };
     Planner::prompt(&settings, &request).unwrap()

@@ -102,6 +102,7 @@ async fn rounds(plan: &Plan) -> Option<u32> {
         context: &context,
         catalog: &catalog,
         limits: &limits,
+        notes: &[],
         failed: None,
     };
     let check = |source: &str| {
