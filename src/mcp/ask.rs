@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolResponse, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-    InputRequest, InputRequiredResult, InputResponses, ProtocolVersion,
+    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
+    InputRequiredResult, InputResponses, ProtocolVersion,
 };
 use rmcp::service::RequestContext;
 use serde_json::{Value as Json, json};
@@ -36,7 +36,7 @@ pub(super) enum Asked {
     /// Something was decided: the run can go on.
     Decided,
     /// The client has to be asked by an answer to its call.
-    ByAnswer(CallToolResponse),
+    ByAnswer(Box<InputRequiredResult>),
     /// Nobody can be asked here, or nobody decided.
     Nothing,
 }
@@ -71,7 +71,7 @@ impl McpServer {
                 .map(|(id, question)| (id, InputRequest::Elicitation(ElicitRequest::new(question))))
                 .collect();
             let asked = InputRequiredResult::new(Some(requests), Some(run_id.to_string()));
-            return Ok(Asked::ByAnswer(asked.into()));
+            return Ok(Asked::ByAnswer(Box::new(asked)));
         }
         let mut decided = false;
         for (approval_id, question) in questions {

@@ -69,7 +69,7 @@ impl McpServer {
             };
             match asked {
                 Asked::Nothing => return Ok(ended(&outcome).into()),
-                Asked::ByAnswer(question) => return Ok(question),
+                Asked::ByAnswer(question) => return Ok((*question).into()),
                 Asked::Decided => run = self.go_on(run_id, progress).await?,
             }
         }
@@ -98,7 +98,7 @@ impl McpServer {
         if !self.app().pending_approvals(Some(&run_id)).await?.is_empty() {
             match self.ask(&run_id, context).await? {
                 Asked::Decided => {}
-                Asked::ByAnswer(question) => return Ok(question),
+                Asked::ByAnswer(question) => return Ok((*question).into()),
                 Asked::Nothing => return Err(still_waits(&run_id)),
             }
         }

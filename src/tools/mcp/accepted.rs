@@ -220,15 +220,19 @@ impl Accepted {
     /// Each tool of `self` and of `before`, and how it differs.
     #[must_use]
     pub fn changes(&self, before: &Self) -> Vec<(String, Change)> {
-        let of = |all: &Self| all.tools.iter().map(|tool| (tool.name.clone(), tool.hash.clone())).collect();
-        differences(of(self), of(before))
+        let of = |all: &Self| -> Vec<(String, ContentHash)> {
+            all.tools.iter().map(|tool| (tool.name.clone(), tool.hash.clone())).collect()
+        };
+        differences(of(self), &of(before))
     }
 
     /// As [`Accepted::changes`], of prompts.
     #[must_use]
     pub fn prompt_changes(&self, before: &Self) -> Vec<(String, Change)> {
-        let of = |all: &Self| all.prompts.iter().map(|one| (one.name.clone(), one.hash.clone())).collect();
-        differences(of(self), of(before))
+        let of = |all: &Self| -> Vec<(String, ContentHash)> {
+            all.prompts.iter().map(|one| (one.name.clone(), one.hash.clone())).collect()
+        };
+        differences(of(self), &of(before))
     }
 
     /// Reads what was accepted; nothing where nothing was.
@@ -271,7 +275,7 @@ impl Accepted {
     }
 }
 
-fn differences(now: Vec<(String, ContentHash)>, before: Vec<(String, ContentHash)>) -> Vec<(String, Change)> {
+fn differences(now: Vec<(String, ContentHash)>, before: &[(String, ContentHash)]) -> Vec<(String, Change)> {
     let hash_in = |all: &[(String, ContentHash)], name: &str| {
         all.iter().find(|(known, _)| known == name).map(|(_, hash)| hash.clone())
     };
@@ -281,7 +285,7 @@ fn differences(now: Vec<(String, ContentHash)>, before: Vec<(String, ContentHash
         .map(|(name, _)| (name.clone(), Change::Gone))
         .collect();
     let change = |(name, hash): (String, ContentHash)| {
-        let change = match hash_in(&before, &name) {
+        let change = match hash_in(before, &name) {
             None => Change::New,
             Some(old) if old == hash => Change::Same,
             Some(_) => Change::Changed,

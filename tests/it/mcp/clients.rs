@@ -53,6 +53,33 @@ async def main():
 asyncio.run(main())
 "#;
 
+/// A person who declines the first question and allows the second, over both forms of the protocol.
+const PYTHON_ASKED: &str = r#"
+import asyncio, json, sys
+from mcp import Client, StdioServerParameters, types
+
+PLAN = 'function run() local a = fetch_url("http://127.0.0.1:1/") return a.code end'
+
+async def use(target, mode):
+    asked = []
+    async def answer(context, params):
+        asked.append(params.message)
+        if len(asked) == 1:
+            return types.ElicitResult(action="decline")
+        return types.ElicitResult(action="accept", content={"decision": "once"})
+    async with Client(target, mode=mode, elicitation_callback=answer) as client:
+        denied = await client.call_tool("run_lua", {"program": PLAN})
+        allowed = await client.call_tool("run_lua", {"program": PLAN})
+    return {"asked": asked, "denied": denied.structured_content, "allowed": allowed.structured_content}
+
+async def main():
+    binary, folder, url = sys.argv[1:]
+    stdio = StdioServerParameters(command=binary, args=["mcp", "--dir", folder])
+    print(json.dumps([await use(target, mode) for target in (stdio, url) for mode in ("auto", "legacy")]))
+
+asyncio.run(main())
+"#;
+
 const TYPESCRIPT: &str = r#"
 import { pathToFileURL } from "node:url";
 const [modules, binary, folder, url] = process.argv.slice(2);
@@ -130,6 +157,32 @@ async fn the_python_sdk_works_with_it() {
     let mut command = Command::new(python);
     command.args(["-c", PYTHON, BINARY]).arg(folder.path()).arg(format!("{}/mcp", serving.client.base));
     judge(&output(&mut command).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_python_sdk_puts_questions_before_a_person() {
+    let Some(python) = variable("LUAPLAN_TEST_MCP_PYTHON") else {
+        say_skipped("the questions to the Python SDK, because LUAPLAN_TEST_MCP_PYTHON is not set");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let policy = "version = 1\n[[rule]]\nname = \"asks\"\ntool = \"fetch_url\"\ndecision = \"prompt\"\nreason = \"it leaves the machine\"\n";
+    std::fs::write(folder.path().join("policy.toml"), policy).unwrap();
+    let file = folder.path().join("policy.toml").display().to_string();
+    let config = format!("[policy]\nfile = {file:?}\n[tools.fetch_url]\nallow_hosts = [\"127.0.0.1:1\"]\n");
+    std::fs::write(folder.path().join("luaplan.toml"), config).unwrap();
+    let hosts = "tools.fetch_url.allow_hosts=[\"127.0.0.1:1\"]";
+    let serving = Serving::start(&[&format!("policy.file={file}"), hosts]).await;
+    let mut command = Command::new(python);
+    command.args(["-c", PYTHON_ASKED, BINARY]).arg(folder.path()).arg(format!("{}/mcp", serving.client.base));
+    let ways: Vec<Json> = serde_json::from_str(&output(&mut command).await).unwrap();
+    assert_eq!(ways.len(), 4);
+    for way in ways {
+        assert_eq!(way["denied"]["result"], "approval_denied", "{way}");
+        // It was allowed, and nobody listens there.
+        assert_eq!(way["allowed"]["result"], "fetch_failed", "{way}");
+        assert!(way["asked"][1].as_str().unwrap().contains("it leaves the machine"), "{way}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
