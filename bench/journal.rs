@@ -59,6 +59,9 @@ async fn run(world: &World, plan: &CheckedPlan, journal: &Arc<dyn JournalWrite>,
         owner: None,
         tenant: None,
         mode: None,
+        parent_run_id: None,
+        parent_call_id: None,
+        agent: None,
     };
     log.emit(started, Durability::Ordered).await.unwrap();
     let (source, plan_hash) = (plan.source().to_owned(), plan.hash().clone());

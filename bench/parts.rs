@@ -195,6 +195,7 @@ impl World {
             registry: Arc::clone(&self.registry),
             limiter: Arc::clone(&self.limiter),
             policy: Policy::registered_tools(),
+            wakes: std::collections::HashMap::new(),
             approvals: Approvals::default(),
             log: log.clone(),
             budget: Arc::new(RunBudget::new(limits(), 0)),

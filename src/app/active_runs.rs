@@ -10,8 +10,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
+use super::sleepers::Sleepers;
 use super::{App, ResumeRequest, RunRequest};
 use crate::base::{Error, ErrorCode, Result, RunId};
+use crate::bus::wake_at_of;
 use crate::engine::RunOutcome;
 
 /// A run under way: how to end it, and where its outcome will be.
@@ -37,6 +39,7 @@ pub struct ActiveRuns {
     app: Arc<App>,
     runs: Mutex<Runs>,
     ended: Notify,
+    sleepers: Arc<Sleepers>,
 }
 
 /// Under one lock, so that no run begins after the stop has counted them.
@@ -50,7 +53,7 @@ impl ActiveRuns {
     /// None are under way yet.
     #[must_use]
     pub fn new(app: Arc<App>) -> Self {
-        Self { app, runs: Mutex::default(), ended: Notify::new() }
+        Self { app, runs: Mutex::default(), ended: Notify::new(), sleepers: Arc::default() }
     }
 
     /// The application whose runs these are.
@@ -66,7 +69,7 @@ impl ActiveRuns {
     pub fn start(self: &Arc<Self>, request: RunRequest) -> Result<ActiveRun> {
         let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
         let app = self.app.clone();
-        self.in_background(run_id, cancel, async move { Some(app.run(request).await) })
+        self.in_background(run_id, cancel, async move { Some(app.run_to_rest(request).await) })
     }
 
     /// Goes on with a run in the background, once it is certain that it can.
@@ -74,6 +77,7 @@ impl ActiveRuns {
     /// # Errors
     /// As [`App::resume`] and [`ActiveRuns::start`].
     pub async fn resume(self: &Arc<Self>, request: ResumeRequest) -> Result<ActiveRun> {
+        let request = self.app.toward_root(request).await?;
         let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
         if self.active(&run_id).is_some() {
             return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")));
@@ -114,16 +118,21 @@ impl ActiveRuns {
             runs.active.insert(run_id.clone(), run.clone());
         }
         let span = tracing::info_span!("run", run_id = %run_id);
-        let place = Place { runs: self.clone(), run_id };
+        let place = Place { runs: self.clone(), run_id: run_id.clone() };
+        let runs = self.clone();
         tokio::spawn(
             async move {
                 tracing::info!("the run began");
                 let Some(outcome) = work.await else { return };
                 let code = outcome.error().map(|error| error.code().as_str());
                 tracing::info!(status = outcome.status().as_str(), code, "the run ended");
+                let wake_at = outcome.error().and_then(wake_at_of);
                 // Nobody waiting for the outcome is no fault.
                 let _ = sender.send(Some(Arc::new(outcome)));
                 drop(place);
+                if let Some(wake_at) = wake_at {
+                    runs.wake_later(run_id, wake_at);
+                }
             }
             .instrument(span),
         );
@@ -134,6 +143,10 @@ impl ActiveRuns {
     #[must_use]
     pub fn active(&self, run_id: &RunId) -> Option<ActiveRun> {
         self.lock().active.get(run_id).cloned()
+    }
+
+    pub(super) fn sleepers(&self) -> &Arc<Sleepers> {
+        &self.sleepers
     }
 
     /// Whether no run may begin any more.

@@ -25,11 +25,13 @@ use crate::planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
 use crate::sandbox::{LIBRARY_STUBS, VmPool};
 use crate::workers::{WorkerPool, WorkerProgram};
 
-/// Journal, tools, model and limits, put together by a configuration. Cheap to share.
+/// Journal, tools, model and limits, put together by a configuration. Cheap to clone; clones are the same
+/// application.
+#[derive(Clone)]
 pub struct App {
-    pub(super) config: Config,
+    pub(super) config: Arc<Config>,
     pub(super) catalog: Arc<Catalog>,
-    usable: Catalog,
+    pub(super) usable: Arc<Catalog>,
     pub(super) registry: Arc<Registry>,
     pub(super) servers: McpServers,
     pub(super) limiter: Arc<Limiter>,
@@ -42,8 +44,8 @@ pub struct App {
     pub(super) redactor: Arc<Redactor>,
     pub(super) hub: EventHub,
     pub(super) owners: Arc<Owners>,
-    pub(super) running: Mutex<HashMap<RunId, RunLog>>,
-    interrupting: AtomicBool,
+    pub(super) running: Arc<Mutex<HashMap<RunId, RunLog>>>,
+    pub(super) interrupting: Arc<AtomicBool>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) randomness: Arc<dyn Randomness>,
 }
@@ -97,7 +99,7 @@ impl App {
             None => journal.clone(),
         };
         Ok(Self {
-            usable: wiring::usable_tools(&config, &registry.catalog(), llm.is_some()),
+            usable: Arc::new(wiring::usable_tools(&config, &registry.catalog(), llm.is_some())),
             workers: wiring::workers(&config, parts.isolation, parts.worker_program, &registry.catalog()),
             vms: wiring::vms(&config, parts.isolation, &registry.catalog()),
             catalog: Arc::new(registry.catalog()),
@@ -110,11 +112,11 @@ impl App {
             redactor: Arc::new(wiring::redactor(&config, environment)),
             hub: EventHub::default(),
             owners: Arc::new(Owners::new(&config.data_dir)),
-            running: Mutex::default(),
-            interrupting: AtomicBool::new(false),
+            running: Arc::default(),
+            interrupting: Arc::default(),
             clock,
             randomness,
-            config,
+            config: Arc::new(config),
         })
     }
 

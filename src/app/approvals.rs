@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::App;
+use super::agents::family_of;
 use super::resume::circumstances_of;
 use super::run_report::no_such_run;
 use crate::base::{Error, ErrorCode, Result, RunId, Value};
@@ -224,11 +225,12 @@ pub async fn pending_approvals(
     journal: &dyn JournalRead,
     run_id: Option<&RunId>,
 ) -> Result<Vec<PendingApproval>> {
+    let all = run_id.is_none();
     let run_ids = match run_id {
         Some(run_id) => vec![run_id.clone()],
         None => {
             let mut run_ids = Vec::new();
-            for status in [RunStatus::Paused, RunStatus::Running] {
+            for status in [RunStatus::Paused, RunStatus::Running, RunStatus::Sleeping] {
                 let filter = RunFilter { status: Some(status), ..RunFilter::default() };
                 run_ids.extend(journal.runs(filter).await?.into_iter().map(|run| run.run_id));
             }
@@ -239,13 +241,17 @@ pub async fn pending_approvals(
     let mut pending = Vec::new();
     for run_id in run_ids {
         let state = known_run(journal, &run_id).await?;
-        pending.extend(state.pending_approvals().map(|request| PendingApproval {
-            run_id: run_id.clone(),
-            task: state.task.clone(),
-            plan_name: state.plan_name.clone(),
-            tenant: state.tenant.clone(),
-            request: request.clone(),
-        }));
+        // Of one run, those of the agents it waits for as well; of all runs, each is there itself.
+        let family = if all { vec![state] } else { family_of(journal, state).await? };
+        for state in &family {
+            pending.extend(state.pending_approvals().map(|request| PendingApproval {
+                run_id: state.run_id.clone(),
+                task: state.task.clone(),
+                plan_name: state.plan_name.clone(),
+                tenant: state.tenant.clone(),
+                request: request.clone(),
+            }));
+        }
     }
     Ok(pending)
 }
@@ -290,9 +296,16 @@ fn stale(approval_id: &str, first: &Record) -> Error {
 /// The pending request about the call `call_id` of a run.
 ///
 /// # Errors
-/// `not_found`, naming the calls that wait.
+/// `not_found`, naming the calls that wait; `bad_request` where it could be one of several runs.
 pub fn approval_of<'p>(pending: &'p [PendingApproval], call_id: &str) -> Result<&'p PendingApproval> {
-    pending.iter().find(|waits| waits.request.call_id.as_str() == call_id).ok_or_else(|| {
+    let mut meant = pending.iter().filter(|waits| waits.request.call_id.as_str() == call_id);
+    let first = meant.next();
+    if let (Some(_), Some(other)) = (first, meant.next()) {
+        let message = format!("call `{call_id}` waits in several runs, one of them {}", other.run_id);
+        return Err(Error::new(ErrorCode::BadRequest, message)
+            .with_help("name the run that the list shows above the call"));
+    }
+    first.ok_or_else(|| {
         let calls: Vec<&str> = pending.iter().map(|waits| waits.request.call_id.as_str()).collect();
         let help = match calls.as_slice() {
             [] => "no call of this run waits for an approval".to_owned(),

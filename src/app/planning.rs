@@ -7,6 +7,7 @@ use super::runs::Run;
 use super::trials::AppTrials;
 use super::{RunRequest, Work};
 use crate::base::{Effect, Error, ErrorCode, Result, Value};
+use crate::bus::Mode;
 use crate::engine::RunOutcome;
 use crate::journal::{CallEnd, CallState, Durability, EventBody, JournalRead as _};
 use crate::plan::CheckedPlan;
@@ -124,6 +125,27 @@ impl Run<'_> {
             ..self.app.planning_request(task, context, &self.request.limits)
         };
         self.plan(&request).await.ok().map(|proposal| proposal.plan)
+    }
+
+    /// Announces that an autonomous run begins to work by `plan`, after so many earlier ones.
+    pub(super) async fn tell_iteration(&self, earlier: u32, plan: &CheckedPlan) -> Result<()> {
+        if self.request.circumstances.mode != Mode::Autonomous {
+            return Ok(());
+        }
+        let iteration = EventBody::Iteration {
+            iteration: earlier + 1,
+            iterations_max: self.iterations_max(),
+            plan_hash: plan.hash().clone(),
+        };
+        self.log.emit(iteration, Durability::Queued).await
+    }
+
+    /// By how many plans at most the run works: a saved plan is the only one.
+    fn iterations_max(&self) -> u32 {
+        match self.request.work {
+            Work::Task(_) => self.replans_max() + 1,
+            Work::Plan { .. } => 1,
+        }
     }
 
     async fn failed_run(

@@ -9,10 +9,11 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::App;
+use super::replay_policy::{PolicyDifference, UnderPolicy, is_denied};
 use super::resume::{limits_of, recorded_source};
 use super::run_end::{ended_by_policy, failed};
 use crate::base::{CallOutcome, ContentHash, Error, ErrorCode, Limits, Result, RunId, ToolFailure, Value};
-use crate::bus::{CallHandler, RunBudget};
+use crate::bus::{CallHandler, Policy, RunBudget};
 use crate::catalog::{CallRequest, Catalog};
 use crate::engine::{
     DriveRequest, FromJournal, NothingMore, RecordedCalls, RecordedOutput, RunOutcome, arguments_as_recorded,
@@ -61,6 +62,9 @@ pub struct ReplayReport {
     pub replayed: Json,
     /// Calls answered from the journal.
     pub calls_answered: u64,
+    /// Calls that the policy given decides otherwise than they were decided.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policy: Vec<PolicyDifference>,
 }
 
 impl App {
@@ -73,6 +77,14 @@ impl App {
     /// `not_found`; `run_not_resumable` where the journal lacks what is needed; `check_refused` for a
     /// plan that may not run.
     pub async fn replay(&self, request: ReplayRequest) -> Result<ReplayReport> {
+        self.replay_as(request, None).await
+    }
+
+    pub(super) async fn replay_as(
+        &self,
+        request: ReplayRequest,
+        policy: Option<Policy>,
+    ) -> Result<ReplayReport> {
         let run_id = &request.run_id;
         let state = self.known_run(run_id).await?;
         let refused = |what: &str| {
@@ -99,7 +111,8 @@ impl App {
         let context = Value::from_exact_json(state.context.clone())?;
         let plan = self.checked(source, name, &limits, Some(&context))?;
         let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
-        let answers = Arc::new(self.answers(&state, &limits, request.with.is_some())?);
+        let is_other = request.with.is_some() || policy.is_some();
+        let answers = Arc::new(self.answers(&state, &limits, is_other, policy)?);
         let tools = self.catalog.names().map(str::to_owned).collect();
         let drive_request = DriveRequest {
             calls_before,
@@ -122,13 +135,27 @@ impl App {
         if let Some(named) = outcome.error().and_then(|error| ended_by_policy(error, &state.calls)) {
             outcome.result = Err(named);
         }
-        Ok(self.report(&state, &outcome, &answers, request.with.is_some()))
+        let mut report = self.report(&state, &outcome, &answers, is_other);
+        if let Some(under) = &answers.under {
+            report.policy = under.differences(&state, request.with.is_none());
+            if !report.policy.is_empty() {
+                report.differences.push(format!("{} call(s) are decided otherwise", report.policy.len()));
+                report.same = false;
+            }
+        }
+        Ok(report)
     }
 
-    fn answers(&self, state: &RunState, limits: &Limits, is_other_plan: bool) -> Result<Answers> {
-        let by: Arc<dyn CallHandler> = if is_other_plan {
+    fn answers(
+        &self,
+        state: &RunState,
+        limits: &Limits,
+        is_other: bool,
+        policy: Option<Policy>,
+    ) -> Result<Answers> {
+        let by: Arc<dyn CallHandler> = if is_other {
             Arc::new(ByArguments {
-                outcomes: Mutex::new(by_arguments(&state.calls)?),
+                outcomes: Mutex::new(by_arguments(&state.calls, policy.is_some())?),
                 catalog: self.catalog.clone(),
                 redactor: self.redactor.clone(),
             })
@@ -141,7 +168,11 @@ impl App {
                 next: Arc::new(NothingMore),
             })
         };
-        Ok(Answers { by, made: Mutex::default() })
+        let under = policy.map(|policy| {
+            Arc::new(UnderPolicy::new(policy, self.catalog.clone(), self.redactor.clone(), by.clone()))
+        });
+        let by = under.clone().map_or(by, |under| under);
+        Ok(Answers { by, under, made: Mutex::default() })
     }
 
     fn report(
@@ -186,6 +217,7 @@ impl App {
             recorded,
             replayed,
             calls_answered: made.len() as u64,
+            policy: Vec::new(),
         }
     }
 
@@ -290,6 +322,7 @@ impl<T> ByContent<T> {
 /// Answers, and keeps what was asked.
 struct Answers {
     by: Arc<dyn CallHandler>,
+    under: Option<Arc<UnderPolicy>>,
     made: Mutex<Vec<CallRequest>>,
 }
 
@@ -302,9 +335,9 @@ impl CallHandler for Answers {
     }
 }
 
-fn by_arguments(calls: &[CallState]) -> Result<ByContent<CallOutcome>> {
+fn by_arguments(calls: &[CallState], is_judged_anew: bool) -> Result<ByContent<CallOutcome>> {
     let mut outcomes = ByContent::default();
-    for call in calls {
+    for call in calls.iter().filter(|call| !is_judged_anew || !is_denied(call)) {
         if let Some(outcome) = RecordedCalls::of([call])?.only() {
             outcomes.put(call, outcome);
         }

@@ -6,14 +6,13 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::App;
+use super::agents::{AgentRun, belongs_to};
+use super::owner::Claim;
 use super::planning::PlanWishes;
-use super::run_end::CALLS_IN_DOUBT;
-use super::runs::{Past, Prepared, Run, RunRequest, Work};
-use crate::base::{
-    CallId, ContentHash, Effect, Error, ErrorCode, LimitName, Limits, Result, RunId, Usage, Value,
-};
-use crate::bus::{CallHandler, Circumstances};
-use crate::engine::{FromJournal, RecordedCalls, RecordedOutput, RunOutcome, has_redacted};
+use super::runs::{RunRequest, Work};
+use crate::base::{CallId, ContentHash, Effect, Error, ErrorCode, Limits, Result, RunId, Usage, Value};
+use crate::bus::{CALLS_IN_DOUBT, Circumstances};
+use crate::engine::{RunOutcome, has_redacted};
 use crate::journal::{
     CallState, Durability, EventBody, EventListener, JournalRead as _, Resolved, RunLog, RunState, RunStatus,
 };
@@ -59,16 +58,33 @@ impl App {
     /// mocked, or its journal lacks what is needed; `bad_request` for a resolution of a call that is
     /// not in doubt. How the run itself ended is in the outcome.
     pub async fn resume(&self, request: ResumeRequest) -> Result<RunOutcome> {
-        let taken_up = self.take_up(request).await?;
+        let (listeners, cancel) = (request.listeners.clone(), request.cancel.clone());
+        let outcome = self.resume_to_rest(request).await?;
+        Ok(self.sleep_out(outcome, &listeners, &cancel).await)
+    }
+
+    /// As [`App::resume`], but a run that sleeps comes back sleeping: whoever asked has it woken.
+    ///
+    /// # Errors
+    /// As [`App::resume`].
+    pub async fn resume_to_rest(&self, request: ResumeRequest) -> Result<RunOutcome> {
+        let taken_up = self.take_up(self.toward_root(request).await?).await?;
         Ok(self.go_on(taken_up).await)
     }
 
-    /// The first half of [`App::resume`]: makes the run this process's own and records what is known
-    /// now. What is taken up must go on.
+    /// The first half of [`App::resume_to_rest`]: makes the run this process's own and records what is
+    /// known now. What is taken up must go on.
     ///
     /// # Errors
-    /// As [`App::resume`]; the run is then as it was.
+    /// As [`App::resume`], and `run_not_resumable` for the run of an agent, which goes on with its caller;
+    /// the run is then as it was.
     pub async fn take_up(&self, request: ResumeRequest) -> Result<TakenUp> {
+        let state = self.known_run(&request.run_id).await?;
+        belongs_to(&state).map_or(Ok(()), Err)?;
+        self.take_up_own(request).await
+    }
+
+    pub(super) async fn take_up_own(&self, request: ResumeRequest) -> Result<TakenUp> {
         let log = self.run_log(&request.run_id, &request.listeners);
         let state = self.claim(&log, &request.resolutions).await?;
         let request =
@@ -76,17 +92,17 @@ impl App {
         Ok(TakenUp { request, log, state })
     }
 
-    /// The second half of [`App::resume`].
+    /// The second half of [`App::resume_to_rest`].
     pub async fn go_on(&self, taken_up: TakenUp) -> RunOutcome {
         let (listeners, cancel) = (taken_up.request.listeners.clone(), taken_up.request.cancel.clone());
-        let outcome = self.go_on_once(taken_up).await;
-        self.go_on_where_decided(outcome, &listeners, &cancel).await
+        let outcome = self.go_on_once(taken_up, None).await;
+        self.go_on_where_decided(outcome, &listeners, &cancel, None).await
     }
 
-    pub(super) async fn go_on_once(&self, taken_up: TakenUp) -> RunOutcome {
+    pub(super) async fn go_on_once(&self, taken_up: TakenUp, agent: Option<&AgentRun>) -> RunOutcome {
         let TakenUp { request, log, state } = taken_up;
         let Some(error) = self.must_ask(&state) else {
-            return self.carry_out(&request, &log, Some(state)).await;
+            return self.carry_out(&request, &log, Some(state), agent).await;
         };
         self.running().remove(&request.run_id);
         let paused = RunOutcome {
@@ -101,25 +117,11 @@ impl App {
 
     async fn claim(&self, log: &RunLog, resolutions: &[CallResolution]) -> Result<RunState> {
         let run_id = log.run_id();
-        let owners = Arc::clone(&self.owners);
-        let claim = tokio::task::spawn_blocking(move || owners.claim())
-            .await
-            .map_err(|error| Error::new(ErrorCode::Internal, format!("a thread broke off: {error}")))??;
+        let claim = self.claim_resumes().await?;
         let mut state = self.known_run(run_id).await?;
         self.may_resume(&state)?;
         run_request(&state)?;
-        // All are looked at before any is recorded: what is recorded cannot be taken back.
-        let events = resolutions
-            .iter()
-            .map(|resolution| self.resolution_event(&state, resolution))
-            .collect::<Result<Vec<_>>>()?;
-        for (resolution, event) in resolutions.iter().zip(events) {
-            log.emit(event, Durability::Ordered).await?;
-            let call = state.calls.iter_mut().find(|call| call.call_id.as_str() == resolution.call_id);
-            if let Some(call) = call {
-                call.resolved = Some(resolution.resolved.clone());
-            }
-        }
+        self.record_resolutions(log, &mut state, resolutions).await?;
         let resumed = EventBody::RunResumed {
             owner: Some(self.owners.mine()?.to_owned()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -131,6 +133,44 @@ impl App {
         Ok(state)
     }
 
+    /// The right to decide who goes on with a run, or ends it where it rests.
+    pub(super) async fn claim_resumes(&self) -> Result<Claim> {
+        let owners = Arc::clone(&self.owners);
+        tokio::task::spawn_blocking(move || owners.claim())
+            .await
+            .map_err(|error| Error::new(ErrorCode::Internal, format!("a thread broke off: {error}")))?
+    }
+
+    /// Records what came of calls in doubt, without going on.
+    pub(super) async fn resolve(&self, run_id: &RunId, resolutions: &[CallResolution]) -> Result<()> {
+        let claim = self.claim_resumes().await?;
+        let mut state = self.known_run(run_id).await?;
+        self.record_resolutions(&self.run_log(run_id, &[]), &mut state, resolutions).await?;
+        drop(claim);
+        Ok(())
+    }
+
+    async fn record_resolutions(
+        &self,
+        log: &RunLog,
+        state: &mut RunState,
+        resolutions: &[CallResolution],
+    ) -> Result<()> {
+        // All are looked at before any is recorded: what is recorded cannot be taken back.
+        let events = resolutions
+            .iter()
+            .map(|resolution| self.resolution_event(state, resolution))
+            .collect::<Result<Vec<_>>>()?;
+        for (resolution, event) in resolutions.iter().zip(events) {
+            log.emit(event, Durability::Ordered).await?;
+            let call = state.calls.iter_mut().find(|call| call.call_id.as_str() == resolution.call_id);
+            if let Some(call) = call {
+                call.resolved = Some(resolution.resolved.clone());
+            }
+        }
+        Ok(())
+    }
+
     fn may_resume(&self, state: &RunState) -> Result<()> {
         let run_id = &state.run_id;
         let refused =
@@ -139,10 +179,10 @@ impl App {
             return refused("was answered by mocks, whose answers are not on record");
         }
         match state.status {
-            RunStatus::Running if self.is_under_way(state) => {
+            RunStatus::Running | RunStatus::Sleeping if self.is_under_way(state) => {
                 return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")));
             }
-            RunStatus::Running | RunStatus::Paused => {}
+            RunStatus::Running | RunStatus::Sleeping | RunStatus::Paused => {}
             RunStatus::Failed if state.code.as_deref() == Some(ErrorCode::Interrupted.as_str()) => {}
             RunStatus::Failed | RunStatus::Succeeded | RunStatus::Cancelled => {
                 return refused(&format!("has ended: it is {}", state.status));
@@ -182,7 +222,8 @@ impl App {
         };
         let mut abandoned = Vec::new();
         for summary in self.journal.runs(filter).await?.into_iter().rev() {
-            if summary.mocked {
+            // The run of an agent goes on with the run that called it.
+            if summary.mocked || summary.parent.is_some() {
                 continue;
             }
             if let Some(state) = self.journal.run_state(&summary.run_id).await?
@@ -274,7 +315,7 @@ fn shown(call: &CallState) -> Json {
 }
 
 /// The request the run began with, from its records.
-fn run_request(state: &RunState) -> Result<RunRequest> {
+pub(super) fn run_request(state: &RunState) -> Result<RunRequest> {
     let plan_name = || state.plan_name.clone().unwrap_or_else(|| "plan".to_owned());
     let work = match (&state.task, &state.source) {
         (Some(task), _) => Work::Task(task.clone()),
@@ -326,57 +367,4 @@ pub(super) fn recorded_source(state: &RunState) -> Result<Option<(&str, &Content
         return Err(Error::new(ErrorCode::RunNotResumable, message));
     }
     Ok(Some((source, &accepted.plan_hash)))
-}
-
-impl Run<'_> {
-    /// The plan the run worked by before it was broken off; `None` where it had none yet.
-    pub(super) fn prepared_before(&self, context: &Value) -> Result<Option<Prepared>> {
-        let Some(state) = self.resumed else { return Ok(None) };
-        self.spend_again(state)?;
-        let Some((source, _)) = recorded_source(state)? else { return Ok(None) };
-        let Some(accepted) = &state.accepted else { return Ok(None) };
-        let name = state.plan_name.as_deref().unwrap_or("plan");
-        let plan = self.app.checked(source, name, &self.request.limits, Some(context))?;
-        let past = Past {
-            calls: RecordedCalls::of(&state.calls)?,
-            output: RecordedOutput { prints: accepted.prints, retries: accepted.retries },
-        };
-        Ok(Some(Prepared {
-            plan,
-            context: context.clone(),
-            calls_before: accepted.calls_before,
-            past: Some(past),
-            candidates: Vec::new(),
-        }))
-    }
-
-    /// Counts what is not asked for again: models, and the calls of earlier plans.
-    fn spend_again(&self, state: &RunState) -> Result<()> {
-        let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
-        let earlier = state.calls.iter().filter(|call| call.call_id.sequence() <= calls_before);
-        let (count, bytes) = earlier.fold((0, 0), |(count, bytes), call| {
-            (count + 1, bytes + call.end.as_ref().map_or(0, |end| end.result_bytes))
-        });
-        let spent = [
-            (LimitName::LlmTokens, state.llm_tokens),
-            (LimitName::LlmCost, state.llm_cost_micro_usd),
-            (LimitName::ToolCalls, count),
-            (LimitName::ResultBytes, bytes),
-        ];
-        spent.into_iter().try_for_each(|(name, amount)| self.budget.spend(name, amount))
-    }
-
-    pub(super) fn answering_from(
-        &self,
-        calls: RecordedCalls,
-        next: Arc<dyn CallHandler>,
-    ) -> Arc<dyn CallHandler> {
-        Arc::new(FromJournal {
-            calls,
-            catalog: self.app.catalog.clone(),
-            redactor: self.app.redactor.clone(),
-            budget: self.budget.clone(),
-            next,
-        })
-    }
 }

@@ -3,18 +3,14 @@
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
+use super::agents::{AgentRun, family_of};
 use super::{App, ResumeRequest};
-use crate::base::{Error, ErrorCode, Usage};
+use crate::base::{Error, ErrorCode, Result, RunId, Usage};
+use crate::bus::{APPROVALS, CALLS_IN_DOUBT, wake_at_of};
 use crate::engine::RunOutcome;
 use crate::journal::{
     CallState, Durability, EventBody, EventListener, JournalRead as _, RunLog, RunState, RunStatus,
 };
-
-/// The detail of an error that names the calls in doubt.
-pub(super) const CALLS_IN_DOUBT: &str = "calls_in_doubt";
-
-/// The detail of an error that names the requests for approval.
-pub(super) const APPROVALS: &str = "approvals";
 
 impl App {
     /// The outcome of a run that a denial ended, under the denial's code.
@@ -36,15 +32,18 @@ impl App {
         mut outcome: RunOutcome,
         listeners: &[EventListener],
         cancel: &CancellationToken,
+        agent: Option<&AgentRun>,
     ) -> RunOutcome {
         loop {
             let waits = outcome.error().is_some_and(|error| error.code() == ErrorCode::ApprovalRequired);
             if !waits || cancel.is_cancelled() {
                 return outcome;
             }
-            let state = self.journal.run_state(&outcome.run_id).await;
-            let asks = |state: &RunState| state.pending_approvals().next().is_some();
-            if !matches!(state, Ok(Some(state)) if state.status == RunStatus::Paused && !asks(&state)) {
+            let asks = match self.journal.run_state(&outcome.run_id).await {
+                Ok(Some(state)) if state.status == RunStatus::Paused => self.asks_somebody(state).await,
+                _ => Ok(true),
+            };
+            if !matches!(asks, Ok(false)) {
                 return outcome;
             }
             let request = ResumeRequest {
@@ -53,12 +52,75 @@ impl App {
                 listeners: listeners.to_vec(),
                 cancel: cancel.clone(),
             };
-            outcome = match self.take_up(request).await {
-                Ok(taken_up) => self.go_on_once(taken_up).await,
+            outcome = match self.take_up_own(request).await {
+                Ok(taken_up) => self.go_on_once(taken_up, agent).await,
                 // Whoever decided was first.
                 Err(_) => return outcome,
             };
         }
+    }
+
+    /// Whether a run, or one of an agent that it waits for, asks something nobody has decided.
+    async fn asks_somebody(&self, state: RunState) -> Result<bool> {
+        let family = family_of(&*self.journal, state).await?;
+        Ok(family.iter().any(|state| state.pending_approvals().next().is_some()))
+    }
+
+    /// Waits while a run sleeps, and goes on with it. A run that is cancelled meanwhile ends so.
+    pub(super) async fn sleep_out(
+        &self,
+        mut outcome: RunOutcome,
+        listeners: &[EventListener],
+        cancel: &CancellationToken,
+    ) -> RunOutcome {
+        while let Some(wake_at) = outcome.error().and_then(wake_at_of) {
+            let is_cancelled = tokio::select! {
+                biased;
+                () = cancel.cancelled() => true,
+                () = self.sleep_until(wake_at) => false,
+            };
+            if is_cancelled {
+                if self.cancel_at_rest(&outcome.run_id).await.is_ok() {
+                    outcome.result = Err(Error::new(ErrorCode::Cancelled, "the run was cancelled"));
+                }
+                return outcome;
+            }
+            let request = ResumeRequest {
+                run_id: outcome.run_id.clone(),
+                resolutions: Vec::new(),
+                listeners: listeners.to_vec(),
+                cancel: cancel.clone(),
+            };
+            outcome = match self.resume_to_rest(request).await {
+                Ok(outcome) => outcome,
+                // Somebody else woke it first, or ended it.
+                Err(_) => return outcome,
+            };
+        }
+        outcome
+    }
+
+    /// Ends a run that sleeps or waits for a person.
+    ///
+    /// # Errors
+    /// `not_found`; `run_not_active` where it is in no such state, or another process will wake it.
+    pub async fn cancel_at_rest(&self, run_id: &RunId) -> Result<()> {
+        let claim = self.claim_resumes().await?;
+        let state = self.known_run(run_id).await?;
+        let is_elsewhere = state.status == RunStatus::Sleeping && self.is_under_way(&state);
+        if is_elsewhere || !matches!(state.status, RunStatus::Sleeping | RunStatus::Paused) {
+            let message = format!("run {run_id} is {} and not under way in this process", state.status);
+            return Err(Error::new(ErrorCode::RunNotActive, message));
+        }
+        if let Some(parent) = &state.parent {
+            let message = format!("run {run_id} is that of an agent, called by run {}", parent.run_id);
+            return Err(
+                Error::new(ErrorCode::RunNotActive, message).with_help("cancel the run that called it")
+            );
+        }
+        self.cancel_family(&state).await?;
+        drop(claim);
+        Ok(())
     }
 
     /// Records how a run ended, or that it waits.
@@ -74,6 +136,9 @@ impl App {
             },
             (Err(error), RunStatus::Cancelled) => {
                 EventBody::RunCancelled { reason: error.message().into(), usage: outcome.usage }
+            }
+            (Err(error), RunStatus::Sleeping) => {
+                EventBody::RunSleeping { wake_at: wake_at_of(error).unwrap_or_else(|| log.clock().now()) }
             }
             (Err(error), RunStatus::Paused) => EventBody::RunPaused {
                 reason: error.message().into(),

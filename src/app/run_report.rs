@@ -123,7 +123,8 @@ impl ActiveRuns {
         }
     }
 
-    /// Tells a run to end; calls under way are journaled as cut.
+    /// Tells a run to end; calls under way are journaled as cut. One that sleeps or waits for a person has
+    /// ended when this comes back.
     ///
     /// # Errors
     /// `not_found`; `run_not_active` where it has ended or another process runs it.
@@ -132,8 +133,7 @@ impl ActiveRuns {
             if self.app().journal().run_summary(run_id).await?.is_none() {
                 return Err(no_such_run(run_id));
             }
-            let message = format!("run {run_id} is not under way in this process");
-            return Err(Error::new(ErrorCode::RunNotActive, message));
+            return self.app().cancel_at_rest(run_id).await;
         };
         run.cancel.cancel();
         Ok(())

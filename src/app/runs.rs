@@ -7,16 +7,18 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::App;
+use super::agents::AgentRun;
 use super::application::{accept, findings_json};
-use super::origins::PlanOrigins;
+use super::past::Prepared;
 use super::planning::PlanWishes;
+use super::resume::run_request;
 use super::run_end::{failed, limit_hit};
 use crate::base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, RunId, Usage, Value};
-use crate::bus::{Approvals, Bus, BusParts, CallHandler, Circumstances, Mode, RunBudget};
-use crate::engine::{DriveRequest, PhaseEvent, RecordedCalls, RecordedOutput, RunOutcome, RunPhase, drive};
+use crate::bus::{CallHandler, Circumstances, Mode, RunBudget};
+use crate::engine::{PhaseEvent, RunOutcome, RunPhase, has_redacted};
 use crate::journal::{
-    ContextStore as _, Durability, EventBody, EventListener, NewContext, RunLog, RunState, RunStatus,
-    check_context_name,
+    ContextStore as _, Durability, EventBody, EventListener, MemoryJournal, NewContext, RunLog, RunState,
+    RunStatus, check_context_name,
 };
 use crate::plan::CheckedPlan;
 use crate::planner::Proposal;
@@ -60,12 +62,20 @@ pub struct RunRequest {
 }
 
 impl App {
-    /// Runs to the end. What went wrong is in the outcome and in the journal.
+    /// Runs to the end, sleeps included, during which nothing of the run is held; a run that needs a person
+    /// comes back paused. What went wrong is in the outcome and in the journal.
     pub async fn run(&self, request: RunRequest) -> RunOutcome {
+        let (listeners, cancel) = (request.listeners.clone(), request.cancel.clone());
+        let outcome = self.run_to_rest(request).await;
+        self.sleep_out(outcome, &listeners, &cancel).await
+    }
+
+    /// As [`App::run`], but a run that sleeps comes back sleeping: whoever asked has it woken.
+    pub async fn run_to_rest(&self, request: RunRequest) -> RunOutcome {
         let log = self.run_log(&request.run_id, &request.listeners);
         self.running().insert(request.run_id.clone(), log.clone());
-        let outcome = self.carry_out(&request, &log, None).await;
-        self.go_on_where_decided(outcome, &request.listeners, &request.cancel).await
+        let outcome = self.carry_out(&request, &log, None, None).await;
+        self.go_on_where_decided(outcome, &request.listeners, &request.cancel, None).await
     }
 
     /// Runs to the end from wherever it is.
@@ -74,10 +84,15 @@ impl App {
         request: &RunRequest,
         log: &RunLog,
         resumed: Option<RunState>,
+        agent: Option<&AgentRun>,
     ) -> RunOutcome {
         let started = Instant::now();
-        let budget = Arc::new(RunBudget::new(request.limits.clone(), 0));
-        let run = Run { app: self, request, log, budget: &budget, started, resumed: resumed.as_ref() };
+        let limits = request.limits.clone();
+        let budget = Arc::new(match agent {
+            Some(agent) => RunBudget::nested(limits, &agent.budget),
+            None => RunBudget::new(limits, 0),
+        });
+        let run = Run { app: self, request, log, budget: &budget, started, resumed: resumed.as_ref(), agent };
         let mut outcome = run.go().await;
         if outcome.status() == RunStatus::Cancelled && self.is_interrupting() {
             let message = "the process was asked to stop while the run was going";
@@ -87,6 +102,8 @@ impl App {
         let wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         outcome.usage = Usage {
             wall_ms,
+            // The calls of agents' runs are those of the run that called them too.
+            tool_calls: outcome.usage.tool_calls.max(budget.used(LimitName::ToolCalls)),
             result_bytes: budget.used(LimitName::ResultBytes),
             llm_tokens: budget.used(LimitName::LlmTokens),
             llm_cost_micro_usd: budget.used(LimitName::LlmCost),
@@ -102,8 +119,15 @@ impl App {
     pub async fn propose(&self, request: &RunRequest) -> Result<Proposal> {
         let log = self.run_log(&request.run_id, &request.listeners);
         let budget = Arc::new(RunBudget::new(request.limits.clone(), 0));
-        let run =
-            Run { app: self, request, log: &log, budget: &budget, started: Instant::now(), resumed: None };
+        let run = Run {
+            app: self,
+            request,
+            log: &log,
+            budget: &budget,
+            started: Instant::now(),
+            resumed: None,
+            agent: None,
+        };
         let Work::Task(task) = &request.work else {
             return Err(Error::new(ErrorCode::BadRequest, "only a task can be planned"));
         };
@@ -120,6 +144,37 @@ impl App {
         }
         log.emit(end, Durability::Forced).await?;
         proposed
+    }
+
+    /// A plan for the task of a recorded run, by the model that is configured now. Nothing is recorded.
+    ///
+    /// # Errors
+    /// `not_found`; `run_not_resumable` where the run had no task or its journal lacks what is needed; else
+    /// as [`App::propose`].
+    pub async fn plan_again(&self, run_id: &RunId, cancel: CancellationToken) -> Result<Proposal> {
+        let state = self.known_run(run_id).await?;
+        let refused = |what: &str| Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}"));
+        if has_redacted(&state.context) {
+            return Err(refused("began with a secret in its context, which is not in the journal"));
+        }
+        let request = RunRequest { cancel, ..run_request(&state)? };
+        let Work::Task(task) = &request.work else {
+            return Err(refused("was that of a saved plan, not of a task that can be planned again")
+                .with_help("give another plan with `--with`"));
+        };
+        let log = RunLog::new(
+            run_id.clone(),
+            Arc::new(MemoryJournal::default()),
+            self.clock.clone(),
+            self.randomness.clone(),
+            self.redactor.clone(),
+            Vec::new(),
+        );
+        let budget = Arc::new(RunBudget::new(request.limits.clone(), 0));
+        let (app, started) = (self, Instant::now());
+        let run =
+            Run { app, request: &request, log: &log, budget: &budget, started, resumed: None, agent: None };
+        run.propose(task, &run.context().await?).await
     }
 
     pub(super) fn run_log(&self, run_id: &RunId, listeners: &[EventListener]) -> RunLog {
@@ -145,22 +200,8 @@ pub(super) struct Run<'a> {
     pub(super) started: Instant,
     /// What it came to before, where it goes on.
     pub(super) resumed: Option<&'a RunState>,
-}
-
-/// A plan that may run, and what is on record of it.
-pub(super) struct Prepared {
-    pub(super) plan: CheckedPlan,
-    pub(super) context: Value,
-    pub(super) calls_before: u64,
-    pub(super) past: Option<Past>,
-    /// How the candidates for the plan were judged.
-    pub(super) candidates: Vec<Json>,
-}
-
-/// What a plan did before its run was broken off.
-pub(super) struct Past {
-    pub(super) calls: RecordedCalls,
-    pub(super) output: RecordedOutput,
+    /// What called it, where it is the run of an agent.
+    pub(super) agent: Option<&'a AgentRun>,
 }
 
 impl Run<'_> {
@@ -170,13 +211,22 @@ impl Run<'_> {
             Err(error) => return self.ended_early(error),
         };
         let Prepared { mut plan, context, calls_before, past, candidates } = prepared;
+        let replanned = self.resumed.map_or(0, |state| state.replans);
+        if past.is_none()
+            && let Err(error) = self.tell_iteration(replanned, &plan).await
+        {
+            return self.ended_early(error);
+        }
         let mut outcome = self.drive(plan.clone(), context.clone(), calls_before, past).await;
         let mut calls_told = 0;
-        for attempt in 1..=self.replans_max() {
+        for attempt in replanned + 1..=self.replans_max() {
             let Some(better) = self.replan(attempt, &mut calls_told, &plan, &context, &outcome).await else {
                 break;
             };
             plan = better;
+            if let Err(error) = self.tell_iteration(attempt, &plan).await {
+                return self.ended_early(error);
+            }
             let before = outcome.usage;
             outcome = self.drive(plan.clone(), context.clone(), before.tool_calls, None).await;
             outcome.usage.instructions += before.instructions;
@@ -205,7 +255,7 @@ impl Run<'_> {
     async fn prepare(&self) -> Result<Prepared> {
         let context = self.context().await?;
         let begins = self.resumed.is_none();
-        if let Some(prepared) = self.prepared_before(&context)? {
+        if let Some(prepared) = self.prepared_before(&context).await? {
             return Ok(prepared);
         }
         let mut candidates = Vec::new();
@@ -288,6 +338,9 @@ impl Run<'_> {
             owner: Some(self.app.owners.mine()?.to_owned()),
             tenant: Some(self.request.circumstances.tenant.clone()),
             mode: Some(self.request.circumstances.mode.to_string()),
+            parent_run_id: self.agent.map(|agent| agent.parent_run_id.clone()),
+            parent_call_id: self.agent.map(|agent| agent.parent_call_id.clone()),
+            agent: self.agent.map(|agent| agent.name.clone()),
         };
         self.log.emit(body, Durability::Ordered).await
     }
@@ -311,66 +364,7 @@ impl Run<'_> {
         accept(report, source, &self.request.limits)
     }
 
-    async fn drive(
-        &self,
-        plan: CheckedPlan,
-        context: Value,
-        calls_before: u64,
-        past: Option<Past>,
-    ) -> RunOutcome {
-        if past.is_none() {
-            let accepted = EventBody::PlanAccepted { plan_hash: plan.hash().clone(), calls_before };
-            if let Err(error) = self.log.emit(accepted, Durability::Queued).await {
-                return self.ended_early(error);
-            }
-        }
-        let cancel_calls = CancellationToken::new();
-        let handler: Arc<dyn CallHandler> = match &self.request.handler {
-            Some(handler) => handler.clone(),
-            None => Arc::new(Bus::new(BusParts {
-                registry: self.app.registry.clone(),
-                limiter: self.app.limiter.clone(),
-                policy: self.app.policy_for(&self.request.circumstances),
-                approvals: self.approvals(&plan),
-                log: self.log.clone(),
-                budget: self.budget.clone(),
-                cancellation: cancel_calls.clone(),
-                result_bytes_max: self.request.limits.result_bytes,
-            })),
-        };
-        let (handler, recorded) = match past {
-            Some(past) => (self.answering_from(past.calls, handler), past.output),
-            None => (handler, RecordedOutput::default()),
-        };
-        let request = DriveRequest {
-            plan,
-            context,
-            recorded,
-            tools: self.app.catalog.names().map(str::to_owned).collect(),
-            limits: self.request.limits.clone(),
-            calls_before,
-            workers: self.app.workers.clone(),
-            vms: self.app.vms.clone(),
-            lines: None,
-            started: Instant::now(),
-            cancel: self.request.cancel.clone(),
-            cancel_calls,
-        };
-        let outcome = drive(request, &*handler, self.log).await;
-        self.app.named_by_policy(outcome).await
-    }
-
-    /// What people said about the calls of `plan`.
-    fn approvals(&self, plan: &CheckedPlan) -> Approvals {
-        Approvals {
-            plan_hash: Some(plan.hash().clone()),
-            known: self.resumed.map(|state| state.approvals.clone()).unwrap_or_default(),
-            journal: Some(self.app.journal.clone()),
-            origins: Some(Arc::new(PlanOrigins::new(plan.clone(), self.app.catalog.clone()))),
-        }
-    }
-
-    fn ended_early(&self, error: Error) -> RunOutcome {
+    pub(super) fn ended_early(&self, error: Error) -> RunOutcome {
         RunOutcome {
             run_id: self.log.run_id().clone(),
             result: Err(error),

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use secrecy::ExposeSecret as _;
 use serde::de::DeserializeOwned;
 
-use super::config::{Config, Environment, OVERRIDE_KEYS, ToolConfig, faulty_key, refused, unknown_field};
+use super::agents;
+use super::config::{
+    Config, Environment, OVERRIDE_KEYS, ToolConfig, faulty_key, keyed, refused, unknown_field,
+};
 use super::manifest_tools;
 use super::mcp_servers::{self, McpServers};
 use super::unconfigured::{UnconfiguredTool, Unmet};
@@ -20,7 +23,9 @@ use crate::tools::call_llm::CallLlm;
 use crate::tools::fetch_url::FetchUrl;
 use crate::tools::query_db::{QueryDb, QueryDbSettings};
 use crate::tools::send_email::{SendEmail, SendEmailSettings};
+use crate::tools::sleep::{Sleep, SleepSettings};
 use crate::tools::transform_data::TransformData;
+use crate::tools::wait_until::WaitUntil;
 use crate::workers::{PoolSettings, WorkerPool, WorkerProgram};
 
 /// How deep model calls may be nested in runs that models started.
@@ -90,15 +95,25 @@ pub fn tool_catalog(config: &Config) -> Result<Catalog> {
             .with_detail("key", format!("tools.{name}")));
         }
     }
-    Ok(specs.into_iter().filter_map(|spec| adjusted(config, spec)).collect())
+    if let Some(unknown) = agents::unknown_tool(config, &specs) {
+        return Err(unknown);
+    }
+    let known = specs.clone();
+    Ok(specs.into_iter().filter_map(|spec| adjusted(config, spec, &known)).collect())
 }
 
-fn adjusted(config: &Config, mut spec: ToolSpec) -> Option<ToolSpec> {
+fn adjusted(config: &Config, mut spec: ToolSpec, known: &[ToolSpec]) -> Option<ToolSpec> {
+    agents::described(config, &mut spec, known);
     if let Some(tool) = config.tools.get(&spec.name) {
         if !tool.overrides.is_enabled() {
             return None;
         }
         tool.overrides.apply(&mut spec);
+    }
+    if spec.sleeps_max.is_some()
+        && let Ok(settings) = settings::<SleepSettings>(config, &spec.name)
+    {
+        settings.bound(&mut spec);
     }
     Some(spec)
 }
@@ -154,6 +169,9 @@ fn missing(config: &Config, tool: &str, has_llm: bool) -> Option<&'static str> {
         "send_email" if !has("smtp") => Some(
             "no mail server is configured: set `smtp`, `from` and `allow_recipients` under `[tools.send_email]`",
         ),
+        "call_agent" if config.agents.is_empty() => {
+            Some("no agent is configured: set `plan` or `task` and `tools` under `[agents.NAME]`")
+        }
         "call_llm" if !has_llm => Some("no model is configured: set `provider` and `model` under `[llm]`"),
         _ => None,
     }
@@ -181,6 +199,13 @@ fn build(
         ("transform_data", _) => {
             Arc::new(TransformData::new(spec, settings(config, &name)?, &config.base_dir)?)
         }
+        ("sleep", _) => Arc::new(Sleep::new(spec, &sleeping(config, &name)?)),
+        ("wait_until", _) => Arc::new(WaitUntil::new(spec, &sleeping(config, &name)?)),
+        // Each run puts its own in this place.
+        ("call_agent", _) => Arc::new(UnconfiguredTool {
+            spec,
+            unmet: Unmet::configuration("agents are called by runs, which bring what they may use"),
+        }),
         ("call_llm", Some(client)) => Arc::new(CallLlm::new(spec, client.clone(), LLM_DEPTH_MAX)),
         (other, _) => {
             return Err(Error::new(ErrorCode::Internal, format!("no part is wired for the tool `{other}`")));
@@ -202,9 +227,17 @@ fn check_keys(config: &Config, tool: &str) -> Result<()> {
             }
             read::<SendEmailSettings>(tool, table).map(drop)
         }
-        "call_llm" => read::<NoSettings>(tool, table(config, tool)).map(drop),
+        "call_llm" | "call_agent" => read::<NoSettings>(tool, table(config, tool)).map(drop),
         _ => Ok(()),
     }
+}
+
+/// The settings of a sleeping tool, with a bound that can be understood.
+fn sleeping(config: &Config, tool: &str) -> Result<SleepSettings> {
+    let settings: SleepSettings = settings(config, tool)?;
+    let key = format!("tools.{tool}.longest");
+    settings.longest().map_err(|error| keyed(&key, &error))?;
+    Ok(settings)
 }
 
 /// For tools that take nothing but what every tool takes.

@@ -99,6 +99,9 @@ error_codes! {
     RunActive = "run_active", "The run is under way.", "Wait for its end, or cancel it where it runs.";
     RunNotResumable = "run_not_resumable", "The run cannot go on from its journal.", "Read the message; start the run again, after looking at what it did: `luaplan show RUN`.";
     CallInDoubt = "call_in_doubt", "A call was begun and nobody knows whether it took effect; it is not made again without being asked.", "Look at the world, then `luaplan resume RUN` with `--retry CALL`, `--done CALL=JSON` or `--failed CALL=REASON`.";
+    RunSleeping = "run_sleeping", "The plan sleeps; nothing of the run is held until it wakes.", "It goes on by itself where a service runs on the same data folder, else with `luaplan resume RUN`.";
+    AgentDepth = "agent_depth", "Agents called agents as deep as they may.", "Let the plan do more itself, or raise `agent_depth`.";
+    AgentWidens = "agent_widens", "An agent is granted tools that the run which calls it may not call; it was not started.", "Grant the calling agent these tools as well, or take them from the one that is called.";
     CallMarkedFailed = "call_marked_failed", "A person said that the call did not take effect.", "Go on without it, or make the call in a new run.";
     ReplayDiverged = "replay_diverged", "The plan did something else than what is on record.", "The plan, luaplan or a tool's manifest has changed since; start a new run.";
     CallNotOnRecord = "call_not_on_record", "The replayed plan asked for a call that the recorded run did not make.", "A replay makes no calls; run the plan to have it made.";

@@ -19,6 +19,20 @@ impl RunId {
         Self(uuid::Uuid::now_v7().to_string())
     }
 
+    /// The id of the run that a call of this run begins: always the same, with the start time of this run.
+    #[must_use]
+    pub fn of_call(&self, call_id: &CallId) -> Self {
+        const TIME_BYTES: usize = 6;
+        let hash = blake3::hash(format!("{}/{call_id}", self.0).as_bytes());
+        let mut bytes: [u8; 16] = std::array::from_fn(|place| hash.as_bytes()[place]);
+        if let Ok(own) = uuid::Uuid::parse_str(&self.0) {
+            let time = own.as_bytes().iter().take(TIME_BYTES);
+            bytes.iter_mut().zip(time).for_each(|(byte, own)| *byte = *own);
+        }
+        let builder = uuid::Builder::from_bytes(bytes).with_version(uuid::Version::SortRand);
+        Self(builder.with_variant(uuid::Variant::RFC4122).into_uuid().to_string())
+    }
+
     /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

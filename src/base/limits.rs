@@ -278,6 +278,16 @@ impl Limits {
         Ok(())
     }
 
+    /// The lower of each limit and that of `other`.
+    #[must_use]
+    pub fn within(&self, other: &Self) -> Self {
+        let mut limits = self.clone();
+        for name in LimitName::ALL {
+            limits.put(name, self.get(name).min(other.get(name)));
+        }
+        limits
+    }
+
     /// Reads what [`Limits::to_json`] wrote. A limit that is missing is that of the standard profile.
     ///
     /// # Errors

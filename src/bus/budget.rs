@@ -1,9 +1,33 @@
 //! What a run may still use outside the VM: calls, result bytes, model tokens, money.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use crate::base::{Error, LimitName, Limits, Result};
+
+/// The time a run's calls slept while the run was held, which its wall limit does not count.
+#[derive(Debug, Default)]
+pub struct IdleTime {
+    own_ms: AtomicU64,
+    outer: Option<Arc<IdleTime>>,
+}
+
+impl IdleTime {
+    /// Adds a sleep that begins now.
+    pub fn add(&self, sleep: Duration) {
+        self.own_ms.fetch_add(u64::try_from(sleep.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        if let Some(outer) = &self.outer {
+            outer.add(sleep);
+        }
+    }
+
+    /// All of them, those under way with their whole length.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        Duration::from_millis(self.own_ms.load(Ordering::Relaxed))
+    }
+}
 
 /// Counts what a run uses and refuses the step that would go over.
 #[derive(Debug)]
@@ -13,6 +37,8 @@ pub struct RunBudget {
     result_bytes: AtomicU64,
     llm_tokens: AtomicU64,
     llm_cost_micro_usd: AtomicU64,
+    idle: Arc<IdleTime>,
+    outer: Option<Arc<RunBudget>>,
     // The first limit that was hit and the value seen.
     hit: OnceLock<(LimitName, u64)>,
     /// How many model calls this run is nested in; 0 for a run a person started.
@@ -29,9 +55,25 @@ impl RunBudget {
             result_bytes: AtomicU64::new(0),
             llm_tokens: AtomicU64::new(0),
             llm_cost_micro_usd: AtomicU64::new(0),
+            idle: Arc::default(),
+            outer: None,
             hit: OnceLock::new(),
             llm_depth,
         }
+    }
+
+    /// A budget of its own inside `outer`: what is used counts in both.
+    #[must_use]
+    pub fn nested(limits: Limits, outer: &Arc<Self>) -> Self {
+        let idle = IdleTime { own_ms: AtomicU64::new(0), outer: Some(outer.idle.clone()) };
+        let own = Self::new(limits, outer.llm_depth);
+        Self { idle: Arc::new(idle), outer: Some(Arc::clone(outer)), ..own }
+    }
+
+    /// The time calls slept in place.
+    #[must_use]
+    pub fn idle(&self) -> &Arc<IdleTime> {
+        &self.idle
     }
 
     /// The limits this budget was made from.
@@ -46,8 +88,9 @@ impl RunBudget {
     /// The limit's own code with the limit and the value seen. What was used stays counted.
     pub fn spend(&self, name: LimitName, amount: u64) -> Result<()> {
         let Some(counter) = self.counter(name) else { return Ok(()) };
+        let outer = self.outer.as_ref().map_or(Ok(()), |outer| outer.spend(name, amount));
         let used = counter.fetch_add(amount, Ordering::Relaxed).saturating_add(amount);
-        self.compare(name, used)
+        self.compare(name, used).and(outer)
     }
 
     /// Refuses an `amount` that is not left, without counting it.
@@ -58,6 +101,7 @@ impl RunBudget {
         if self.counter(name).is_none() {
             return Ok(());
         }
+        self.outer.as_ref().map_or(Ok(()), |outer| outer.check(name, amount))?;
         self.compare(name, self.used(name).saturating_add(amount))
     }
 
@@ -66,7 +110,8 @@ impl RunBudget {
     /// run must end.
     #[must_use]
     pub fn exceeded(&self) -> Option<Error> {
-        self.hit.get().map(|(name, observed)| name.exceeded(self.limits.get(*name), *observed))
+        let own = self.hit.get().map(|(name, observed)| name.exceeded(self.limits.get(*name), *observed));
+        own.or_else(|| self.outer.as_ref()?.exceeded())
     }
 
     fn compare(&self, name: LimitName, observed: u64) -> Result<()> {
@@ -87,7 +132,8 @@ impl RunBudget {
     /// What is left.
     #[must_use]
     pub fn remaining(&self, name: LimitName) -> u64 {
-        self.limits.get(name).saturating_sub(self.used(name))
+        let own = self.limits.get(name).saturating_sub(self.used(name));
+        self.outer.as_ref().map_or(own, |outer| own.min(outer.remaining(name)))
     }
 
     fn counter(&self, name: LimitName) -> Option<&AtomicU64> {

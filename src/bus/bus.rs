@@ -6,11 +6,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::call::{Admitted, Prepared, Readiness};
-use super::{Approvals, CallHandler, Limiter, Policy, Registry, RunBudget, RunGate};
-use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Result};
+use super::rest::together;
+use super::{Approvals, CallHandler, Limiter, Policy, Progress, Registry, RunBudget, RunGate};
+use crate::base::{CallId, CallOutcome, Error, ErrorCode, LimitName, Result};
 use crate::catalog::CallRequest;
 use crate::journal::RunLog;
 
@@ -25,6 +27,8 @@ pub struct BusParts {
     pub policy: Policy,
     /// What people said about its calls.
     pub approvals: Approvals,
+    /// When calls that put the run to sleep before are to wake it.
+    pub wakes: HashMap<CallId, Timestamp>,
     /// The run's log.
     pub log: RunLog,
     /// What this run may use.
@@ -74,6 +78,7 @@ impl CallHandler for Bus {
             outcomes: vec![None; calls.len()],
             in_flight: HashMap::new(),
             asked: Vec::new(),
+            rests: Vec::new(),
             running: FuturesUnordered::new(),
         };
         match batch.dispatch(calls).await {
@@ -92,18 +97,8 @@ impl CallHandler for Bus {
     }
 }
 
-/// Why a run pauses for people; the detail `approvals` names the requests.
-fn waits_for_leave(approval_ids: &[String]) -> Error {
-    let calls = match approval_ids.len() {
-        1 => "a call waits".to_owned(),
-        count => format!("{count} calls wait"),
-    };
-    Error::new(ErrorCode::ApprovalRequired, format!("{calls} for a person's approval"))
-        .with_detail("approvals", approval_ids.to_vec())
-}
-
-/// A call that has come to its end: its place in the batch, its tool, its outcome.
-type Done = Result<(usize, String, CallOutcome)>;
+/// A call that has come to its end, or to rest: its place in the batch, its tool, how far it came.
+type Done = Result<(usize, String, Progress)>;
 
 struct Batch<'a> {
     bus: &'a Bus,
@@ -112,6 +107,8 @@ struct Batch<'a> {
     in_flight: HashMap<String, u32>,
     /// Requests for a person's leave: they are asked together, once the other calls are done.
     asked: Vec<String>,
+    /// Why calls that were begun wait.
+    rests: Vec<Error>,
     running: FuturesUnordered<futures::future::BoxFuture<'a, Done>>,
 }
 
@@ -138,8 +135,8 @@ impl<'a> Batch<'a> {
                     *self.in_flight.entry(call.tool.clone()).or_default() += 1;
                     let cut = self.cut.clone();
                     self.running.push(Box::pin(async move {
-                        let outcome = bus.make(admitted, &cut).await?;
-                        Ok((index, call.tool, outcome))
+                        let progress = bus.make(admitted, &cut).await?;
+                        Ok((index, call.tool, progress))
                     }));
                 }
                 Err(failure) => {
@@ -152,10 +149,10 @@ impl<'a> Batch<'a> {
             self.settle(done)?;
         }
         // A limit that was hit meanwhile ends the run; there is nothing left to ask about.
-        match (self.asked.is_empty(), self.bus.parts.budget.exceeded()) {
+        match (self.asked.is_empty() && self.rests.is_empty(), self.bus.parts.budget.exceeded()) {
             (true, _) => Ok(()),
             (false, Some(exceeded)) => Err(exceeded),
-            (false, None) => Err(waits_for_leave(&self.asked)),
+            (false, None) => Err(together(&self.asked, std::mem::take(&mut self.rests))),
         }
     }
 
@@ -199,11 +196,14 @@ impl<'a> Batch<'a> {
     }
 
     fn settle(&mut self, done: Done) -> Result<()> {
-        let (index, tool, outcome) = done?;
+        let (index, tool, progress) = done?;
         if let Some(count) = self.in_flight.get_mut(&tool) {
             *count = count.saturating_sub(1);
         }
-        self.outcomes[index] = Some(outcome);
+        match progress {
+            Progress::Ended(outcome) => self.outcomes[index] = Some(outcome),
+            Progress::Rests(reason) => self.rests.push(reason),
+        }
         Ok(())
     }
 }

@@ -9,10 +9,10 @@ use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
 use super::approval::{Asked, approval_id, denied};
-use super::{Bus, Invocation, Permit, Tier, Tool, Verdict};
+use super::{Bus, Invocation, Permit, Progress, Tier, Tool, Verdict};
 use crate::base::{
-    CallId, CallOutcome, ContentHash, Effect, ErrorCode, LimitName, Result, RunId, SpanId, ToolFailure,
-    Value, outcome_bytes,
+    CallId, CallOutcome, ContentHash, Effect, Error, ErrorCode, LimitName, Result, RunId, SpanId,
+    ToolFailure, Value, outcome_bytes,
 };
 use crate::catalog::{CallRequest, ToolSpec};
 use crate::journal::{Durability, EventBody};
@@ -55,6 +55,8 @@ pub(super) struct Admitted {
 /// How the tool came to its end.
 enum Ended {
     Outcome(CallOutcome),
+    /// It waits, and the run with it.
+    Rests(Error),
     /// The run ended first.
     Cut,
 }
@@ -199,8 +201,8 @@ impl Bus {
         })
     }
 
-    /// Makes the call and journals its outcome.
-    pub(super) async fn make(&self, call: Admitted, cut: &CancellationToken) -> Result<CallOutcome> {
+    /// Makes the call and journals its outcome, where it comes to one.
+    pub(super) async fn make(&self, call: Admitted, cut: &CancellationToken) -> Result<Progress> {
         let Admitted { tool, call_id, arguments, idempotency_key, span, started, permit } = call;
         // Whatever the tool has started for this call stops with it.
         let cancellation = cut.child_token();
@@ -212,16 +214,21 @@ impl Bus {
             idempotency_key,
             budget: Arc::clone(&self.parts.budget),
             log: self.parts.log.clone(),
+            wake_at: self.parts.wakes.get(&call_id).copied(),
             cancellation,
         };
         let ended = tokio::select! {
             biased;
             () = cut.cancelled() => Ended::Cut,
-            outcome = under_timeout(&*tool, invocation) => Ended::Outcome(outcome),
+            progress = under_timeout(&*tool, invocation) => match progress {
+                Progress::Ended(outcome) => Ended::Outcome(outcome),
+                Progress::Rests(reason) => Ended::Rests(reason),
+            },
         };
         drop(stop);
         drop(permit);
         let (outcome, then) = match ended {
+            Ended::Rests(reason) => return Ok(Progress::Rests(reason)),
             Ended::Cut => (Err(call_cut(tool.spec())), Err(Self::cancelled())),
             Ended::Outcome(outcome) => {
                 let outcome = self.within_size(tool.spec(), outcome);
@@ -245,7 +252,7 @@ impl Bus {
         let durability =
             if tool.spec().effect.forces_journal() { Durability::Ordered } else { Durability::Queued };
         self.parts.log.emit_in(span, body, durability).await?;
-        then.map(|()| outcome)
+        then.map(|()| Progress::Ended(outcome))
     }
 
     fn within_size(&self, spec: &ToolSpec, outcome: CallOutcome) -> CallOutcome {
@@ -261,12 +268,14 @@ impl Bus {
     }
 }
 
-async fn under_timeout(tool: &dyn Tool, invocation: Invocation) -> CallOutcome {
+async fn under_timeout(tool: &dyn Tool, invocation: Invocation) -> Progress {
     let spec = tool.spec();
     // The tool gives up what it held when it panics; nothing of it is used again.
-    let call = AssertUnwindSafe(async { tool.call(invocation).await }).catch_unwind();
-    match tokio::time::timeout(spec.timeout, call).await {
-        Ok(Ok(outcome)) => outcome,
+    let call = AssertUnwindSafe(async { tool.begin(invocation).await }).catch_unwind();
+    let done =
+        if tool.keeps_own_time() { Ok(call.await) } else { tokio::time::timeout(spec.timeout, call).await };
+    Progress::Ended(match done {
+        Ok(Ok(progress)) => return progress,
         Ok(Err(_)) => {
             tracing::error!(tool = spec.name, "a tool panicked");
             let message = format!("the tool `{}` broke down in itself", spec.name);
@@ -281,7 +290,7 @@ async fn under_timeout(tool: &dyn Tool, invocation: Invocation) -> CallOutcome {
             let harmless = spec.idempotent || spec.effect == Effect::Read;
             Err(if harmless { failure.retryable() } else { failure })
         }
-    }
+    })
 }
 
 fn call_cut(spec: &ToolSpec) -> ToolFailure {

@@ -16,11 +16,12 @@ mod handler;
 mod limiter;
 mod policy;
 mod registry;
+mod rest;
 mod tool;
 
 pub use approval::{Approvals, ArgumentOrigins, approval_id};
 pub use ask_model::{ask_model, ask_side_by_side};
-pub use budget::RunBudget;
+pub use budget::{IdleTime, RunBudget};
 pub use bus::{Bus, BusParts};
 pub use handler::CallHandler;
 pub use limiter::{Limiter, LimiterSettings, Permit, RunGate};
@@ -29,7 +30,8 @@ pub use policy::{
     PolicyRules, Rule, Test, Tier, TierByEffect, Verdict, Want,
 };
 pub use registry::Registry;
-pub use tool::{Invocation, Tool};
+pub use rest::{APPROVALS, CALLS_IN_DOUBT, WAKE_AT, asleep, wake_at_of};
+pub use tool::{Invocation, Progress, Tool};
 
 #[cfg(test)]
 mod tests;

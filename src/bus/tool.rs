@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
 use super::RunBudget;
-use crate::base::{CallId, CallOutcome, RunId, ToolFailure, Value};
+use crate::base::{CallId, CallOutcome, Error, RunId, ToolFailure, Value};
 use crate::catalog::ToolSpec;
 use crate::journal::RunLog;
 
@@ -25,8 +26,20 @@ pub struct Invocation {
     pub budget: Arc<RunBudget>,
     /// The run's log, for tools that have more to tell than their result.
     pub log: RunLog,
+    /// When the call was to wake its run, where it put it to sleep before.
+    pub wake_at: Option<Timestamp>,
     /// Cancelled when the run is; the bus also drops the call's future at its timeout.
     pub cancellation: CancellationToken,
+}
+
+/// How far a call has come.
+#[derive(Debug)]
+pub enum Progress {
+    /// It is over.
+    Ended(CallOutcome),
+    /// It needs time or a person, so its run is put to rest for this reason (`run_sleeping`,
+    /// `approval_required` or `call_in_doubt`). When the run goes on, the call is begun again.
+    Rests(Error),
 }
 
 /// A door to the world.
@@ -37,6 +50,16 @@ pub trait Tool: Send + Sync {
 
     /// Does it. Failures are values the plan will see; their messages hold no secret.
     async fn call(&self, invocation: Invocation) -> CallOutcome;
+
+    /// As [`Tool::call`], for tools whose calls may outlast the process: they override this.
+    async fn begin(&self, invocation: Invocation) -> Progress {
+        Progress::Ended(self.call(invocation).await)
+    }
+
+    /// Whether calls end by limits of their own, so that the manifest's timeout is not theirs.
+    fn keeps_own_time(&self) -> bool {
+        false
+    }
 
     /// What a call with these bound arguments would send, for people, without secrets; `None` where
     /// the tool has nothing to tell beyond its arguments. Does no I/O.

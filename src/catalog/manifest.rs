@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::compiled::{CompiledParams, compile};
-use super::{TargetKind, ToolSpec};
+use super::{TargetKind, ToolKind, ToolSpec};
 use crate::base::toml_lines::lines_of;
 use crate::base::{Effect, Error, ErrorCode, Rate, Result, nearest, parse_duration};
 
@@ -19,7 +19,7 @@ const CONCURRENCY_DEFAULT: u32 = 4;
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 
 /// Every top-level key of a manifest.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "name",
     "description",
     "effect",
@@ -36,6 +36,7 @@ const KEYS: [&str; 16] = [
     "arguments",
     "targets",
     "price_micro_usd",
+    "sleeps_max",
 ];
 
 /// A manifest as it is written.
@@ -62,6 +63,7 @@ struct RawManifest {
     #[serde(default)]
     targets: BTreeMap<String, String>,
     price_micro_usd: Option<i64>,
+    sleeps_max: Option<String>,
 }
 
 fn any() -> Json {
@@ -248,7 +250,7 @@ impl Checker<'_> {
             return Err(self.fault("description", "empty", "a sentence that says what the tool does"));
         }
         let effect = self.choice("effect", &raw.effect, &["read", "write", "send", "spend"])?;
-        let kind = self.choice("kind", &raw.kind, &["builtin", "http", "sql", "command", "mcp"])?;
+        let kind: ToolKind = self.choice("kind", &raw.kind, &["builtin", "http", "sql", "command", "mcp"])?;
         let rate = self.parsed("rate", raw.rate.as_deref().unwrap_or(RATE_DEFAULT), str::parse::<Rate>)?;
         let timeout = match raw.timeout.as_deref() {
             None => TIMEOUT_DEFAULT,
@@ -264,6 +266,16 @@ impl Checker<'_> {
             Some(price) => Some(u64::try_from(price).map_err(|_| {
                 self.fault("price_micro_usd", price, "a whole number of millionths of a US dollar from 0")
             })?),
+        };
+        let sleeps_max = match raw.sleeps_max.as_deref() {
+            Some(text) if kind == ToolKind::Builtin => {
+                Some(self.parsed("sleeps_max", text, parse_duration)?)
+            }
+            Some(text) => {
+                let allowed = "left out: only built-in tools put a run to sleep";
+                return Err(self.fault("sleeps_max", format_args!("`{text}`"), allowed));
+            }
+            None => None,
         };
         let capability = raw.capability.unwrap_or_else(|| format!("tool.{}", raw.name));
         if capability.trim().is_empty() {
@@ -289,6 +301,8 @@ impl Checker<'_> {
             arguments: BTreeMap::new(),
             targets: BTreeMap::new(),
             price_micro_usd,
+            sleeps_max,
+            agents: BTreeMap::new(),
             compiled: CompiledParams::default(),
         };
         let arguments = self.marks("arguments", &spec, raw.arguments, &["authority", "id", "content"])?;

@@ -125,6 +125,10 @@ pub struct ToolSpec {
     pub targets: BTreeMap<String, TargetKind>,
     /// What one call costs, in millionths of a US dollar, where the manifest says so.
     pub price_micro_usd: Option<u64>,
+    /// How long one call may put its run to sleep, for tools that do: the run then holds nothing.
+    pub sleeps_max: Option<Duration>,
+    /// The agents a call can start, by name, with the tools each may call; empty for other tools.
+    pub agents: BTreeMap<String, Vec<String>>,
     /// `params`, compiled at first use. Replace it with the default when `params` is changed.
     pub compiled: CompiledParams,
 }

@@ -5,6 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use tokio_util::sync::CancellationToken;
 
 use super::output::Output;
+use super::sleeping::sleep_and_go_on;
 use crate::app::{App, ApprovalAnswer, PendingApproval, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, Value, parse_duration};
 use crate::bus::{LOCAL_TENANT, Tier};
@@ -86,7 +87,8 @@ pub(super) async fn ask_and_go_on(
             listeners: listeners.to_vec(),
             cancel: cancel.clone(),
         };
-        outcome = app.resume(request).await?;
+        outcome = app.resume_to_rest(request).await?;
+        outcome = sleep_and_go_on(output, app, outcome, listeners, cancel).await?;
     }
 }
 

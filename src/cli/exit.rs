@@ -1,7 +1,7 @@
 //! Exit codes: the one place where an error becomes a number.
 //!
 //! 0 done; 1 the plan, run or tests failed; 2 usage or configuration; 3 the check refused the
-//! plan; 4 a limit stopped it; 5 paused, waiting for a person; 6 denied by policy; 130 interrupted.
+//! plan; 4 a limit stopped it; 5 paused or asleep; 6 denied by policy; 130 interrupted.
 
 use std::process::ExitCode;
 
@@ -49,7 +49,7 @@ pub(super) fn number(code: ErrorCode) -> u8 {
         | C::LlmNotConfigured
         | C::LlmKeyMissing => USAGE,
         C::CheckRefused | C::PlanSyntax | C::PlanNoRun => REFUSED,
-        C::CallInDoubt | C::ApprovalRequired => PAUSED,
+        C::CallInDoubt | C::ApprovalRequired | C::RunSleeping => PAUSED,
         C::PermissionDenied | C::ApprovalDenied | C::Forbidden => DENIED,
         C::Cancelled | C::Interrupted => INTERRUPTED,
         code if code.as_str().starts_with("limit_") => LIMIT,

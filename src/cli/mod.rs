@@ -15,6 +15,7 @@ mod output;
 mod planning_args;
 mod progress;
 mod signals;
+mod sleeping;
 mod table;
 
 pub use args::Cli;

@@ -130,6 +130,13 @@ fn describe_body(body: &EventBody) -> Option<String> {
         EventBody::GrantIssued { tool, expires_at, by, .. } => {
             format!("✓ calls of {tool} are allowed until {expires_at:.0} by {by}")
         }
+        EventBody::RunSleeping { wake_at } => format!("… asleep until {wake_at:.0}"),
+        EventBody::AgentStarted { call_id, agent, child_run_id } => {
+            format!("→ {call_id} agent {agent} begins as run {child_run_id}")
+        }
+        EventBody::Iteration { iteration, iterations_max, .. } => {
+            format!("… iteration {iteration} of {iterations_max} at most")
+        }
         EventBody::RunPaused { reason, .. } => format!("… paused: {reason}"),
         EventBody::LimitHit { code, limit, observed } => format!("✗ {code}: limit {limit}, seen {observed}"),
         _ => return None,

@@ -5,6 +5,7 @@
 //! interrupted and the calls under way are cancelled; a VM that does not stop within its grace (a
 //! single library call can outlast it) is given up, its process ended, and the run ends without it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -13,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::seat::Seat;
 use super::{PhaseEvent, RunOutcome, RunPhase};
 use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Limits, Result, Usage, Value};
-use crate::bus::CallHandler;
+use crate::bus::{CallHandler, IdleTime};
 use crate::catalog::CallRequest;
 use crate::journal::{Durability, EventBody, RunLog};
 use crate::plan::CheckedPlan;
@@ -57,6 +58,8 @@ pub struct DriveRequest {
     pub lines: Option<LineTrace>,
     /// When the run began; its wall time counts from here.
     pub started: Instant,
+    /// What does not count: time that calls slept.
+    pub idle: Arc<IdleTime>,
     /// Cancelled when somebody ends the run.
     pub cancel: CancellationToken,
     /// Cancelled by the drive when the calls under way must stop; given to the handler as well.
@@ -78,6 +81,7 @@ impl DriveRequest {
             vms: None,
             lines: None,
             started: Instant::now(),
+            idle: Arc::default(),
             cancel: CancellationToken::new(),
             cancel_calls: CancellationToken::new(),
         }
@@ -107,6 +111,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
     let mut drive = Drive {
         deadline: started + request.limits.wall,
         wall: request.limits.wall,
+        idle: request.idle,
         interrupt: seat.interrupt().clone(),
         hurry,
         cancel: request.cancel,
@@ -141,6 +146,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
 struct Drive<'a> {
     deadline: Instant,
     wall: Duration,
+    idle: Arc<IdleTime>,
     interrupt: Interrupt,
     hurry: CancellationToken,
     cancel: CancellationToken,
@@ -199,7 +205,7 @@ impl Drive<'_> {
             biased;
             done = &mut work => return done,
             () = self.cancel.cancelled() => InterruptReason::Cancelled,
-            () = tokio::time::sleep_until(self.deadline) => InterruptReason::WallTime,
+            () = self.overdue() => InterruptReason::WallTime,
         };
         self.interrupt.trigger(reason);
         self.hurry.cancel();
@@ -218,7 +224,7 @@ impl Drive<'_> {
             biased;
             answered = &mut answers => return answered,
             () = self.cancel.cancelled() => InterruptReason::Cancelled,
-            () = tokio::time::sleep_until(self.deadline) => InterruptReason::WallTime,
+            () = self.overdue() => InterruptReason::WallTime,
         };
         // The handler gets a moment to record that its calls were cut.
         cancel_calls.cancel();
@@ -230,7 +236,7 @@ impl Drive<'_> {
         let reason = tokio::select! {
             biased;
             () = self.cancel.cancelled() => InterruptReason::Cancelled,
-            () = tokio::time::sleep_until(self.deadline) => InterruptReason::WallTime,
+            () = self.overdue() => InterruptReason::WallTime,
             () = tokio::time::sleep(wait) => {
                 self.phase = self.phase.after(PhaseEvent::WaitOver)?;
                 return Ok(());
@@ -256,11 +262,22 @@ impl Drive<'_> {
         }
     }
 
+    /// Comes back when the wall time is used up. A call may begin to sleep meanwhile, which moves the end.
+    async fn overdue(&self) {
+        loop {
+            let end = self.deadline + self.idle.total();
+            tokio::time::sleep_until(end).await;
+            if self.deadline + self.idle.total() <= end {
+                return;
+            }
+        }
+    }
+
     fn interrupted(&self, reason: InterruptReason) -> Error {
         match reason {
             InterruptReason::Cancelled => Error::new(ErrorCode::Cancelled, "the run was cancelled"),
             InterruptReason::WallTime => {
-                let over = Instant::now().saturating_duration_since(self.deadline);
+                let over = Instant::now().saturating_duration_since(self.deadline + self.idle.total());
                 LimitName::Wall.exceeded(millis(self.wall), millis(self.wall + over))
             }
         }

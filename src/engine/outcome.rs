@@ -28,6 +28,7 @@ impl RunOutcome {
         match &self.result {
             Ok(_) => RunStatus::Succeeded,
             Err(error) if error.code() == ErrorCode::Cancelled => RunStatus::Cancelled,
+            Err(error) if error.code() == ErrorCode::RunSleeping => RunStatus::Sleeping,
             Err(error) if matches!(error.code(), ErrorCode::CallInDoubt | ErrorCode::ApprovalRequired) => {
                 RunStatus::Paused
             }

@@ -14,6 +14,14 @@ const AT_ONCE: usize = 4;
 /// Goes on with the runs that are without an end and without a process. A run with a call in doubt pauses
 /// and waits for a person; one that cannot go on is left as it is, and the log says why.
 pub(super) async fn take_up_abandoned(runs: Arc<ActiveRuns>) {
+    match runs.wake_recorded().await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(runs = count, "waking runs that sleep, each when its time comes"),
+        Err(error) => tracing::error!(%error, "runs that sleep could not be looked for"),
+    }
+    if let Err(error) = runs.app().end_orphans().await {
+        tracing::error!(%error, "runs of agents whose caller is gone could not be looked for");
+    }
     let run_ids = match runs.app().abandoned_runs().await {
         Ok(run_ids) => run_ids,
         Err(error) => {

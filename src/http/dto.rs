@@ -162,7 +162,7 @@ pub(super) struct WaitQuery {
 pub(super) struct RunsQuery {
     /// At most so many; 1 to 500, 50 when absent.
     pub(super) limit: Option<u32>,
-    /// `running`, `paused`, `succeeded`, `failed` or `cancelled`.
+    /// `running`, `sleeping`, `paused`, `succeeded`, `failed` or `cancelled`.
     pub(super) status: Option<String>,
     /// Only runs older than this one: the `next` of the page before.
     pub(super) before: Option<String>,

@@ -22,7 +22,7 @@ use super::problem::Problem;
 use super::state::ApiState;
 use crate::app::{ActiveRun, StreamedEvent, no_such_run};
 use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{Event, JournalRead as _, Record, RecordFilter};
+use crate::journal::{Event, EventBody, JournalRead as _, Record, RecordFilter};
 
 /// How long to wait before looking for events another process may have written.
 const POLL: Duration = Duration::from_secs(1);
@@ -137,6 +137,7 @@ impl Watch {
     async fn follow(mut self, state: &ApiState, sender: &Sender) -> Result<()> {
         let stop = state.streams();
         let mut seen = Timestamp::MIN;
+        let mut asleep = false;
         let mut reach = if self.from_start { Reach::Upto(0) } else { Reach::All };
         loop {
             // Looked at before the journal, which then has everything up to the end.
@@ -145,13 +146,17 @@ impl Watch {
             while let Some(records) = self.page(state, reach).await? {
                 for record in records {
                     (self.after, seen) = (record.sequence, record.event.at);
+                    asleep = matches!(record.event.body, EventBody::RunSleeping { .. });
                     let event = encode(&record.event).id(record.sequence.to_string());
                     if sender.send(Ok(event)).await.is_err() || record.event.body.ends_run() {
                         return Ok(());
                     }
                 }
             }
-            if let (Reach::All, true) = (reach, over) {
+            if over && asleep {
+                // It is woken as another run of this process, or elsewhere.
+                self.run = None;
+            } else if let (Reach::All, true) = (reach, over) {
                 let message = "the run is over and its end is not in the journal";
                 return Err(Error::new(ErrorCode::JournalUnavailable, message));
             }

@@ -72,6 +72,9 @@ pub struct CallState {
     pub line: Option<u32>,
     /// When it was allowed or refused.
     pub started_at: Timestamp,
+    /// When it wakes its run, where it is one that sleeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake_at: Option<Timestamp>,
     /// How often it was begun: more than once where the run was resumed in the middle of it.
     pub attempts: u32,
     /// Whether it was refused, so that the tool was never asked.
@@ -104,7 +107,10 @@ impl CallState {
 /// Adds a call; one that was begun before is begun again.
 fn put(calls: &mut Vec<CallState>, call: CallState) {
     match calls.iter_mut().rev().find(|known| known.call_id == call.call_id) {
-        Some(known) => *known = CallState { attempts: known.attempts.saturating_add(1), ..call },
+        Some(known) => {
+            let (attempts, wake_at) = (known.attempts.saturating_add(1), known.wake_at);
+            *known = CallState { attempts, wake_at, ..call };
+        }
         None => calls.push(call),
     }
 }
@@ -136,6 +142,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
                 idempotency_key: Some(idempotency_key.clone()),
                 line: *line,
                 started_at: at,
+                wake_at: None,
                 attempts: 1,
                 refused: false,
                 end: None,
@@ -165,6 +172,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
                 idempotency_key: None,
                 line: None,
                 started_at: at,
+                wake_at: None,
                 attempts: 1,
                 refused: true,
                 end: Some(end),
@@ -186,6 +194,11 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
                     result_bytes: *result_bytes,
                     duration_ms: *duration_ms,
                 });
+            }
+        }
+        EventBody::SleepBegun { call_id, wake_at, .. } => {
+            if let Some(call) = calls.iter_mut().rev().find(|call| call.call_id == *call_id) {
+                call.wake_at = Some(*wake_at);
             }
         }
         EventBody::CallResolved { call_id, resolution, result, message } => {

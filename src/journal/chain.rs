@@ -16,7 +16,7 @@
 use blake3::Hasher;
 
 /// Version of the records this program writes. A higher one in a file means a newer program.
-pub const RECORD_VERSION: u32 = 3;
+pub const RECORD_VERSION: u32 = 4;
 
 /// What the first record names as its predecessor.
 pub const GENESIS_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";

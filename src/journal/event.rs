@@ -61,6 +61,14 @@ pub enum EventBody {
         /// `structured` or `autonomous`. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<String>,
+        /// The run whose call began this one, and which call. Written only for runs of agents.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent_run_id: Option<RunId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent_call_id: Option<CallId>,
+        /// The agent it is the run of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
     },
     /// A plan was chosen and begins. Its calls are numbered after `calls_before`, those of earlier
     /// plans of the same run.
@@ -76,6 +84,14 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         approvals: Vec<String>,
     },
+    /// A call puts its run to sleep until `wake_at`, which stays the same however often the run is broken off.
+    SleepBegun { call_id: CallId, tool: String, wake_at: Timestamp },
+    /// The run sleeps and holds no VM. It goes on at `wake_at`, the latest of those its calls wait for.
+    RunSleeping { wake_at: Timestamp },
+    /// A call began the run of an agent, whose own records are under `child_run_id`.
+    AgentStarted { call_id: CallId, agent: String, child_run_id: RunId },
+    /// An autonomous run begins to work by a plan, its `iteration`th of `iterations_max` at most.
+    Iteration { iteration: u32, iterations_max: u32, plan_hash: ContentHash },
     /// A person said what came of a call in doubt. `resolution` is `retry`, `done` (with `result`, in
     /// exact form) or `failed` (with `message`).
     CallResolved { call_id: CallId, resolution: String, result: Option<Json>, message: Option<String> },
@@ -243,6 +259,10 @@ impl EventBody {
             Self::PlanAccepted { .. } => "plan_accepted",
             Self::RunResumed { .. } => "run_resumed",
             Self::RunPaused { .. } => "run_paused",
+            Self::SleepBegun { .. } => "sleep_begun",
+            Self::RunSleeping { .. } => "run_sleeping",
+            Self::AgentStarted { .. } => "agent_started",
+            Self::Iteration { .. } => "iteration",
             Self::CallResolved { .. } => "call_resolved",
             Self::ApprovalRequested { .. } => "approval_requested",
             Self::ApprovalResolved { .. } => "approval_resolved",
@@ -318,6 +338,8 @@ impl EventBody {
             | Self::ToolCallFinished { call_id, .. }
             | Self::ToolCallRefused { call_id, .. }
             | Self::CallResolved { call_id, .. }
+            | Self::SleepBegun { call_id, .. }
+            | Self::AgentStarted { call_id, .. }
             | Self::ApprovalRequested { call_id, .. }
             | Self::ApprovalResolved { call_id, .. } => Some(call_id),
             _ => None,
@@ -348,6 +370,7 @@ impl EventBody {
             Self::ToolCallStarted { tool, .. }
             | Self::ToolCallFinished { tool, .. }
             | Self::ToolCallRefused { tool, .. }
+            | Self::SleepBegun { tool, .. }
             | Self::ApprovalRequested { tool, .. }
             | Self::ApprovalResolved { tool, .. }
             | Self::GrantIssued { tool, .. } => Some(tool),

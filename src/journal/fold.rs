@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::approval_state::{self, ApprovalState};
 use super::call_state::{self, CallState};
 use super::{EventBody, Record, RunStatus};
-use crate::base::{ContentHash, RunId, Usage};
+use crate::base::{CallId, ContentHash, RunId, Usage};
 
 /// The plan a run works by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -62,6 +62,12 @@ pub struct RunState {
     pub tenant: Option<String>,
     /// `structured` or `autonomous`; absent in older records.
     pub mode: Option<String>,
+    /// The run that called the agent this is the run of, and the call.
+    pub parent: Option<ParentCall>,
+    /// When it wakes, where it sleeps.
+    pub wake_at: Option<Timestamp>,
+    /// How often its task was planned anew after it failed.
+    pub replans: u32,
     /// The plan it works by, once one was accepted.
     pub accepted: Option<AcceptedPlan>,
     /// Why it waits, where it is paused.
@@ -90,6 +96,17 @@ pub struct RunState {
     sources: Vec<(ContentHash, String)>,
 }
 
+/// What began the run of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ParentCall {
+    /// The run that called the agent.
+    pub run_id: RunId,
+    /// The call.
+    pub call_id: CallId,
+    /// The agent's name.
+    pub agent: String,
+}
+
 /// A run in short, as lists show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunSummary {
@@ -113,6 +130,12 @@ pub struct RunSummary {
     pub code: Option<String>,
     /// What it used; known once it has ended.
     pub usage: Option<Usage>,
+    /// What began it, where it is the run of an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ParentCall>,
+    /// When it wakes, where it sleeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake_at: Option<Timestamp>,
     /// Calls allowed so far; refused ones are not counted.
     pub tool_calls: u64,
 }
@@ -147,6 +170,9 @@ impl RunState {
             owner: None,
             tenant: None,
             mode: None,
+            parent: None,
+            wake_at: None,
+            replans: 0,
             accepted: None,
             paused: None,
             resumptions: 0,
@@ -185,8 +211,16 @@ impl RunState {
                 owner,
                 tenant,
                 mode,
+                parent_run_id,
+                parent_call_id,
+                agent,
                 ..
             } => {
+                if let (Some(run_id), Some(call_id)) = (parent_run_id, parent_call_id) {
+                    let (run_id, call_id) = (run_id.clone(), call_id.clone());
+                    self.parent =
+                        Some(ParentCall { run_id, call_id, agent: agent.clone().unwrap_or_default() });
+                }
                 self.tenant.clone_from(tenant);
                 self.mode.clone_from(mode);
                 self.mocked = *mocked;
@@ -239,6 +273,7 @@ impl RunState {
                 self.resumptions = self.resumptions.saturating_add(1);
                 self.status = RunStatus::Running;
                 self.paused = None;
+                self.wake_at = None;
                 self.ended_at = None;
                 self.error = None;
                 self.code = None;
@@ -248,6 +283,11 @@ impl RunState {
                 self.status = RunStatus::Paused;
                 self.paused = Some(reason.clone());
             }
+            EventBody::RunSleeping { wake_at, .. } => {
+                self.status = RunStatus::Sleeping;
+                self.wake_at = Some(*wake_at);
+            }
+            EventBody::ReplanRound { attempt, .. } => self.replans = self.replans.max(*attempt),
             EventBody::RunFinished { result, usage, .. } => {
                 self.result = Some(result.clone());
                 self.finish(RunStatus::Succeeded, at, *usage);
@@ -264,6 +304,7 @@ impl RunState {
 
     fn finish(&mut self, status: RunStatus, at: Timestamp, usage: Usage) {
         self.status = status;
+        self.wake_at = None;
         self.ended_at = Some(at);
         self.usage = Some(usage);
     }
@@ -275,7 +316,7 @@ impl RunState {
 
     /// The requests nobody has decided; none once the run has ended.
     pub fn pending_approvals(&self) -> impl Iterator<Item = &ApprovalState> {
-        let waits = matches!(self.status, RunStatus::Running | RunStatus::Paused);
+        let waits = matches!(self.status, RunStatus::Running | RunStatus::Sleeping | RunStatus::Paused);
         self.approvals.iter().filter(move |approval| waits && approval.decision.is_none())
     }
 
@@ -293,6 +334,8 @@ impl RunState {
             status: self.status,
             code: self.code.clone(),
             usage: self.usage,
+            parent: self.parent.clone(),
+            wake_at: self.wake_at,
             tool_calls: self.calls.iter().filter(|call| !call.refused).count() as u64,
         }
     }

@@ -31,7 +31,7 @@ pub use contexts::{
 };
 pub use csv_export::{CSV_COLUMNS, write_csv};
 pub use event::{Event, EventBody};
-pub use fold::{AcceptedPlan, RunState, RunSummary};
+pub use fold::{AcceptedPlan, ParentCall, RunState, RunSummary};
 pub use memory::MemoryJournal;
 pub use neutral::neutralize;
 pub use redact::{REDACTED, Redactor};

@@ -13,6 +13,8 @@ use crate::base::{Error, ErrorCode};
 pub enum RunStatus {
     /// No end is recorded: it is going on, or its process died.
     Running,
+    /// It sleeps, and goes on by itself.
+    Sleeping,
     /// It waits for a person.
     Paused,
     /// It ended well.
@@ -24,13 +26,15 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    const ALL: [Self; 5] = [Self::Running, Self::Paused, Self::Succeeded, Self::Failed, Self::Cancelled];
+    const ALL: [Self; 6] =
+        [Self::Running, Self::Sleeping, Self::Paused, Self::Succeeded, Self::Failed, Self::Cancelled];
 
     /// The name in reports and filters.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
+            Self::Sleeping => "sleeping",
             Self::Paused => "paused",
             Self::Succeeded => "succeeded",
             Self::Failed => "failed",
@@ -51,7 +55,7 @@ impl FromStr for RunStatus {
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|status| status.as_str() == text).ok_or_else(|| {
             Error::new(ErrorCode::BadRequest, format!("`{text}` is not a run status"))
-                .with_help("a status is running, paused, succeeded, failed or cancelled")
+                .with_help("a status is running, sleeping, paused, succeeded, failed or cancelled")
         })
     }
 }

@@ -39,6 +39,9 @@ fn started(task: &str) -> EventBody {
         owner: None,
         tenant: None,
         mode: None,
+        parent_run_id: None,
+        parent_call_id: None,
+        agent: None,
     }
 }
 

@@ -202,7 +202,7 @@ pub(super) struct ListRuns {
     /// At most so many; 1 to 500, 20 when absent.
     #[serde(default)]
     pub(super) limit: Option<u32>,
-    /// `running`, `paused`, `succeeded`, `failed` or `cancelled`.
+    /// `running`, `sleeping`, `paused`, `succeeded`, `failed` or `cancelled`.
     #[serde(default)]
     pub(super) status: Option<String>,
     /// Only runs older than this one: the `next` of the page before.

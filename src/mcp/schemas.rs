@@ -65,7 +65,7 @@ pub(super) fn run_output() -> Arc<JsonObject> {
         "run_id": { "type": "string" },
         "status": {
             "type": "string",
-            "enum": ["running", "paused", "succeeded", "failed", "cancelled"],
+            "enum": ["running", "sleeping", "paused", "succeeded", "failed", "cancelled"],
         },
         "result": { "description": "what `run` returned" },
         "printed": { "type": "string", "description": "what the program printed" },

@@ -12,6 +12,7 @@ use super::fixture::Recorded;
 use super::mock::Mock;
 use super::recorder::{CallRecord, Recorder};
 use super::text_file::read_text;
+use super::virtual_time::VirtualTime;
 use super::{defaults, generated};
 use crate::base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
 use crate::bus::CallHandler;
@@ -38,6 +39,7 @@ pub struct MockTools {
     fault: Option<(String, ToolFailure)>,
     catalog: Arc<Catalog>,
     recorder: Recorder,
+    time: VirtualTime,
     /// What a recorded run was answered.
     recorded: Option<Recorded>,
 }
@@ -94,6 +96,7 @@ impl MockTools {
             fault: None,
             catalog,
             recorder: Recorder::default(),
+            time: VirtualTime::default(),
             recorded: None,
         }
     }
@@ -174,6 +177,10 @@ impl MockTools {
         if let Some(outcome) = self.recorded.as_ref().and_then(|recorded| recorded.answer(call, arguments)) {
             return Ok((Duration::ZERO, outcome?));
         }
+        // Time is made up, whoever answers otherwise: no test waits.
+        if let Some(value) = self.catalog.get(&call.tool).and_then(|spec| self.time.answer(spec, arguments)) {
+            return Mock::returning(&call.tool, value).own_answer().outcome();
+        }
         let otherwise = match (self.otherwise, self.catalog.get(&call.tool)) {
             (Otherwise::Defaults, _) => defaults::answer(&call.tool, arguments),
             (Otherwise::Generated(seed), Some(spec)) => generated::answer(spec, arguments, seed),
@@ -221,6 +228,7 @@ impl MockTools {
 impl CallHandler for MockTools {
     async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
         self.recorder.begin_round();
+        self.time.begin_round();
         let answers = futures::future::join_all(calls.iter().map(|call| self.answer_one(call))).await;
         answers.into_iter().collect()
     }

@@ -22,6 +22,7 @@ mod runner;
 mod seen;
 mod test_file;
 mod text_file;
+mod virtual_time;
 
 pub use changes::{Affected, Snapshot};
 pub use coverage::{Coverage, PlanCoverage};

@@ -13,5 +13,7 @@ pub mod mcp;
 pub mod openapi;
 pub mod query_db;
 pub mod send_email;
+pub mod sleep;
 pub mod sql;
 pub mod transform_data;
+pub mod wait_until;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::{Command, CommandFactory as _};
-use luaplan::app::config::{OVERRIDE_KEYS, RawConfig, RawMcpServer, RawSecret};
+use luaplan::app::config::{OVERRIDE_KEYS, RawAgent, RawConfig, RawMcpServer, RawSecret};
 use luaplan::base::{LimitName, LimitProfile};
 use luaplan::catalog::builtin_manifests;
 use luaplan::cli::Cli;
@@ -105,6 +105,7 @@ fn all_keys() -> BTreeSet<String> {
     };
     add("secrets.NAME", keys_of::<RawSecret>(""));
     add("llm", keys_of::<LlmSettings>(""));
+    add("agents.NAME", keys_of::<RawAgent>("plan = \"p\"\ntask = \"t\""));
     add("mcp.NAME", keys_of::<RawMcpServer>(""));
     add("tools.query_db", keys_of::<QueryDbSettings>(""));
     add("tools.fetch_url", keys_of::<FetchUrlSettings>(""));
@@ -120,7 +121,7 @@ fn every_key_is_in_the_page_of_the_configuration_and_no_other() {
     let documented: BTreeSet<String> = page
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
-        .filter(|key| key.contains('.') || ["data_dir", "store", "tools_dir"].contains(key))
+        .filter(|key| key.contains('.') || ["agent_depth", "data_dir", "store", "tools_dir"].contains(key))
         .map(str::to_owned)
         .collect();
     let missing: Vec<&String> = keys.difference(&documented).collect();

@@ -136,6 +136,9 @@ async fn stray_run(app: &luaplan::app::App) -> String {
         owner: None,
         tenant: None,
         mode: None,
+        parent_run_id: None,
+        parent_call_id: None,
+        agent: None,
     };
     log.emit(body, Durability::Forced).await.unwrap();
     run_id.to_string()

@@ -6,6 +6,8 @@
     reason = "a test that cannot go on should stop and say where; a skipped one says why"
 )]
 
+#[cfg(unix)]
+mod agents;
 mod app_parts;
 mod approvals;
 mod bus;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use toml::{Table, Value as Toml};
 
+use super::agents::AgentConfig;
 use super::layers::refused;
 use super::mask::mask_passwords;
 use super::policy_file::read_policy;
@@ -86,6 +87,10 @@ pub struct Config {
     pub mcp_disabled: BTreeSet<String>,
     /// What is sent to these servers and must not be written anywhere.
     pub mcp_secrets: Vec<String>,
+    /// The agents plans may call, by name.
+    pub agents: BTreeMap<String, AgentConfig>,
+    /// How deep agents may call agents.
+    pub agent_depth: u32,
     /// How calls wait for their turn.
     pub rates: LimiterSettings,
     /// How often findings go back to the model.
@@ -132,6 +137,7 @@ impl Config {
             return Err(invalid("store", &raw.store, "`sqlite`; other stores are not part of this version"));
         }
         let (mcp, mcp_secrets) = super::mcp::check(&raw.mcp, environment)?;
+        let limits = check_limits(&raw.limits)?;
         Ok(Self {
             mcp,
             mcp_secrets,
@@ -143,7 +149,9 @@ impl Config {
                 .collect(),
             data_dir: base_dir.join(&raw.data_dir),
             llm: raw.llm.clone(),
-            limits: check_limits(&raw.limits)?,
+            agents: super::agents::check(&raw.agents, &limits, &base_dir)?,
+            agent_depth: at_most("agent_depth", raw.agent_depth, 8)?,
+            limits,
             sandbox: SandboxConfig::check(&raw.sandbox, raw.server.max_concurrent_runs)?,
             tools: raw.tools.iter().map(|tool| check_tool(tool, environment)).collect::<Result<_>>()?,
             tools_dir: check_tools_dir(&raw.tools_dir, &base_dir)?,
@@ -336,7 +344,7 @@ fn check_candidates(wanted: u32) -> Result<u32> {
     at_most("planner.candidates", wanted, CANDIDATES_MAX)
 }
 
-pub(super) fn keyed(key: &str, error: &Error) -> Error {
+pub(in crate::app) fn keyed(key: &str, error: &Error) -> Error {
     Error::new(error.code(), format!("{key}: {}", error.message()))
         .with_help(error.help().to_owned())
         .with_detail("key", key)

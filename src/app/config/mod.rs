@@ -7,6 +7,7 @@
 //! The merge is our own because each fault must name file, line and nearest key, and each value
 //! its source down to the environment variable's name.
 
+mod agents;
 mod checked;
 mod environment;
 mod layers;
@@ -17,6 +18,8 @@ mod raw;
 mod sandbox;
 mod secrets;
 
+pub use agents::{AgentConfig, AgentWork, RawAgent};
+pub(super) use checked::keyed;
 pub use checked::{Config, OVERRIDE_KEYS, ServerConfig, ToolConfig};
 pub use environment::Environment;
 pub use layers::{ConfigSource, LoadOptions, Loaded, ValueSource, load, validate_text};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::agents::RawAgent;
 use super::mcp::RawMcpServer;
 use super::policy_file::RawPolicy;
 use super::sandbox::RawSandbox;
@@ -35,6 +36,10 @@ pub struct RawConfig {
     pub secrets: BTreeMap<String, RawSecret>,
     /// MCP servers whose tools plans may call.
     pub mcp: BTreeMap<String, RawMcpServer>,
+    /// Agents that plans may call.
+    pub agents: BTreeMap<String, RawAgent>,
+    /// How deep agents may call agents: 1 where only a run that nobody called may.
+    pub agent_depth: u32,
     /// How calls wait for their turn.
     pub rates: RawRates,
     /// How the planner works.
@@ -59,6 +64,8 @@ impl Default for RawConfig {
             tools_dir: TOOLS_DIR_DEFAULT.into(),
             secrets: BTreeMap::new(),
             mcp: BTreeMap::new(),
+            agents: BTreeMap::new(),
+            agent_depth: 2,
             rates: RawRates::default(),
             planner: RawPlanner::default(),
             policy: RawPolicy::default(),

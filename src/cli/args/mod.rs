@@ -27,7 +27,7 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "Exit codes: 0 done; 1 the plan, run or tests failed; 2 usage or configuration; \
-3 the check refused the plan; 4 a limit stopped it; 5 paused, waiting for a person; 6 denied by policy; 130 interrupted.";
+3 the check refused the plan; 4 a limit stopped it; 5 paused or asleep; 6 denied by policy; 130 interrupted.";
 
 /// Options every command takes.
 #[derive(Debug, Args)]
@@ -190,7 +190,7 @@ pub struct RunsArgs {
     #[arg(long, default_value_t = 20)]
     pub limit: u32,
     /// Only runs with this status
-    #[arg(long, value_parser = ["running", "paused", "succeeded", "failed", "cancelled"])]
+    #[arg(long, value_parser = ["running", "sleeping", "paused", "succeeded", "failed", "cancelled"])]
     pub status: Option<String>,
 }
 
@@ -231,6 +231,12 @@ pub struct ReplayArgs {
     /// Run this plan instead, against what is on record
     #[arg(long, value_name = "FILE")]
     pub with: Option<PathBuf>,
+    /// Have this model plan the task anew, and run its plan against what is on record
+    #[arg(long, value_name = "MODEL", conflicts_with = "with")]
+    pub model: Option<String>,
+    /// Decide about the calls by this policy file
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
 }
 
 /// `audit`.

@@ -12,6 +12,7 @@ use crate::cli::exit;
 use crate::cli::governance_args::{ApproveArgs, DecisionArgs};
 use crate::cli::progress::{EventPrinter, report};
 use crate::cli::signals::cancelled_by_signals;
+use crate::cli::sleeping::sleep_and_go_on;
 use crate::journal::neutralize;
 
 pub(super) async fn run(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
@@ -78,13 +79,14 @@ fn left_alone(
 
 async fn go_on(session: &Session<'_>, app: &App, run_id: RunId, events: bool) -> Result<u8> {
     let printer = EventPrinter::new(session.output, events);
+    let (listeners, cancel) = (vec![printer.listener()], cancelled_by_signals());
     let request = ResumeRequest {
         run_id: run_id.clone(),
         resolutions: Vec::new(),
-        listeners: vec![printer.listener()],
-        cancel: cancelled_by_signals(),
+        listeners: listeners.clone(),
+        cancel: cancel.clone(),
     };
-    let outcome = match app.resume(request).await {
+    let outcome = match app.resume_to_rest(request).await {
         Ok(outcome) => outcome,
         Err(error) if error.code() == ErrorCode::RunActive => {
             session.output.note(format_args!("run {run_id} is under way and goes on by itself"));
@@ -92,6 +94,7 @@ async fn go_on(session: &Session<'_>, app: &App, run_id: RunId, events: bool) ->
         }
         Err(error) => return Err(error),
     };
+    let outcome = sleep_and_go_on(session.output, app, outcome, &listeners, &cancel).await?;
     if events {
         session.output.data_line(&outcome.to_json());
     } else {

@@ -103,11 +103,21 @@ impl Session<'_> {
 
     /// The application for a run on record (its id, or `last`), on the engine the run began on.
     pub(super) async fn open_for_recorded(&self, run: &str) -> Result<(App, RunId)> {
+        self.open_for_recorded_with(run, Vec::new()).await
+    }
+
+    /// The same, with further flags.
+    pub(super) async fn open_for_recorded_with(
+        &self,
+        run: &str,
+        flags: Vec<(String, toml::Value)>,
+    ) -> Result<(App, RunId)> {
         let journal = self.journal().await?.ok_or_else(show::no_runs)?;
         let run_id = show::find(&journal, run).await?;
         let state = journal.run_state(&run_id).await?;
         journal.close().await;
         let mut options = self.options.clone();
+        options.flags.extend(flags);
         if let Some(engine) = state.and_then(|state| state.engine) {
             options.flags.push(("sandbox.engine".to_owned(), toml::Value::String(engine)));
         }

@@ -1,6 +1,9 @@
 //! `luaplan replay RUN`.
 
+use std::sync::Arc;
+
 use super::{Session, inputs};
+use crate::app::config::read_policy;
 use crate::app::{ReplayReport, ReplayRequest};
 use crate::base::Result;
 use crate::cli::args::ReplayArgs;
@@ -13,12 +16,33 @@ use crate::journal::neutralize;
 const ARGUMENTS_SHOWN_CHARS: usize = 90;
 
 pub(super) async fn run(session: &Session<'_>, args: &ReplayArgs) -> Result<u8> {
-    let with = args.with.as_deref().map(|file| inputs::read_plan(session, file)).transpose()?;
-    let (app, run_id) = session.open_for_recorded(&args.run).await?;
-    let report = app.replay(ReplayRequest { run_id, with, cancel: cancelled_by_signals() }).await?;
+    let mut with = args.with.as_deref().map(|file| inputs::read_plan(session, file)).transpose()?;
+    let rules = args.policy.as_deref().map(|file| read_policy(&session.environment.working_dir.join(file)));
+    let rules = rules.transpose()?.map(Arc::new);
+    let model = args.model.iter().map(|model| ("llm.model".to_owned(), toml::Value::from(model.as_str())));
+    let (app, run_id) = session.open_for_recorded_with(&args.run, model.collect()).await?;
+    let cancel = cancelled_by_signals();
+    if let Some(model) = &args.model {
+        let proposal = app.plan_again(&run_id, cancel.clone()).await?;
+        with = Some((format!("plan of {model}"), proposal.plan.source().to_owned()));
+    }
+    let planned = args.model.is_some().then(|| with.as_ref().map(|(_, source)| source.clone())).flatten();
+    let request = ReplayRequest { run_id, with, cancel };
+    let report = match rules {
+        Some(rules) => app.replay_under(request, rules).await?,
+        None => app.replay(request).await?,
+    };
     if session.output.is_json() {
-        session.output.data(&report);
+        let mut data = serde_json::to_value(&report).unwrap_or_default();
+        if let (Some(planned), Some(members)) = (planned, data.as_object_mut()) {
+            members.insert("plan".to_owned(), planned.into());
+        }
+        session.output.data(&data);
     } else {
+        if let Some(planned) = planned {
+            session.output.heading("the new plan");
+            session.output.source(&planned);
+        }
         print(session.output, &report);
     }
     Ok(if report.same { exit::DONE } else { exit::FAILED })
@@ -44,6 +68,15 @@ fn print(output: &Output, report: &ReplayReport) {
         let arguments = shorten(&call.arguments.to_string(), ARGUMENTS_SHOWN_CHARS);
         let text = format!("  {:<8}{line}{} {arguments}", call.difference, call.tool);
         output.line(neutralize(&text));
+    }
+    for call in &report.policy {
+        let line = call.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+        let then = call.recorded.as_deref().unwrap_or("not on record");
+        let rule = call.rule.as_deref().map(|rule| format!(" by rule `{rule}`")).unwrap_or_default();
+        let arguments = shorten(&call.arguments.to_string(), ARGUMENTS_SHOWN_CHARS);
+        let (call_id, tool, now) = (&call.call_id, &call.tool, call.now);
+        output.line(neutralize(&format!("  {line}{call_id} {tool} {arguments}")));
+        output.line(neutralize(&format!("          {then} then, {now} now{rule}: {}", call.reason)));
     }
     output.heading("on record");
     output.data(&report.recorded);

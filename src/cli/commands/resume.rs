@@ -9,6 +9,7 @@ use crate::cli::args::ResumeArgs;
 use crate::cli::exit;
 use crate::cli::progress::{EventPrinter, report};
 use crate::cli::signals::cancelled_by_signals;
+use crate::cli::sleeping::sleep_and_go_on;
 use crate::journal::Resolved;
 
 pub(super) async fn run(session: &Session<'_>, args: &ResumeArgs) -> Result<u8> {
@@ -17,7 +18,8 @@ pub(super) async fn run(session: &Session<'_>, args: &ResumeArgs) -> Result<u8> 
     let listeners = vec![EventPrinter::new(session.output, args.events).listener()];
     let cancel = cancelled_by_signals();
     let request = ResumeRequest { run_id, resolutions, listeners: listeners.clone(), cancel: cancel.clone() };
-    let mut outcome = app.resume(request).await?;
+    let outcome = app.resume_to_rest(request).await?;
+    let mut outcome = sleep_and_go_on(session.output, &app, outcome, &listeners, &cancel).await?;
     if can_ask(session.output, args.events) {
         outcome = ask_and_go_on(session.output, &app, outcome, &listeners, &cancel).await?;
     }

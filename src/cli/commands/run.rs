@@ -12,6 +12,7 @@ use crate::cli::args::{RunArgs, RunOptions};
 use crate::cli::output::Output;
 use crate::cli::progress::{EventPrinter, report};
 use crate::cli::signals::cancelled_by_signals;
+use crate::cli::sleeping::sleep_and_go_on;
 use crate::cli::{commands::check, exit};
 use crate::engine::RunOutcome;
 use crate::testkit::MockTools;
@@ -70,7 +71,8 @@ pub(super) async fn execute(
         listeners: listeners.clone(),
         cancel: cancel.clone(),
     };
-    let outcome = app.run(request).await;
+    let outcome = app.run_to_rest(request).await;
+    let outcome = sleep_and_go_on(session.output, app, outcome, &listeners, &cancel).await?;
     if !can_ask(session.output, options.events) {
         return Ok(outcome);
     }

@@ -31,11 +31,15 @@ pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
     }
     let rows = runs.into_iter().map(|run| {
         let mut what = run.task.or(run.plan_name).unwrap_or_default();
+        if let Some(parent) = &run.parent {
+            what = format!("agent {} of {}: {what}", parent.agent, parent.run_id);
+        }
         if run.mocked {
             what.insert_str(0, "(mocked) ");
         }
         let status = match &run.code {
             Some(code) => format!("{} ({code})", run.status.as_str()),
+            None if let Some(wake_at) = run.wake_at => format!("sleeping (until {wake_at:.0})"),
             None => run.status.as_str().to_owned(),
         };
         vec![

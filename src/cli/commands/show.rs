@@ -64,7 +64,12 @@ fn last_plan(records: &[Record]) -> Option<&str> {
 fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]) {
     output.line(format_args!("run {run_id}"));
     for record in records {
-        if let EventBody::RunStarted { task, plan_name, mocked, .. } = &record.event.body {
+        if let EventBody::RunStarted { task, plan_name, mocked, parent_run_id, agent, .. } =
+            &record.event.body
+        {
+            if let (Some(parent), Some(agent)) = (parent_run_id, agent) {
+                output.line(format_args!("agent {agent}, called by run {parent}"));
+            }
             let (kind, name) = if task.is_some() { ("task", task) } else { ("plan", plan_name) };
             let mark =
                 if *mocked { " (mocked: nothing reached the world, calls are not recorded)" } else { "" };
@@ -102,7 +107,14 @@ fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]
             _ => {}
         }
     }
-    if let Some(state) = RunState::fold(records).filter(|state| state.status == RunStatus::Paused) {
+    let state = RunState::fold(records);
+    if let Some(wake_at) = state.as_ref().and_then(|state| state.wake_at) {
+        output.heading("asleep");
+        output.line(format_args!(
+            "until {wake_at:.0}; go on at once it cannot: `luaplan resume {run_id}` waits"
+        ));
+    }
+    if let Some(state) = state.filter(|state| state.status == RunStatus::Paused) {
         output.heading("paused");
         output.line(neutralize(state.paused.as_deref().unwrap_or_default()));
         for call in state.calls_in_doubt() {

@@ -21,6 +21,9 @@ impl Redactor {
                 owner: _,
                 tenant: _,
                 mode: _,
+                parent_run_id: _,
+                parent_call_id: _,
+                agent: _,
             } => {
                 self.optional(task);
                 self.optional(plan_name);
@@ -115,6 +118,10 @@ impl Redactor {
                 self.optional(message);
             }
             EventBody::PromptComposed { .. }
+            | EventBody::SleepBegun { .. }
+            | EventBody::RunSleeping { .. }
+            | EventBody::AgentStarted { .. }
+            | EventBody::Iteration { .. }
             | EventBody::PlanAccepted { .. }
             | EventBody::RunResumed { .. }
             | EventBody::GracefulShutdownStarted { .. } => {}

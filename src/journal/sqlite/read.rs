@@ -19,11 +19,10 @@ use crate::journal::{
 pub(super) const COLUMNS: &str = "SELECT sequence, version, body, previous_hash, hash FROM records WHERE 1";
 
 /// The events a [`RunSummary`] is folded from, besides the number of calls.
-const SUMMARY_EVENTS: &str = "('run_started', 'plan_proposed', 'plan_accepted', 'run_resumed', 'run_paused', \
+const SUMMARY_EVENTS: &str = "('run_started', 'plan_proposed', 'plan_accepted', 'run_resumed', 'run_paused', 'run_sleeping', \
      'run_finished', 'run_failed', 'run_cancelled')";
 /// The events that decide how a run stands: the last of them.
-const STATUS_EVENTS: &str =
-    "('run_started', 'run_resumed', 'run_paused', 'run_finished', 'run_failed', 'run_cancelled')";
+const STATUS_EVENTS: &str = "('run_started', 'run_resumed', 'run_paused', 'run_sleeping', 'run_finished', 'run_failed', 'run_cancelled')";
 
 /// Runs folded at once, to bound a statement's parameters.
 const RUNS_AT_ONCE: usize = 500;
@@ -182,6 +181,7 @@ fn select_runs(filter: &RunFilter) -> QueryBuilder<Sqlite> {
     if let Some(status) = filter.status {
         let last = match status {
             RunStatus::Running => "IN ('run_started', 'run_resumed')",
+            RunStatus::Sleeping => "= 'run_sleeping'",
             RunStatus::Paused => "= 'run_paused'",
             RunStatus::Succeeded => "= 'run_finished'",
             RunStatus::Failed => "= 'run_failed'",

@@ -6,6 +6,7 @@
 //! **Not said:** what views, triggers and functions of a database reach, and where a web server
 //! sends a request on to.
 
+mod agents;
 mod reach;
 mod sql;
 mod text;
@@ -15,11 +16,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::CheckedPlan;
-use super::flow::{CallSite, Flow, Slice, analyse};
+use super::flow::{CallSite, Flow, Leaf, Slice, analyse};
 use crate::base::{Effect, Value};
 use crate::catalog::{Catalog, TargetKind};
 
+pub use agents::AgentReach;
 pub use reach::{Reach, Target};
+
+/// The parameter that says how long a call sleeps.
+const SECONDS: &str = "seconds";
 
 /// What a preview rests on besides the plan.
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +74,9 @@ pub struct Preview {
     pub calls: Vec<PreviewCall>,
     /// Every effect, mildest first.
     pub effects: BTreeSet<Effect>,
+    /// The agents it may hand work to: each may do whatever its tools can.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<AgentReach>,
     /// Everything reached, each once.
     pub targets: Vec<Target>,
     /// The most calls of a run: the plan's own bound, or the limit where that is lower.
@@ -77,6 +85,9 @@ pub struct Preview {
     pub is_unbounded: bool,
     /// The most the calls can cost by their manifests' prices, in millionths of a US dollar.
     pub cost_max_micro_usd: u64,
+    /// The longest the run can sleep in all, in seconds; absent where it never does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sleeps_max_seconds: Option<u64>,
     /// Tools that cost something and whose manifests name no price.
     pub unpriced: BTreeSet<String>,
     /// What `run` returns, as far as it is known.
@@ -100,7 +111,10 @@ pub fn preview_of(flow: &Flow, catalog: &Catalog, options: PreviewOptions<'_>) -
     targets.sort();
     targets.dedup();
     let bound = |call: &PreviewCall| call.calls_max;
+    let agents = agents::reached(flow.call_sites(), catalog);
     let sum = calls.iter().map(bound).try_fold(0_u64, |sum, calls| sum.checked_add(calls?));
+    // What agents call counts as calls of the run.
+    let sum = sum.filter(|_| agents.is_empty());
     let calls_max = sum.unwrap_or(u64::MAX).min(options.tool_calls_max);
     let price = |call: &PreviewCall| catalog.get(&call.tool).and_then(|spec| spec.price_micro_usd);
     // No more calls than the limit, each at the highest price that may be asked.
@@ -114,8 +128,13 @@ pub fn preview_of(flow: &Flow, catalog: &Catalog, options: PreviewOptions<'_>) -
         .filter(|call| call.effect == Effect::Spend && price(call).is_none())
         .map(|call| call.tool.clone())
         .collect();
+    let sleeps = flow.call_sites().iter().filter_map(|site| sleep_of(site, catalog, options.tool_calls_max));
     Preview {
-        effects: calls.iter().map(|call| call.effect).collect(),
+        sleeps_max_seconds: sleeps
+            .chain(agents::sleeps(&agents, catalog, options))
+            .reduce(u64::saturating_add),
+        effects: calls.iter().map(|call| call.effect).chain(agents::effects(&agents)).collect(),
+        agents,
         targets,
         calls_max,
         is_unbounded: sum.is_none(),
@@ -125,6 +144,23 @@ pub fn preview_of(flow: &Flow, catalog: &Catalog, options: PreviewOptions<'_>) -
         gave_up: flow.gave_up(),
         calls,
     }
+}
+
+/// The longest the calls of a site can sleep, in seconds: what the plan says, else what the tool may.
+fn sleep_of(site: &CallSite, catalog: &Catalog, tool_calls_max: u64) -> Option<u64> {
+    let most = catalog.get(&site.tool)?.sleeps_max?.as_secs_f64();
+    let said = |leaf: &Leaf| match leaf {
+        Leaf::Plain(number) => number.parse::<f64>().ok(),
+        _ => None,
+    };
+    let once = site.arguments.get(SECONDS).and_then(|argument| {
+        let leaves: Option<Vec<f64>> = argument.own.iter().map(said).collect();
+        leaves?.into_iter().reduce(f64::max)
+    });
+    let times = site.calls_max.unwrap_or(u64::MAX).min(tool_calls_max);
+    let seconds = once.unwrap_or(most).clamp(0.0, most).ceil();
+    // Within the bound of a sleep, which a number of seconds holds.
+    Some((seconds as u64).saturating_mul(times))
 }
 
 fn call(site: &CallSite, catalog: &Catalog, options: PreviewOptions<'_>) -> Option<PreviewCall> {

@@ -47,6 +47,12 @@ impl Preview {
                 let _ = writeln!(page, "  {heading:<11} {}", names.join(", "));
             }
         }
+        for agent in &self.agents {
+            lines += 1;
+            let tools: Vec<&str> = agent.tools.iter().map(|(tool, _)| tool.as_str()).collect();
+            let tools = if tools.is_empty() { "no tool".to_owned() } else { tools.join(", ") };
+            let _ = writeln!(page, "  {:<11} {}, which may do whatever {tools} can", "agent", agent.name);
+        }
         if lines == 0 {
             page.push_str("  nothing outside\n");
         }
@@ -61,6 +67,9 @@ impl Preview {
         };
         let _ = writeln!(page, "  {:<11} {}{bound}", "calls", self.calls_max);
         let _ = writeln!(page, "  {:<11} {}", "cost", self.cost());
+        if let Some(seconds) = self.sleeps_max_seconds {
+            let _ = writeln!(page, "  {:<11} waits up to {}", "sleeps", duration(seconds));
+        }
         page
     }
 
@@ -77,6 +86,20 @@ impl Preview {
         let names: Vec<&str> = self.unpriced.iter().map(String::as_str).collect();
         format!("{dollars}, and what {} costs, which has no price in its manifest", names.join(", "))
     }
+}
+
+/// Seconds in the two largest units they fill.
+fn duration(seconds: u64) -> String {
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    let parts = [(days, "d"), (hours, "h"), (minutes, "min"), (seconds % 60, "s")];
+    let shown: Vec<String> = parts
+        .into_iter()
+        .skip_while(|(count, _)| *count == 0)
+        .take(2)
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, unit)| format!("{count} {unit}"))
+        .collect();
+    if shown.is_empty() { "0 s".to_owned() } else { shown.join(" ") }
 }
 
 fn write_call(call: &PreviewCall, page: &mut String) {

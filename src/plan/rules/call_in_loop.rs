@@ -10,6 +10,7 @@ use super::{Call, Plan, Raised};
 
 pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
     let reads = plan.calls.iter().filter(|call| call.spec.effect == Effect::Read && call.is_direct);
+    let reads = reads.filter(|call| call.spec.sleeps_max.is_none());
     reads.filter_map(in_loop).collect()
 }
 

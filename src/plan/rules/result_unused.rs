@@ -8,7 +8,9 @@ use super::super::found::span_of;
 use super::{Call, Plan, Raised};
 
 pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
-    plan.calls.iter().filter_map(|call| unused(plan, call)).collect()
+    // What a sleep gives is of no use to most; one that fails fails the run.
+    let calls = plan.calls.iter().filter(|call| call.spec.sleeps_max.is_none());
+    calls.filter_map(|call| unused(plan, call)).collect()
 }
 
 /// A protected call of the tool itself whose second result nobody takes: a failed call is a value and

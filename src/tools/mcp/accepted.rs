@@ -183,6 +183,8 @@ impl AcceptedTool {
             arguments,
             targets: BTreeMap::new(),
             price_micro_usd: None,
+            sleeps_max: None,
+            agents: BTreeMap::new(),
             compiled: CompiledParams::default(),
         })
     }

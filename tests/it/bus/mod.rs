@@ -73,6 +73,7 @@ impl World {
             registry: Arc::new(self.registry.clone()),
             limiter: Arc::new(Limiter::new(self.limiter.clone())),
             policy: self.policy.clone(),
+            wakes: std::collections::HashMap::new(),
             approvals: Approvals::default(),
             log,
             budget: Arc::new(RunBudget::new(self.limits.clone(), 0)),

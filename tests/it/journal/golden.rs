@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use luaplan::journal::{JournalRead, RECORD_VERSION, RecordFilter, RuleReference, SqliteJournal};
+use luaplan::journal::{
+    JournalRead, RECORD_VERSION, RecordFilter, RuleReference, RunFilter, RunStatus, SqliteJournal,
+};
 use sqlx::Row as _;
 
 use super::*;
@@ -36,6 +38,7 @@ async fn write_the_golden_journal_of_this_version() {
     let journal = SqliteJournal::open(&path).await.unwrap();
     fill(&journal).await;
     fill_with_what_version_3_knows(&journal).await;
+    fill_with_what_version_4_knows(&journal).await;
     let lines: Vec<String> = journal
         .records(RecordFilter::default())
         .await
@@ -72,7 +75,7 @@ async fn golden(name: &str) {
     }
     fill(&journal).await;
     assert_eq!(journal.verify().await.unwrap().records, records.len() as u64 + 10);
-    for run in 1..=3 {
+    for run in 1..=4 {
         let _ = journal.run_state(&run_id(run)).await.unwrap();
     }
 }
@@ -169,6 +172,69 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
         let second = 10 + i64::try_from(second).unwrap();
         journal.append(event(3, second, body), Durability::Forced).await.unwrap();
     }
+}
+
+/// The run of an agent, called by run 3, that works autonomously, sleeps and calls an agent itself.
+async fn fill_with_what_version_4_knows(journal: &SqliteJournal) {
+    let hash = ContentHash::of(b"function run() end");
+    let mut start = started("wait for it");
+    if let EventBody::RunStarted { parent_run_id, parent_call_id, agent, .. } = &mut start {
+        *parent_run_id = Some(run_id(3));
+        *parent_call_id = Some(CallId::single(2));
+        *agent = Some("waiter".into());
+    }
+    let begun = EventBody::ToolCallStarted {
+        call_id: CallId::single(1),
+        tool: "sleep".into(),
+        effect: Effect::Read,
+        arguments: json!({"seconds": 3600}),
+        arguments_hash: ContentHash::of(b"arguments"),
+        line: Some(2),
+        idempotency_key: "key".into(),
+        rule: None,
+        allowed_by: None,
+        planned_arguments_hash: None,
+    };
+    let wake_at = Timestamp::from_second(1_700_003_600).unwrap();
+    let bodies = vec![
+        start,
+        EventBody::PlanProposed { round: 0, source: "function run() end".into(), plan_hash: hash.clone() },
+        EventBody::Iteration { iteration: 1, iterations_max: 4, plan_hash: hash.clone() },
+        EventBody::PlanAccepted { plan_hash: hash.clone(), calls_before: 0 },
+        begun,
+        EventBody::SleepBegun { call_id: CallId::single(1), tool: "sleep".into(), wake_at },
+        EventBody::AgentStarted {
+            call_id: CallId::single(2),
+            agent: "other".into(),
+            child_run_id: run_id(5),
+        },
+        EventBody::RunSleeping { wake_at },
+    ];
+    for (second, body) in bodies.into_iter().enumerate() {
+        let second = 40 + i64::try_from(second).unwrap();
+        journal.append(event(4, second, body), Durability::Forced).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_run_of_version_4_folds_to_what_it_was() {
+    let dir = Dir::new();
+    std::fs::create_dir_all(dir.path().parent().unwrap()).unwrap();
+    for extension in ["sqlite", "head"] {
+        let golden = Path::new(FOLDER).join("v4").with_extension(extension);
+        std::fs::copy(golden, dir.path().with_extension(extension)).unwrap();
+    }
+    let journal = dir.open().await;
+    let state = journal.run_state(&run_id(4)).await.unwrap().unwrap();
+    let wake_at = Timestamp::from_second(1_700_003_600).unwrap();
+    assert_eq!((state.status, state.wake_at), (RunStatus::Sleeping, Some(wake_at)));
+    assert_eq!(state.calls[0].wake_at, Some(wake_at));
+    let parent = state.parent.unwrap();
+    assert_eq!((parent.run_id, parent.agent.as_str()), (run_id(3), "waiter"));
+    let filter = RunFilter { status: Some(RunStatus::Sleeping), ..RunFilter::default() };
+    let listed = journal.runs(filter).await.unwrap();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].wake_at, Some(wake_at));
 }
 
 #[tokio::test]

@@ -73,6 +73,9 @@ fn started(task: &str) -> EventBody {
         owner: None,
         tenant: None,
         mode: None,
+        parent_run_id: None,
+        parent_call_id: None,
+        agent: None,
     }
 }
 

@@ -13,6 +13,7 @@ fn named(name: &str) -> EventBody {
         "run_paused" => {
             EventBody::RunPaused { reason: "r".into(), calls_in_doubt: Vec::new(), approvals: Vec::new() }
         }
+        "run_sleeping" => EventBody::RunSleeping { wake_at: Timestamp::from_second(1_700_003_600).unwrap() },
         "run_resumed" => EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded: 0 },
         "run_finished" => finished(),
         "run_failed" => EventBody::RunFailed {
@@ -33,6 +34,7 @@ fn way_to(state: &str) -> Vec<&'static str> {
         "(nothing)" => Vec::new(),
         "running" => vec!["run_started"],
         "paused" => vec!["run_started", "run_paused"],
+        "sleeping" => vec!["run_started", "run_sleeping"],
         "failed" => vec!["run_started", "run_failed"],
         other => panic!("{other}"),
     }
@@ -61,5 +63,5 @@ async fn each_transition_of_the_guide_is_what_the_records_come_to() {
         assert_eq!(status_after(&events).await.as_str(), to, "{line}");
         rows += 1;
     }
-    assert_eq!(rows, 8);
+    assert_eq!(rows, 12);
 }

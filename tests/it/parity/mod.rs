@@ -150,6 +150,7 @@ impl Stand {
                 ..LimiterSettings::standard()
             })),
             policy,
+            wakes: std::collections::HashMap::new(),
             approvals: luaplan::bus::Approvals::default(),
             log: log.clone(),
             budget: Arc::new(RunBudget::new(limits, 0)),

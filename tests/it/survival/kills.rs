@@ -88,7 +88,7 @@ async fn survive(parts: &DemoParts, case: &Case, kill: Kill, before: &Undisturbe
         assert!(subjects(parts, known).is_empty(), "{place}: an effect without a record");
         return false;
     };
-    if killed.status != RunStatus::Running {
+    if !matches!(killed.status, RunStatus::Running | RunStatus::Sleeping) {
         assert_eq!(end(&killed), end(&before.state), "{place}");
         let refused = app.resume(resume_request(&run_id)).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::RunNotResumable, "{place}");

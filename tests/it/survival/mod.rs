@@ -5,6 +5,7 @@ mod command;
 mod kills;
 mod replay;
 mod resume;
+mod sleeping;
 mod taken_up;
 
 use std::path::{Path, PathBuf};

@@ -99,3 +99,126 @@ async fn what_cannot_be_replayed_is_refused() {
     let error = replay(&bench, &fine.run_id, Some("function run( return 1 end")).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::CheckRefused);
 }
+
+/// A policy file's rules.
+fn rules(text: &str) -> std::sync::Arc<luaplan::bus::PolicyRules> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("policy.toml");
+    std::fs::write(&file, text).unwrap();
+    std::sync::Arc::new(luaplan::app::config::read_policy(&file).unwrap())
+}
+
+const DENIES_MAIL: &str = r#"version = 1
+
+[[rule]]
+name = "no-mail"
+tool = "send_email"
+decision = "deny"
+reason = "nobody mails"
+
+[[rule]]
+name = "ask-databases"
+tool = "query_db"
+decision = "prompt"
+reason = "data is looked after"
+"#;
+
+#[tokio::test]
+async fn another_policy_is_tried_on_what_was_done() {
+    let bench = Bench::new().await;
+    let outcome = bench
+        .run(
+            r#"function run(context)
+  local rows = query_db{ table = "users", where = "age > 30" }
+  local sent = send_email("admin@company.com", "count", tostring(#rows))
+  return { count = #rows, code = sent.error and sent.code }
+end"#,
+        )
+        .await;
+    let mails = received(&bench.parts);
+    let request =
+        || ReplayRequest { run_id: outcome.run_id.clone(), with: None, cancel: CancellationToken::new() };
+    let report = bench.app.replay_under(request(), rules(DENIES_MAIL)).await.unwrap();
+    assert!(!report.same);
+    assert_eq!(report.replayed["result"]["count"], 4);
+    assert_eq!(report.replayed["result"]["code"], "permission_denied");
+    let named: Vec<_> = report
+        .policy
+        .iter()
+        .map(|call| (call.tool.as_str(), call.recorded.as_deref(), call.now, call.rule.as_deref()))
+        .collect();
+    let expected = [
+        ("query_db", Some("auto"), "prompt", Some("ask-databases")),
+        ("send_email", Some("auto"), "deny", Some("no-mail")),
+    ];
+    assert_eq!(named, expected);
+    // One that decides as it was decided changes nothing.
+    let report = bench.app.replay_under(request(), rules("version = 1\n")).await.unwrap();
+    assert!(report.policy.is_empty(), "{report:#?}");
+    assert_eq!(report.recorded, report.replayed);
+    assert_eq!(received(&bench.parts), mails);
+}
+
+#[tokio::test]
+async fn another_model_plans_the_task_anew_and_its_plan_meets_what_is_on_record() {
+    use luaplan::llm::{RecordedClient, RecordedReply};
+    let answer = |plan: &str| RecordedReply {
+        matches: None,
+        text: serde_json::json!({ "plan": plan, "explanation": "x" }).to_string(),
+    };
+    let first = "function run(context) local rows = query_db{ table = 'users' } if rows.error then error(rows.error) end \
+                 return { count = #rows } end";
+    let second = "function run(context) local rows = query_db{ table = 'users' } if rows.error then error(rows.error) end \
+                  local old = query_db{ table = 'users', where = 'age > 60' } return { count = #rows, old = old.code } end";
+    let model = std::sync::Arc::new(RecordedClient::new("both", vec![answer(first), answer(second)]));
+    let bench = Bench::with(&[], Some(model)).await;
+    let outcome = bench.app.run(bench.request(Work::Task("count the users".to_owned()))).await;
+    let run_id = outcome.run_id.clone();
+    assert_eq!(outcome.status(), RunStatus::Succeeded, "{outcome:?}");
+    let records = bench.records(&run_id).await.len();
+    let proposal = bench.app.plan_again(&run_id, CancellationToken::new()).await.unwrap();
+    assert_eq!(proposal.plan.source(), second);
+    let report = replay(&bench, &run_id, Some(proposal.plan.source())).await.unwrap();
+    assert_eq!(report.replayed["result"]["old"], "call_not_on_record");
+    let named: Vec<_> = report.calls.iter().map(|call| (call.difference, call.tool.as_str())).collect();
+    assert_eq!(named, [("new", "query_db")]);
+    assert_eq!(bench.records(&run_id).await.len(), records, "planning again wrote");
+    // A saved plan has no task.
+    let saved = bench.run("function run() return 1 end").await;
+    let refused = bench.app.plan_again(&saved.run_id, CancellationToken::new()).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::RunNotResumable);
+}
+
+#[tokio::test]
+async fn an_autonomous_run_counts_its_iterations() {
+    use luaplan::bus::{Circumstances, Mode};
+    use luaplan::journal::EventBody;
+    use luaplan::llm::{RecordedClient, RecordedReply};
+    let answer = |plan: &str| RecordedReply {
+        matches: None,
+        text: serde_json::json!({ "plan": plan, "explanation": "x" }).to_string(),
+    };
+    let replies = vec![
+        answer("function run(context) error('first') end"),
+        answer("function run(context) error('second') end"),
+        answer("function run(context) return { done = true } end"),
+    ];
+    let model = std::sync::Arc::new(RecordedClient::new("tries", replies));
+    let bench = Bench::with(&[("planner.autonomous_replans", "4")], Some(model)).await;
+    let circumstances = Circumstances { mode: Mode::Autonomous, ..Circumstances::default() };
+    let request = RunRequest { circumstances, ..bench.request(Work::Task("try".to_owned())) };
+    let outcome = bench.app.run(request).await;
+    assert_eq!(outcome.status(), RunStatus::Succeeded, "{outcome:?}");
+    let records = bench.records(&outcome.run_id).await;
+    let iterations: Vec<(u32, u32)> = records
+        .iter()
+        .filter_map(|record| match &record.event.body {
+            EventBody::Iteration { iteration, iterations_max, .. } => Some((*iteration, *iterations_max)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(iterations, [(1, 5), (2, 5), (3, 5)]);
+    // A structured run works by its one plan and says nothing of it.
+    let structured = bench.run("function run() return 1 end").await;
+    assert!(!bench.events(&structured.run_id).await.contains(&"iteration"));
+}

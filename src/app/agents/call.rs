@@ -1,0 +1,216 @@
+//! One call of an agent: begins its run, goes on with it, or tells how it ended.
+
+use async_trait::async_trait;
+use serde_json::Value as Json;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::family::{child_of, spent_by};
+use super::{AgentRun, Caller};
+use crate::app::config::{AgentConfig, AgentWork};
+use crate::app::planning::PlanWishes;
+use crate::app::runs::{RunRequest, Work};
+use crate::base::{CallOutcome, Error, ErrorCode, Result, RunId, ToolFailure, Value};
+use crate::bus::{CALLS_IN_DOUBT, Invocation, Progress, Tool};
+use crate::catalog::ToolSpec;
+use crate::engine::{RunOutcome, has_redacted};
+use crate::journal::{Durability, EventBody, JournalRead as _, RunState, RunStatus};
+
+/// The tool, as one run has it.
+pub(in crate::app) struct CallAgent {
+    spec: ToolSpec,
+    caller: Caller,
+    /// The agents' runs under way: they outlast a call that is cut, until they have recorded their ends.
+    running: TaskTracker,
+}
+
+impl CallAgent {
+    pub(in crate::app) fn new(spec: ToolSpec, caller: Caller, running: TaskTracker) -> Self {
+        Self { spec, caller, running }
+    }
+
+    /// The agent, where this run may call it.
+    fn agent(&self, name: &str) -> Result<AgentConfig, ToolFailure> {
+        let app = &self.caller.app;
+        let Some(agent) = app.config.agents.get(name) else {
+            return Err(ToolFailure::new(ErrorCode::BadArguments, format!("there is no agent `{name}`")));
+        };
+        let depth_max = app.config.agent_depth;
+        if self.caller.depth >= depth_max {
+            let message = format!("this run is nested in {} calls of agents already", self.caller.depth);
+            let error = Error::new(ErrorCode::AgentDepth, message).with_limit(depth_max, self.caller.depth);
+            return Err(error.into());
+        }
+        let beyond: Vec<&str> =
+            agent.tools.iter().map(String::as_str).filter(|tool| app.catalog.get(tool).is_none()).collect();
+        if beyond.is_empty() {
+            return Ok(agent.clone());
+        }
+        let message = format!(
+            "agent `{name}` may call {}, which this run may not; an agent is never granted more than its caller has",
+            beyond.join(", ")
+        );
+        Err(ToolFailure::new(ErrorCode::AgentWidens, message)
+            .with_detail("tools", Value::Array(beyond.into_iter().map(Value::from).collect())))
+    }
+
+    async fn outcome(&self, invocation: Invocation) -> Result<RunOutcome, ToolFailure> {
+        let (name, context) = arguments(&invocation.arguments);
+        let agent = self.agent(name)?;
+        let parent = invocation.run_id.clone();
+        let child = child_of(&parent, &invocation.call_id);
+        let app = self.caller.app.narrowed(&agent.tools);
+        let known = app.journal.run_state(&child).await?;
+        if let Some(ended) = known.as_ref().and_then(ended) {
+            // The call was cut off between the end of the agent's run and its own.
+            spent_by(&app, &child, &invocation.budget).await?;
+            return Ok(ended);
+        }
+        let run = AgentRun {
+            name: name.to_owned(),
+            parent_run_id: parent,
+            parent_call_id: invocation.call_id.clone(),
+            budget: invocation.budget.clone(),
+            depth: self.caller.depth + 1,
+        };
+        let cancel = invocation.cancellation.clone();
+        let work = if known.is_some() {
+            self.running.spawn(async move { app.go_on_as_agent(child, run, cancel).await })
+        } else {
+            let begun = EventBody::AgentStarted {
+                call_id: invocation.call_id.clone(),
+                agent: name.to_owned(),
+                child_run_id: child.clone(),
+            };
+            invocation.log.emit(begun, Durability::Ordered).await?;
+            let request = self.request(child, &agent, context, cancel);
+            self.running.spawn(async move { Ok(app.begin_as_agent(request, run).await) })
+        };
+        let ended = work.await.map_err(|error| {
+            ToolFailure::new(ErrorCode::Internal, format!("the agent's run broke off: {error}"))
+        })?;
+        Ok(ended?)
+    }
+
+    /// The agent's run, with no more than its caller has.
+    fn request(
+        &self,
+        run_id: RunId,
+        agent: &AgentConfig,
+        context: Value,
+        cancel: CancellationToken,
+    ) -> RunRequest {
+        let work = match &agent.work {
+            AgentWork::Plan { name, source } => Work::Plan { name: name.clone(), source: source.clone() },
+            AgentWork::Task(task) => Work::Task(task.clone()),
+        };
+        RunRequest {
+            run_id,
+            work,
+            context: Some(context),
+            context_name: None,
+            planning: PlanWishes::default(),
+            limits: agent.limits.within(&self.caller.limits),
+            circumstances: self.caller.circumstances.clone(),
+            handler: None,
+            listeners: Vec::new(),
+            cancel,
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for CallAgent {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, invocation: Invocation) -> CallOutcome {
+        match self.begin(invocation).await {
+            Progress::Ended(outcome) => outcome,
+            Progress::Rests(reason) => Err(reason.into()),
+        }
+    }
+
+    async fn begin(&self, invocation: Invocation) -> Progress {
+        let name = arguments(&invocation.arguments).0.to_owned();
+        match self.outcome(invocation).await {
+            Ok(outcome) => progress(&name, outcome),
+            Err(failure) => Progress::Ended(Err(failure)),
+        }
+    }
+
+    /// The agent's run has its own wall time, and may sleep.
+    fn keeps_own_time(&self) -> bool {
+        true
+    }
+}
+
+fn arguments(arguments: &Value) -> (&str, Value) {
+    let Value::Object(arguments) = arguments else { return ("", Value::default()) };
+    let name = match arguments.get("name") {
+        Some(Value::String(name)) => name.as_str(),
+        _ => "",
+    };
+    let context = arguments.get("context").cloned();
+    (name, context.unwrap_or_else(|| Value::Object(indexmap::IndexMap::new())))
+}
+
+/// How the agent's run ended before, where it did for good.
+fn ended(state: &RunState) -> Option<RunOutcome> {
+    let result = match state.status {
+        RunStatus::Succeeded => recorded_result(state),
+        RunStatus::Cancelled => Err(Error::new(ErrorCode::Cancelled, "its run was cancelled")),
+        RunStatus::Failed if state.code.as_deref() == Some(ErrorCode::Interrupted.as_str()) => return None,
+        RunStatus::Failed => Err(recorded_error(state)),
+        RunStatus::Running | RunStatus::Sleeping | RunStatus::Paused => return None,
+    };
+    Some(RunOutcome {
+        run_id: state.run_id.clone(),
+        result,
+        usage: state.usage.unwrap_or_default(),
+        printed: String::new(),
+        candidates: Vec::new(),
+    })
+}
+
+fn recorded_result(state: &RunState) -> Result<Value> {
+    let result = state.result.clone().unwrap_or_default();
+    if has_redacted(&result) {
+        let message =
+            format!("the result of run {} held a secret, which is not in the journal", state.run_id);
+        return Err(Error::new(ErrorCode::RunNotResumable, message));
+    }
+    Value::from_json(result)
+}
+
+fn recorded_error(state: &RunState) -> Error {
+    let code = state.code.as_deref().and_then(|code| code.parse().ok()).unwrap_or(ErrorCode::ToolFailed);
+    let message = state.error.as_ref().and_then(|error| error.get("message")).and_then(Json::as_str);
+    Error::new(code, message.unwrap_or_default())
+}
+
+/// What the caller's plan, or the caller's run, makes of how the agent's run stands.
+fn progress(agent: &str, outcome: RunOutcome) -> Progress {
+    let (status, run_id) = (outcome.status(), outcome.run_id);
+    let error = match outcome.result {
+        // In the form the journal keeps, so that it is the same where it is told from there.
+        Ok(value) => return Progress::Ended(Value::from_json(value.to_json()).map_err(ToolFailure::from)),
+        Err(error) => error,
+    };
+    match status {
+        RunStatus::Paused if error.code() == ErrorCode::CallInDoubt => {
+            let message = format!("agent `{agent}`, run {run_id}: {}", error.message());
+            let own = error.details().iter().filter(|(name, _)| name.as_str() != CALLS_IN_DOUBT);
+            let waits = Error::new(error.code(), message).with_help(error.help().to_owned());
+            Progress::Rests(own.fold(waits, |waits, (name, value)| waits.with_detail(name, value.clone())))
+        }
+        RunStatus::Paused | RunStatus::Sleeping => Progress::Rests(error),
+        _ => {
+            let mut failure = ToolFailure::from(error);
+            failure.message = format!("agent `{agent}` failed: {}", failure.message);
+            failure.details.insert("run_id".to_owned(), Value::from(run_id.as_str()));
+            Progress::Ended(Err(failure))
+        }
+    }
+}

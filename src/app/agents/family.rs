@@ -1,0 +1,173 @@
+//! Runs of agents and the runs that called them: found from each other, gone on with and ended together.
+
+use tokio_util::sync::CancellationToken;
+
+use super::{AgentRun, CALL_AGENT};
+use crate::app::App;
+use crate::app::resume::ResumeRequest;
+use crate::app::runs::RunRequest;
+use crate::base::{CallId, Error, ErrorCode, LimitName, Result, RunId};
+use crate::bus::RunBudget;
+use crate::engine::RunOutcome;
+use crate::journal::{Durability, EventBody, JournalRead, RunFilter, RunState, RunStatus};
+
+/// The run that a call of an agent begins: the same one, however often the call is begun.
+pub(in crate::app) fn child_of(parent: &RunId, call_id: &CallId) -> RunId {
+    parent.of_call(call_id)
+}
+
+/// The runs of agents that a run waits for.
+pub(in crate::app) fn children_at_rest(state: &RunState) -> impl Iterator<Item = RunId> {
+    let calls = state.calls.iter().filter(|call| call.tool == CALL_AGENT && call.is_in_doubt());
+    calls.map(|call| child_of(&state.run_id, &call.call_id))
+}
+
+/// Counts what a run of an agent used against its caller, where that was not counted as it was used.
+pub(super) async fn spent_by(app: &App, child: &RunId, budget: &RunBudget) -> Result<()> {
+    let Some(usage) = app.journal.run_summary(child).await?.and_then(|run| run.usage) else { return Ok(()) };
+    let spent = [
+        (LimitName::ToolCalls, usage.tool_calls),
+        (LimitName::ResultBytes, usage.result_bytes),
+        (LimitName::LlmTokens, usage.llm_tokens),
+        (LimitName::LlmCost, usage.llm_cost_micro_usd),
+    ];
+    spent.into_iter().try_for_each(|(name, amount)| budget.spend(name, amount))
+}
+
+impl App {
+    /// Begins the run of an agent.
+    pub(super) async fn begin_as_agent(&self, request: RunRequest, agent: AgentRun) -> RunOutcome {
+        let (listeners, cancel) = (request.listeners.clone(), request.cancel.clone());
+        let log = self.run_log(&request.run_id, &[]);
+        self.running().insert(request.run_id.clone(), log.clone());
+        let outcome = self.carry_out(&request, &log, None, Some(&agent)).await;
+        self.go_on_where_decided(outcome, &listeners, &cancel, Some(&agent)).await
+    }
+
+    /// Goes on with the run of an agent.
+    pub(super) async fn go_on_as_agent(
+        &self,
+        run_id: RunId,
+        agent: AgentRun,
+        cancel: CancellationToken,
+    ) -> Result<RunOutcome> {
+        let request =
+            ResumeRequest { run_id, resolutions: Vec::new(), listeners: Vec::new(), cancel: cancel.clone() };
+        let taken_up = self.take_up_own(request).await?;
+        let outcome = self.go_on_once(taken_up, Some(&agent)).await;
+        Ok(self.go_on_where_decided(outcome, &[], &cancel, Some(&agent)).await)
+    }
+
+    /// Counts what the finished runs of agents used against a run that is gone on with.
+    pub(in crate::app) async fn spend_for_children(
+        &self,
+        state: &RunState,
+        budget: &RunBudget,
+    ) -> Result<()> {
+        for call in state.calls.iter().filter(|call| call.tool == CALL_AGENT && !call.is_in_doubt()) {
+            spent_by(self, &child_of(&state.run_id, &call.call_id), budget).await?;
+        }
+        Ok(())
+    }
+
+    /// The run that nobody called, above this one; itself where it is that.
+    ///
+    /// # Errors
+    /// `not_found`, and as reading the journal.
+    pub async fn root_of(&self, run_id: &RunId) -> Result<RunId> {
+        let mut root = self.known_run(run_id).await?;
+        while let Some(parent) = &root.parent {
+            root = self.known_run(&parent.run_id).await?;
+        }
+        Ok(root.run_id)
+    }
+
+    /// A request to go on with the run of an agent goes to the run it belongs to, which goes on with it.
+    /// What is said about calls in doubt is recorded on the way.
+    ///
+    /// # Errors
+    /// As [`App::resume`].
+    pub(in crate::app) async fn toward_root(&self, request: ResumeRequest) -> Result<ResumeRequest> {
+        let root = self.root_of(&request.run_id).await?;
+        if root == request.run_id {
+            return Ok(request);
+        }
+        self.resolve(&request.run_id, &request.resolutions).await?;
+        Ok(ResumeRequest { run_id: root, resolutions: Vec::new(), ..request })
+    }
+
+    /// Ends the runs of agents whose caller has ended without them: its process died between the two.
+    ///
+    /// # Errors
+    /// As reading and writing the journal.
+    pub async fn end_orphans(&self) -> Result<()> {
+        for status in [RunStatus::Running, RunStatus::Sleeping, RunStatus::Paused] {
+            let filter = RunFilter { status: Some(status), ..RunFilter::default() };
+            for run in self.journal.runs(filter).await? {
+                let Some(parent) = &run.parent else { continue };
+                let caller = self.journal.run_summary(&parent.run_id).await?;
+                let has_ended =
+                    caller.is_some_and(|caller| caller.ended_at.is_some() && !is_interrupted(&caller));
+                let state = self.known_run(&run.run_id).await?;
+                if has_ended && !self.is_under_way(&state) {
+                    self.record_cancelled(&state, "the run that called it has ended").await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(in crate::app) async fn record_cancelled(&self, state: &RunState, reason: &str) -> Result<()> {
+        let usage =
+            crate::base::Usage { tool_calls: state.calls.len() as u64, ..crate::base::Usage::default() };
+        let ended = EventBody::RunCancelled { reason: reason.to_owned(), usage };
+        self.run_log(&state.run_id, &[]).emit(ended, Durability::Forced).await
+    }
+
+    /// Ends a run that waits, and the runs of agents it waits for, the innermost first.
+    pub(in crate::app) async fn cancel_family(&self, state: &RunState) -> Result<()> {
+        let (mut open, mut found) = (vec![state.clone()], Vec::new());
+        while let Some(state) = open.pop() {
+            for child in children_at_rest(&state) {
+                open.extend(self.journal.run_state(&child).await?.filter(|child| child.ended_at.is_none()));
+            }
+            found.push(state);
+        }
+        for state in found.iter().rev() {
+            self.record_cancelled(state, "the run was cancelled").await?;
+        }
+        Ok(())
+    }
+}
+
+fn is_interrupted(run: &crate::journal::RunSummary) -> bool {
+    run.code.as_deref() == Some(ErrorCode::Interrupted.as_str())
+}
+
+/// A run and the runs of agents it waits for, itself first.
+///
+/// # Errors
+/// As reading the journal.
+pub(in crate::app) async fn family_of(journal: &dyn JournalRead, run: RunState) -> Result<Vec<RunState>> {
+    let mut family = vec![run];
+    let mut next = 0;
+    while let Some(state) = family.get(next) {
+        let children: Vec<RunId> = children_at_rest(state).collect();
+        next += 1;
+        for child in children {
+            family.extend(journal.run_state(&child).await?);
+        }
+    }
+    Ok(family)
+}
+
+/// What is said of the run of an agent that somebody tries to go on with by itself.
+pub(in crate::app) fn belongs_to(state: &RunState) -> Option<Error> {
+    let parent = state.parent.as_ref()?;
+    let message =
+        format!("run {} is that of agent `{}`, called by run {}", state.run_id, parent.agent, parent.run_id);
+    Some(
+        Error::new(ErrorCode::RunNotResumable, message)
+            .with_help(format!("go on with the run that called it: `luaplan resume {}`", parent.run_id)),
+    )
+}

@@ -1,0 +1,91 @@
+//! What a run did before it was broken off, as it goes on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value as Json;
+
+use super::resume::recorded_source;
+use super::runs::Run;
+use crate::base::{CallId, LimitName, Result, Value};
+use crate::bus::CallHandler;
+use crate::engine::{FromJournal, RecordedCalls, RecordedOutput};
+use crate::journal::RunState;
+use crate::plan::CheckedPlan;
+
+/// A plan that may run, and what is on record of it.
+pub(super) struct Prepared {
+    pub(super) plan: CheckedPlan,
+    pub(super) context: Value,
+    pub(super) calls_before: u64,
+    pub(super) past: Option<Past>,
+    /// How the candidates for the plan were judged.
+    pub(super) candidates: Vec<Json>,
+}
+
+/// What a plan did before its run was broken off.
+pub(super) struct Past {
+    pub(super) calls: RecordedCalls,
+    pub(super) output: RecordedOutput,
+}
+
+impl Run<'_> {
+    /// When the calls that put the run to sleep are to wake it.
+    pub(super) fn wakes(&self) -> HashMap<CallId, Timestamp> {
+        let calls = self.resumed.iter().flat_map(|state| &state.calls);
+        calls.filter_map(|call| Some((call.call_id.clone(), call.wake_at?))).collect()
+    }
+
+    /// The plan the run worked by before it was broken off; `None` where it had none yet.
+    pub(super) async fn prepared_before(&self, context: &Value) -> Result<Option<Prepared>> {
+        let Some(state) = self.resumed else { return Ok(None) };
+        self.spend_again(state)?;
+        self.app.spend_for_children(state, self.budget).await?;
+        let Some((source, _)) = recorded_source(state)? else { return Ok(None) };
+        let Some(accepted) = &state.accepted else { return Ok(None) };
+        let name = state.plan_name.as_deref().unwrap_or("plan");
+        let plan = self.app.checked(source, name, &self.request.limits, Some(context))?;
+        let past = Past {
+            calls: RecordedCalls::of(&state.calls)?,
+            output: RecordedOutput { prints: accepted.prints, retries: accepted.retries },
+        };
+        Ok(Some(Prepared {
+            plan,
+            context: context.clone(),
+            calls_before: accepted.calls_before,
+            past: Some(past),
+            candidates: Vec::new(),
+        }))
+    }
+
+    /// Counts what is not asked for again: models, and the calls of earlier plans.
+    fn spend_again(&self, state: &RunState) -> Result<()> {
+        let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
+        let earlier = state.calls.iter().filter(|call| call.call_id.sequence() <= calls_before);
+        let (count, bytes) = earlier.fold((0, 0), |(count, bytes), call| {
+            (count + 1, bytes + call.end.as_ref().map_or(0, |end| end.result_bytes))
+        });
+        let spent = [
+            (LimitName::LlmTokens, state.llm_tokens),
+            (LimitName::LlmCost, state.llm_cost_micro_usd),
+            (LimitName::ToolCalls, count),
+            (LimitName::ResultBytes, bytes),
+        ];
+        spent.into_iter().try_for_each(|(name, amount)| self.budget.spend(name, amount))
+    }
+
+    pub(super) fn answering_from(
+        &self,
+        calls: RecordedCalls,
+        next: Arc<dyn CallHandler>,
+    ) -> Arc<dyn CallHandler> {
+        Arc::new(FromJournal {
+            calls,
+            catalog: self.app.catalog.clone(),
+            redactor: self.app.redactor.clone(),
+            budget: self.budget.clone(),
+            next,
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! Runs that sleep while somebody waits at the command line.
+
+use tokio_util::sync::CancellationToken;
+
+use super::output::Output;
+use crate::app::{App, ResumeRequest};
+use crate::base::Result;
+use crate::bus::wake_at_of;
+use crate::engine::RunOutcome;
+use crate::journal::EventListener;
+
+/// Waits while a run sleeps and goes on with it. Whoever ends this here leaves the run asleep: it goes on
+/// later from the same time.
+pub(super) async fn sleep_and_go_on(
+    output: &Output,
+    app: &App,
+    mut outcome: RunOutcome,
+    listeners: &[EventListener],
+    cancel: &CancellationToken,
+) -> Result<RunOutcome> {
+    while let Some(wake_at) = outcome.error().and_then(wake_at_of) {
+        let run_id = outcome.run_id.clone();
+        output.progress(format_args!(
+            "asleep until {wake_at:.0}; ended here, it goes on with `luaplan resume {run_id}`"
+        ));
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Ok(outcome),
+            () = app.sleep_until(wake_at) => {}
+        }
+        let request = ResumeRequest {
+            run_id,
+            resolutions: Vec::new(),
+            listeners: listeners.to_vec(),
+            cancel: cancel.clone(),
+        };
+        outcome = app.resume_to_rest(request).await?;
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,108 @@
+//! An agent that needs a person or time puts the runs above it to rest.
+
+use luaplan::app::{ApprovalAnswer, Work};
+use luaplan::base::ErrorCode;
+use luaplan::bus::wake_at_of;
+use luaplan::journal::{JournalRead as _, RunStatus};
+
+use super::{COUNTER, agent};
+use crate::app_parts::Bench;
+use crate::approvals::{POLICY, assert_asks, resume_request};
+
+async fn governed() -> (Bench, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = folder.path().join("policy.toml");
+    std::fs::write(&policy, POLICY).unwrap();
+    let policy = format!("{:?}", policy.display().to_string());
+    let (key, text) = agent(folder.path(), "teller", COUNTER, &["query_db", "send_email"]);
+    let outer = "function run(context) local got = call_agent('teller', context) if got.error then error(got.error) end return got end";
+    let (outer_key, outer_text) =
+        agent(folder.path(), "outer", outer, &["query_db", "send_email", "call_agent"]);
+    let settings = [("policy.file", policy.as_str()), (&key, &text), (&outer_key, &outer_text)];
+    (Bench::with(&settings, None).await, folder)
+}
+
+/// Two agents deep.
+const ASKS: &str = r#"function run(context)
+  local got = call_agent("outer", { above = 30, tell = "admin@company.com" })
+  if got.error then return { code = got.code, said = got.error } end
+  return got
+end"#;
+
+#[tokio::test]
+async fn an_agent_that_waits_for_a_person_pauses_its_callers_and_all_go_on_together() {
+    let (bench, _folder) = governed().await;
+    for through_child in [false, true] {
+        let before = bench.parts.received().len();
+        let outcome = bench.run(ASKS).await;
+        assert_asks(&outcome);
+        let pending = bench.app.pending_approvals(Some(&outcome.run_id)).await.unwrap();
+        assert_eq!(pending.len(), 1);
+        let child = pending[0].run_id.clone();
+        assert_ne!(child, outcome.run_id);
+        assert_eq!(bench.app.root_of(&child).await.unwrap(), outcome.run_id);
+        bench.app.decide(&pending[0].request.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
+        // Whichever is named, the run that nobody called goes on.
+        let named = if through_child { &child } else { &outcome.run_id };
+        let done = bench.app.resume(resume_request(named)).await.unwrap();
+        assert_eq!(done.run_id, outcome.run_id);
+        assert_eq!(done.result.unwrap().to_json()["count"], 4);
+        assert_eq!(bench.parts.received().len(), before + 1);
+        let state = bench.app.journal().run_state(&child).await.unwrap().unwrap();
+        assert_eq!(state.status, RunStatus::Succeeded);
+        let calls: Vec<(&str, u32)> =
+            state.calls.iter().map(|call| (call.tool.as_str(), call.attempts)).collect();
+        assert_eq!(calls, [("query_db", 1), ("send_email", 1)]);
+    }
+}
+
+#[tokio::test]
+async fn a_denial_reaches_the_caller_as_an_error_value() {
+    let (bench, _folder) = governed().await;
+    let outcome = bench.run(ASKS).await;
+    let pending = bench.app.pending_approvals(Some(&outcome.run_id)).await.unwrap();
+    let answer = ApprovalAnswer::Deny("not today".to_owned());
+    bench.app.decide(&pending[0].request.approval_id, answer, "ann").await.unwrap();
+    let done = bench.app.resume(resume_request(&outcome.run_id)).await.unwrap();
+    let result = done.result.unwrap().to_json();
+    assert!(result["said"].as_str().unwrap().contains("not today"), "{result}");
+    assert_eq!(bench.parts.received().len(), 0);
+}
+
+#[tokio::test]
+async fn a_paused_family_is_cancelled_together() {
+    let (bench, _folder) = governed().await;
+    let outcome = bench.run(ASKS).await;
+    let pending = bench.app.pending_approvals(Some(&outcome.run_id)).await.unwrap();
+    let child = pending[0].run_id.clone();
+    let refused = bench.app.cancel_at_rest(&child).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::RunNotActive);
+    bench.app.cancel_at_rest(&outcome.run_id).await.unwrap();
+    for run_id in [&outcome.run_id, &child] {
+        let state = bench.app.journal().run_state(run_id).await.unwrap().unwrap();
+        assert_eq!(state.status, RunStatus::Cancelled, "{run_id}");
+    }
+    let late = bench.app.decide(&pending[0].request.approval_id, ApprovalAnswer::Once, "ann").await;
+    assert_eq!(late.unwrap_err().code(), ErrorCode::ApprovalStale);
+}
+
+#[tokio::test]
+async fn an_agent_that_sleeps_puts_its_caller_to_sleep_and_both_wake() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "function run(context) sleep(context.seconds) return { slept = true } end";
+    let (key, text) = agent(folder.path(), "sleeper", source, &["sleep"]);
+    let bench = Bench::with(&[(&key, &text)], None).await;
+    let plan = |seconds: f64| {
+        let source = format!(
+            "function run() local got = call_agent('sleeper', {{ seconds = {seconds} }}) if got.error then error(got.error) end return got end"
+        );
+        bench.request(Work::Plan { name: "plan".to_owned(), source })
+    };
+    let outcome = bench.app.run_to_rest(plan(3600.0)).await;
+    let wake_at = wake_at_of(outcome.error().unwrap()).unwrap();
+    assert_eq!(outcome.status(), RunStatus::Sleeping);
+    let again = bench.app.resume_to_rest(resume_request(&outcome.run_id)).await.unwrap();
+    assert_eq!(wake_at_of(again.error().unwrap()), Some(wake_at));
+    let outcome = bench.app.run(plan(1.2)).await;
+    assert_eq!(outcome.result.unwrap().to_json()["slept"], true);
+}

@@ -1,0 +1,262 @@
+//! Runs that sleep: they hold nothing, wake by themselves, and survive the process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use luaplan::app::{ActiveRuns, ReplayRequest, RunRequest, Work};
+use luaplan::base::{ErrorCode, RunId, Value};
+use luaplan::bus::wake_at_of;
+use luaplan::demo::DemoParts;
+use luaplan::http::Server;
+use luaplan::journal::{EventBody, JournalRead as _, RunFilter, RunState, RunStatus};
+use tokio_util::sync::CancellationToken;
+
+use super::{open, resume, resume_request};
+use crate::app_parts::Bench;
+
+/// Mails, sleeps for as long as the context says, mails again.
+const SLEEPER: &str = r#"function run(context)
+  local before = send_email("admin@company.com", "before", "x")
+  if before.error then return before.error end
+  sleep(context.seconds)
+  local after = send_email("admin@company.com", "after", "x")
+  return after.error or "awake"
+end"#;
+
+fn work(source: &str) -> Work {
+    Work::Plan { name: "plan".to_owned(), source: source.to_owned() }
+}
+
+fn seconds(seconds: f64) -> Option<Value> {
+    Some(Value::from_iter([("seconds", Value::Float(seconds))]))
+}
+
+async fn state(app: &luaplan::app::App, run_id: &RunId) -> RunState {
+    app.journal().run_state(run_id).await.unwrap().unwrap()
+}
+
+async fn wait_for(app: &luaplan::app::App, run_id: &RunId, wanted: RunStatus) {
+    for _ in 0..1_500 {
+        if app.journal().run_state(run_id).await.unwrap().is_some_and(|state| state.status == wanted) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("run {run_id} did not become {wanted}");
+}
+
+#[tokio::test]
+async fn a_long_sleep_puts_the_run_to_rest_and_it_goes_on_from_the_recorded_time() {
+    let bench = Bench::new().await;
+    let request = RunRequest { context: seconds(3600.0), ..bench.request(work(SLEEPER)) };
+    let run_id = request.run_id.clone();
+    let outcome = bench.app.run_to_rest(request).await;
+    let wake_at = wake_at_of(outcome.error().unwrap()).unwrap();
+    assert_eq!(
+        (outcome.status(), outcome.error().unwrap().code()),
+        (RunStatus::Sleeping, ErrorCode::RunSleeping)
+    );
+    let asleep = state(&bench.app, &run_id).await;
+    assert_eq!((asleep.status, asleep.wake_at), (RunStatus::Sleeping, Some(wake_at)));
+    assert_eq!(bench.parts.received().len(), 1);
+
+    // Taken up before its time it sleeps again, until the same instant, and repeats nothing.
+    let again = bench.app.resume_to_rest(resume_request(&run_id)).await.unwrap();
+    assert_eq!(wake_at_of(again.error().unwrap()), Some(wake_at));
+    let begun = bench.events(&run_id).await;
+    assert_eq!(begun.iter().filter(|name| **name == "sleep_begun").count(), 1);
+    assert_eq!(bench.parts.received().len(), 1);
+
+    let filter = RunFilter { status: Some(RunStatus::Sleeping), ..RunFilter::default() };
+    let listed = bench.app.journal().runs(filter).await.unwrap();
+    assert_eq!(listed.len(), 1);
+    assert_eq!((&listed[0].run_id, listed[0].wake_at), (&run_id, Some(wake_at)));
+
+    let request = ReplayRequest { run_id: run_id.clone(), with: None, cancel: CancellationToken::new() };
+    let report = bench.app.replay(request).await.unwrap();
+    assert!(report.same && report.recorded.is_null(), "{report:#?}");
+}
+
+#[tokio::test]
+async fn sleeps_below_and_above_the_threshold_come_to_the_same_and_replay_without_waiting() {
+    let bench = Bench::new().await;
+    for length in [0.0, 0.05, 1.2] {
+        let request = RunRequest { context: seconds(length), ..bench.request(work(SLEEPER)) };
+        let run_id = request.run_id.clone();
+        let outcome = bench.app.run(request).await;
+        assert_eq!(outcome.result.unwrap().to_json(), "awake", "{length}");
+        let events = bench.events(&run_id).await;
+        assert_eq!(events.contains(&"run_sleeping"), length > 1.0, "{length}: {events:?}");
+        let request = ReplayRequest { run_id, with: None, cancel: CancellationToken::new() };
+        let report = bench.app.replay(request).await.unwrap();
+        assert!(report.same, "{length}: {report:#?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_slept_is_no_wall_time() {
+    let bench = Bench::new().await;
+    let mut limits = bench.limits();
+    limits.wall = Duration::from_millis(700);
+    let source = "function run() for _ = 1, 3 do sleep(0.5) end sleep(1.1) return 'done' end";
+    let outcome = bench.run_with(source, None, limits.clone()).await;
+    assert_eq!(outcome.result.unwrap().to_json(), "done");
+    // What is waited for otherwise is.
+    let source = "function run() retry(5, function() error('again') end) end";
+    let outcome = bench.run_with(source, None, limits).await;
+    assert_eq!(outcome.error().unwrap().code(), ErrorCode::LimitWallTime);
+}
+
+#[tokio::test]
+async fn a_sleep_too_long_or_without_a_time_is_refused_and_not_begun() {
+    let bench =
+        Bench::with(&[("tools.sleep.longest", "\"1h\""), ("tools.wait_until.longest", "\"1h\"")], None).await;
+    let source = r#"function run(context)
+  local codes = {}
+  for _, failed in ipairs{ sleep(context.long), sleep(-1), wait_until("2999-01-01T00:00:00Z"), wait_until("tomorrow") } do
+    codes[#codes + 1] = failed.code
+  end
+  return { codes = codes, past = wait_until("2001-01-01T00:00:00Z").woke_at }
+end"#;
+    let context = Value::from_iter([("long", Value::Integer(3601))]);
+    let outcome = bench.run_with(source, Some(context), bench.limits()).await;
+    let result = outcome.result.unwrap().to_json();
+    assert_eq!(
+        result["codes"],
+        serde_json::json!(["bad_arguments", "bad_arguments", "bad_arguments", "bad_arguments"])
+    );
+    assert_eq!(result["past"], "2001-01-01T00:00:00Z");
+    // What a plan says outright is found before it runs.
+    let refused = bench.run("function run() sleep(3601) end").await;
+    assert_eq!(refused.error().unwrap().code(), ErrorCode::CheckRefused);
+}
+
+#[tokio::test]
+async fn a_sleeping_run_can_be_cancelled_and_then_goes_on_no_more() {
+    let bench = Bench::new().await;
+    let request = RunRequest { context: seconds(3600.0), ..bench.request(work(SLEEPER)) };
+    let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
+    let (outcome, ()) = tokio::join!(bench.app.run(request), async {
+        wait_for(&bench.app, &run_id, RunStatus::Sleeping).await;
+        cancel.cancel();
+    });
+    assert_eq!(outcome.status(), RunStatus::Cancelled);
+    assert_eq!(state(&bench.app, &run_id).await.status, RunStatus::Cancelled);
+    let refused = resume(&bench.app, &run_id).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::RunNotResumable);
+    assert_eq!(bench.parts.received().len(), 1);
+
+    // Over an edge that lists runs: it holds no place while it sleeps.
+    let app = Arc::new(open(bench.folder(), bench.parts.configuration(), None).await);
+    let runs = Arc::new(ActiveRuns::new(app.clone()));
+    let request = RunRequest { context: seconds(3600.0), ..bench.request(work(SLEEPER)) };
+    let run_id = request.run_id.clone();
+    let mut run = runs.start(request).unwrap();
+    run.outcome.wait_for(Option::is_some).await.unwrap();
+    wait_for(&app, &run_id, RunStatus::Sleeping).await;
+    while runs.active(&run_id).is_some() {
+        tokio::task::yield_now().await;
+    }
+    runs.cancel(&run_id).await.unwrap();
+    assert_eq!(state(&app, &run_id).await.status, RunStatus::Cancelled);
+    assert_eq!(runs.cancel(&run_id).await.unwrap_err().code(), ErrorCode::RunNotActive);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_wakes_what_it_put_to_sleep_and_what_it_finds_asleep() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = DemoParts::start(&folder.path().join("parts")).await.unwrap();
+    let mut flags = parts.configuration();
+    flags.push(("server.listen".to_owned(), "127.0.0.1:0".into()));
+
+    // Left asleep by a process that is gone.
+    let left = {
+        let app = open(folder.path(), flags.clone(), None).await;
+        let limits = app.config().limits.clone();
+        let request = RunRequest {
+            run_id: RunId::generate(),
+            work: work(SLEEPER),
+            context: seconds(1.5),
+            context_name: None,
+            planning: luaplan::app::PlanWishes::default(),
+            limits,
+            circumstances: luaplan::bus::Circumstances::default(),
+            handler: None,
+            listeners: Vec::new(),
+            cancel: CancellationToken::new(),
+        };
+        let outcome = app.run_to_rest(request).await;
+        assert_eq!(outcome.status(), RunStatus::Sleeping);
+        app.journal().close().await;
+        outcome.run_id
+    };
+    let app = Arc::new(open(folder.path(), flags, None).await);
+    let server = Server::bind(app.clone()).await.unwrap();
+    let runs = server.runs().clone();
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    let serving = tokio::spawn(server.run(move || {
+        let mut stopped = stopped.clone();
+        async move {
+            // A dropped sender is a stop as well.
+            let _ = stopped.wait_for(|stop| *stop).await;
+            "SIGTERM"
+        }
+    }));
+    let request = RunRequest {
+        run_id: RunId::generate(),
+        work: work(SLEEPER),
+        context: seconds(1.2),
+        context_name: None,
+        planning: luaplan::app::PlanWishes::default(),
+        limits: app.config().limits.clone(),
+        circumstances: luaplan::bus::Circumstances::default(),
+        handler: None,
+        listeners: Vec::new(),
+        cancel: CancellationToken::new(),
+    };
+    let own = request.run_id.clone();
+    runs.start(request).unwrap();
+    wait_for(&app, &left, RunStatus::Succeeded).await;
+    wait_for(&app, &own, RunStatus::Succeeded).await;
+    assert_eq!(parts.received().len(), 4);
+    for run_id in [&left, &own] {
+        let state = state(&app, run_id).await;
+        let slept = state.calls.iter().find_map(|call| Some((call.wake_at?, call.end.as_ref()?.at))).unwrap();
+        assert!(slept.1 >= slept.0, "it woke too early: {slept:?}");
+    }
+    stop.send(true).unwrap();
+    serving.await.unwrap();
+    parts.stop().await;
+}
+
+#[tokio::test]
+async fn sleeps_work_wherever_calls_do_and_the_longest_of_a_batch_counts() {
+    let bench = Bench::new().await;
+    let source = r#"function run(context)
+  local co = coroutine.wrap(function() return sleep(0).woke_at end)
+  local in_coroutine = co()
+  local in_pcall = select(2, pcall(function() return sleep(0).woke_at end))
+  local both = parallel{
+    function() return sleep(0.01) end,
+    function() return sleep(7200) end,
+    function() return query_db{ table = "users", limit = 1 } end,
+  }
+  return #both[3]
+end"#;
+    let request = bench.request(work(source));
+    let run_id = request.run_id.clone();
+    let outcome = bench.app.run_to_rest(request).await;
+    assert_eq!(outcome.status(), RunStatus::Sleeping, "{outcome:?}");
+    let records = bench.records(&run_id).await;
+    let begun: Vec<_> = records
+        .iter()
+        .filter_map(|record| match &record.event.body {
+            EventBody::SleepBegun { wake_at, .. } => Some(*wake_at),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(begun.len(), 4);
+    assert_eq!(state(&bench.app, &run_id).await.wake_at, begun.iter().max().copied());
+    let calls = state(&bench.app, &run_id).await.calls;
+    assert!(calls.iter().any(|call| call.tool == "query_db" && call.end.is_some()), "the others went on");
+}
