@@ -171,7 +171,7 @@ impl App {
         Ok(())
     }
 
-    fn may_resume(&self, state: &RunState) -> Result<()> {
+    pub(super) fn may_resume(&self, state: &RunState) -> Result<()> {
         let run_id = &state.run_id;
         let refused =
             |what: &str| Err(Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}")));

@@ -74,7 +74,11 @@ impl CallAgent {
             depth: self.caller.depth + 1,
         };
         let cancel = invocation.cancellation.clone();
-        let work = if known.is_some() {
+        let did_nothing = |state: &RunState| state.source.is_none() && state.task.is_none();
+        let work = if let Some(state) = known.clone().filter(did_nothing) {
+            let request = self.request(child, &agent, context, cancel);
+            self.running.spawn(async move { app.begin_again_as_agent(request, run, state).await })
+        } else if known.is_some() {
             self.running.spawn(async move { app.go_on_as_agent(child, run, cancel).await })
         } else {
             let begun = EventBody::AgentStarted {

@@ -44,6 +44,28 @@ impl App {
         self.go_on_where_decided(outcome, &listeners, &cancel, Some(&agent)).await
     }
 
+    /// Begins a run of an agent again that was broken off before its plan was on record.
+    pub(super) async fn begin_again_as_agent(
+        &self,
+        request: RunRequest,
+        agent: AgentRun,
+        state: RunState,
+    ) -> Result<RunOutcome> {
+        let claim = self.claim_resumes().await?;
+        self.may_resume(&state)?;
+        let log = self.run_log(&request.run_id, &[]);
+        let resumed = EventBody::RunResumed {
+            owner: Some(self.owners.mine()?.to_owned()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            calls_recorded: 0,
+        };
+        log.emit(resumed, Durability::Forced).await?;
+        self.running().insert(request.run_id.clone(), log.clone());
+        drop(claim);
+        let outcome = self.carry_out(&request, &log, Some(state), Some(&agent)).await;
+        Ok(self.go_on_where_decided(outcome, &[], &request.cancel, Some(&agent)).await)
+    }
+
     /// Goes on with the run of an agent.
     pub(super) async fn go_on_as_agent(
         &self,

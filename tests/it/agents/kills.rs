@@ -27,6 +27,7 @@ end"#;
 const ONE_IN: u64 = 3;
 
 fn job(parts: &DemoParts, folder: &std::path::Path, run_id: &RunId, kill: Option<Kill>) -> Job {
+    std::fs::create_dir_all(folder).unwrap();
     let mut flags = parts.configuration();
     let (key, text) = agent(folder, "teller", COUNTER, &["query_db", "send_email"]);
     let mut table: toml::Table = toml::from_str(&format!("value = {text}")).unwrap();
@@ -46,8 +47,6 @@ async fn a_family_killed_at_any_write_goes_on_and_repeats_nothing() {
     let parts = DemoParts::start(&folder.path().join("parts")).await.unwrap();
     let run_id = RunId::generate();
     let first = job(&parts, &folder.path().join("undisturbed"), &run_id, None);
-    std::fs::create_dir_all(&first.folder).unwrap();
-    let first = job(&parts, &first.folder, &run_id, None);
     assert!(first.run().success());
     let app = open(&first.folder, first.flags.clone(), None).await;
     let writes = app.journal().records(RecordFilter::default()).await.unwrap().len() as u64;

@@ -63,7 +63,7 @@ impl Agents {
         self.bench.app.journal().run_state(run_id).await.unwrap().unwrap()
     }
 
-    /// The runs that the calls of a run began, in their order.
+    /// The runs that the calls of a run began, in the order of the calls.
     pub(crate) async fn children(&self, run_id: &RunId) -> Vec<RunState> {
         let mut children = Vec::new();
         for record in self.bench.records(run_id).await {
@@ -71,6 +71,8 @@ impl Agents {
                 children.push(self.state(&child_run_id).await);
             }
         }
+        // Those of one `parallel` begin in any order.
+        children.sort_by_key(|child: &RunState| child.parent.as_ref().unwrap().call_id.clone());
         children
     }
 

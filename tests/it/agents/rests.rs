@@ -12,7 +12,8 @@ use crate::approvals::{POLICY, assert_asks, resume_request};
 async fn governed() -> (Bench, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let policy = folder.path().join("policy.toml");
-    std::fs::write(&policy, POLICY).unwrap();
+    let handing_on = "\n[[rule]]\nname = \"agents\"\ntool = \"call_agent\"\ndecision = \"auto\"\nreason = \"they are asked themselves\"\n";
+    std::fs::write(&policy, format!("{POLICY}{handing_on}")).unwrap();
     let policy = format!("{:?}", policy.display().to_string());
     let (key, text) = agent(folder.path(), "teller", COUNTER, &["query_db", "send_email"]);
     let outer = "function run(context) local got = call_agent('teller', context) if got.error then error(got.error) end return got end";

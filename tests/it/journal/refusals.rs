@@ -60,7 +60,7 @@ async fn a_newer_record_stops_writing_and_reading() {
     fill(&journal).await;
     let mut raw = dir.raw().await;
     raw.execute(
-        "INSERT INTO records SELECT 11, 4, run_id, at, event, tool, call_id, ok, body, hash, hash
+        "INSERT INTO records SELECT 11, 5, run_id, at, event, tool, call_id, ok, body, hash, hash
          FROM records WHERE sequence = 10",
     )
     .await

@@ -157,7 +157,7 @@ async fn configuration_of_a_tool_takes_the_keys_of_its_kind_alone() {
     let Err(error) = Shop::try_open(&[("t", HTTP)], &[("tools.u.rate", "\"1/s\"")], &[]).await else {
         panic!("settings of no tool were taken")
     };
-    assert!(error.help().contains("call_llm, t"), "{}", error.help());
+    assert!(error.help().contains("call_agent, t"), "{}", error.help());
     let shop =
         Shop::open(&[("t", HTTP)], &[("tools.t.rate", "\"7/h\""), ("tools.t.timeout", "\"3s\"")], &[]).await;
     assert_eq!(shop.app.catalog().get("t").unwrap().rate.to_string(), "7/h");

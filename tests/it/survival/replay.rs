@@ -123,6 +123,15 @@ decision = "prompt"
 reason = "data is looked after"
 "#;
 
+const MAIL_BY_ITSELF: &str = r#"version = 1
+
+[[rule]]
+name = "mail"
+tool = "send_email"
+decision = "auto"
+reason = "mail is harmless here"
+"#;
+
 #[tokio::test]
 async fn another_policy_is_tried_on_what_was_done() {
     let bench = Bench::new().await;
@@ -153,7 +162,7 @@ end"#,
     ];
     assert_eq!(named, expected);
     // One that decides as it was decided changes nothing.
-    let report = bench.app.replay_under(request(), rules("version = 1\n")).await.unwrap();
+    let report = bench.app.replay_under(request(), rules(MAIL_BY_ITSELF)).await.unwrap();
     assert!(report.policy.is_empty(), "{report:#?}");
     assert_eq!(report.recorded, report.replayed);
     assert_eq!(received(&bench.parts), mails);
@@ -177,7 +186,7 @@ async fn another_model_plans_the_task_anew_and_its_plan_meets_what_is_on_record(
     assert_eq!(outcome.status(), RunStatus::Succeeded, "{outcome:?}");
     let records = bench.records(&run_id).await.len();
     let proposal = bench.app.plan_again(&run_id, CancellationToken::new()).await.unwrap();
-    assert_eq!(proposal.plan.source(), second);
+    assert_eq!(proposal.plan.source().trim_end(), second);
     let report = replay(&bench, &run_id, Some(proposal.plan.source())).await.unwrap();
     assert_eq!(report.replayed["result"]["old"], "call_not_on_record");
     let named: Vec<_> = report.calls.iter().map(|call| (call.difference, call.tool.as_str())).collect();

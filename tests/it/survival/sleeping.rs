@@ -113,12 +113,12 @@ async fn a_sleep_too_long_or_without_a_time_is_refused_and_not_begun() {
         Bench::with(&[("tools.sleep.longest", "\"1h\""), ("tools.wait_until.longest", "\"1h\"")], None).await;
     let source = r#"function run(context)
   local codes = {}
-  for _, failed in ipairs{ sleep(context.long), sleep(-1), wait_until("2999-01-01T00:00:00Z"), wait_until("tomorrow") } do
+  for _, failed in ipairs{ sleep(context.long), sleep(context.negative), wait_until("2999-01-01T00:00:00Z"), wait_until("tomorrow") } do
     codes[#codes + 1] = failed.code
   end
   return { codes = codes, past = wait_until("2001-01-01T00:00:00Z").woke_at }
 end"#;
-    let context = Value::from_iter([("long", Value::Integer(3601))]);
+    let context = Value::from_iter([("long", Value::Integer(3601)), ("negative", Value::Float(-0.5))]);
     let outcome = bench.run_with(source, Some(context), bench.limits()).await;
     let result = outcome.result.unwrap().to_json();
     assert_eq!(
