@@ -260,3 +260,54 @@ end"#;
     let calls = state(&bench.app, &run_id).await.calls;
     assert!(calls.iter().any(|call| call.tool == "query_db" && call.end.is_some()), "the others went on");
 }
+
+/// `luaplan` in `folder`, not waited for.
+fn started(folder: &std::path::Path, arguments: &[&str]) -> std::process::Child {
+    std::process::Command::new(env!("CARGO_BIN_EXE_luaplan"))
+        .args(arguments)
+        .current_dir(folder)
+        .env_clear()
+        .env("HOME", folder)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn ended(child: std::process::Child) -> (i32, String, String) {
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_is_ended_leaves_its_run_asleep_for_resume() {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    for signal in [Signal::SIGINT, Signal::SIGKILL] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("plan.lua"), "function run() sleep(2) return 'awake' end").unwrap();
+        let command = started(folder.path(), &["run", "plan.lua"]);
+        let mut listed = String::new();
+        for _ in 0..600 {
+            listed = ended(started(folder.path(), &["runs", "--status", "sleeping", "--json"])).1;
+            if listed.contains("wake_at") {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert!(listed.contains("wake_at"), "{listed}");
+        kill(Pid::from_raw(i32::try_from(command.id()).unwrap()), signal).unwrap();
+        let (code, _, err) = ended(command);
+        if signal == Signal::SIGINT {
+            assert_eq!(code, 5, "{err}");
+            assert!(err.contains("luaplan resume"), "{err}");
+        }
+        let (code, out, err) = ended(started(folder.path(), &["resume", "last", "--json"]));
+        assert_eq!(code, 0, "{err}");
+        let outcome: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(outcome["result"], "awake", "{outcome}");
+        let shown = ended(started(folder.path(), &["show", "last"])).1;
+        assert_eq!(shown.matches("asleep until").count(), 1, "{shown}");
+    }
+}
