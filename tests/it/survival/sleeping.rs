@@ -308,6 +308,62 @@ async fn a_command_that_is_ended_leaves_its_run_asleep_for_resume() {
         let outcome: serde_json::Value = serde_json::from_str(&out).unwrap();
         assert_eq!(outcome["result"], "awake", "{outcome}");
         let shown = ended(started(folder.path(), &["show", "last"])).1;
-        assert_eq!(shown.matches("asleep until").count(), 1, "{shown}");
+        let until = shown.lines().filter_map(|line| line.split_once("asleep until ")).map(|(_, until)| until);
+        assert_eq!(until.collect::<std::collections::BTreeSet<_>>().len(), 1, "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn under_mocks_time_is_made_up_and_nothing_is_waited_for() {
+    let bench = Bench::new().await;
+    let mocks = luaplan::testkit::MockTools::from_json(serde_json::json!([]), bench.app.catalog()).unwrap();
+    let source = r#"function run(context)
+  local first = sleep(3600).woke_at
+  local both = parallel{
+    function() return sleep(60) end,
+    function() return sleep(7200) end,
+  }
+  wait_until("2026-01-01T13:00:00+01:00")
+  return { first, both[1].woke_at, both[2].woke_at, sleep(0).woke_at, wait_until("2025-01-01T00:00:00Z").woke_at }
+end"#;
+    let request = RunRequest { handler: Some(mocks.handler()), ..bench.request(work(source)) };
+    let result = bench.app.run(request).await.result.unwrap().to_json();
+    let expected = serde_json::json!([
+        "2026-01-01T01:00:00Z",
+        "2026-01-01T01:01:00Z",
+        "2026-01-01T03:00:00Z",
+        "2026-01-01T12:00:00Z",
+        "2025-01-01T00:00:00Z",
+    ]);
+    assert_eq!(result, expected);
+}
+
+#[tokio::test]
+async fn explain_says_for_how_long_a_plan_may_sleep_at_most() {
+    let bench = Bench::with(&[("tools.sleep.longest", "\"1h\"")], None).await;
+    let limits = bench.limits();
+    let sleeps = |source: &str| {
+        let preview = bench.app.explain(source, "plan", &limits, None).preview.unwrap();
+        (preview.sleeps_max_seconds, preview.page())
+    };
+    let (seconds, page) = sleeps("function run() for _ = 1, 3 do sleep(600) end sleep(0.5) end");
+    assert_eq!(seconds, Some(1801));
+    assert!(page.contains("waits up to 30 min 1 s"), "{page}");
+    assert_eq!(sleeps("function run(context) sleep(context.seconds) end").0, Some(3600));
+    let without_bound = sleeps("function run(context) while context.go do sleep(60) end end").0;
+    assert_eq!(without_bound, Some(60 * limits.tool_calls));
+    assert_eq!(sleeps("function run() return query_db{ table = 'users' } end").0, None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_engines_sleep_in_worker_processes_too() {
+    for engine in ["mlua", "piccolo"] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("plan.lua"), "function run() sleep(1.2) return 'awake' end")
+            .unwrap();
+        let arguments = ["run", "plan.lua", "--engine", engine, "--isolation", "process", "--events"];
+        let (code, out, err) = ended(started(folder.path(), &arguments));
+        assert_eq!(code, 0, "{engine}: {err}");
+        assert!(out.contains("run_sleeping") && out.contains("\"result\":\"awake\""), "{engine}: {out}");
     }
 }
