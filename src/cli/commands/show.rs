@@ -46,12 +46,22 @@ pub(super) fn no_runs() -> Error {
     Error::new(ErrorCode::NotFound, "there are no runs yet").with_help("`luaplan demo` makes one")
 }
 
+/// Runs read at once to find the last one.
+const LOOKED_AT: u32 = 20;
+
 pub(super) async fn find(journal: &SqliteJournal, text: &str) -> Result<RunId> {
     if text != "last" {
         return text.parse();
     }
-    let newest = journal.runs(RunFilter { limit: Some(1), ..RunFilter::default() }).await?;
-    newest.into_iter().next().map(|run| run.run_id).ok_or_else(no_runs)
+    // The newest that nobody called: a run is meant, not one of its agents'.
+    let mut filter = RunFilter { limit: Some(LOOKED_AT), ..RunFilter::default() };
+    loop {
+        let page = journal.runs(filter.clone()).await?;
+        filter.before = Some(page.last().ok_or_else(no_runs)?.run_id.clone());
+        if let Some(run) = page.into_iter().find(|run| run.parent.is_none()) {
+            return Ok(run.run_id);
+        }
+    }
 }
 
 fn last_plan(records: &[Record]) -> Option<&str> {

@@ -50,8 +50,11 @@ impl Preview {
         for agent in &self.agents {
             lines += 1;
             let tools: Vec<&str> = agent.tools.iter().map(|(tool, _)| tool.as_str()).collect();
-            let tools = if tools.is_empty() { "no tool".to_owned() } else { tools.join(", ") };
-            let _ = writeln!(page, "  {:<11} {}, which may do whatever {tools} can", "agent", agent.name);
+            let may = match tools.as_slice() {
+                [] => "calls no tool".to_owned(),
+                tools => format!("may do whatever {} can", tools.join(", ")),
+            };
+            let _ = writeln!(page, "  {:<11} {}, which {may}", "agent", agent.name);
         }
         if lines == 0 {
             page.push_str("  nothing outside\n");
