@@ -153,3 +153,44 @@ async fn a_start_that_broke_off_early_does_not_stand_in_the_way_of_the_next() {
     fill(&journal).await;
     assert!(journal.verify().await.unwrap().ok);
 }
+
+/// What a power cut may leave of the file: its last pages written in part.
+#[tokio::test]
+async fn a_torn_end_leaves_whole_records_or_is_refused_where_a_forced_one_is_gone() {
+    let dir = Dir::new();
+    let journal = dir.open().await;
+    fill(&journal).await;
+    for second in 20..26 {
+        let body = EventBody::Printed { text: "x".repeat(300) };
+        journal.append(event(1, second, body), Durability::Ordered).await.unwrap();
+    }
+    let (file, wal) = (dir.path(), dir.path().with_extension("sqlite-wal"));
+    let whole =
+        [file.clone(), wal.clone(), file.with_extension("head")].map(|path| std::fs::read(path).unwrap());
+    let (mut kept, mut refused) = (0, 0);
+    for length in (0..=whole[1].len()).rev().step_by(2053) {
+        let copy = Dir::new();
+        std::fs::create_dir_all(copy.path().parent().unwrap()).unwrap();
+        std::fs::write(copy.path(), &whole[0]).unwrap();
+        std::fs::write(copy.path().with_extension("sqlite-wal"), &whole[1][..length]).unwrap();
+        std::fs::write(copy.path().with_extension("head"), &whole[2]).unwrap();
+        match SqliteJournal::open(&copy.path()).await {
+            Ok(torn) => {
+                let report = torn.verify().await.unwrap();
+                assert!(report.ok && (10..=16).contains(&report.records), "{length}: {report:?}");
+                torn.append(event(1, 50, finished()), Durability::Forced).await.unwrap();
+                assert!(torn.verify().await.unwrap().ok, "{length}");
+                torn.close().await;
+                kept += 1;
+            }
+            Err(error) => {
+                assert_eq!(error.code(), ErrorCode::JournalCorrupt, "{length}: {error}");
+                refused += 1;
+            }
+        }
+        if refused > 5 {
+            break;
+        }
+    }
+    assert!(kept > 5 && refused > 5, "kept {kept}, refused {refused}");
+}
