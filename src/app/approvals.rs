@@ -8,12 +8,14 @@ use serde_json::{Value as Json, json};
 
 use super::App;
 use super::agents::family_of;
-use super::resume::circumstances_of;
+use super::resume::{circumstances_of, recorded_source};
 use super::run_report::no_such_run;
 use crate::base::{Error, ErrorCode, Result, RunId, Value};
 use crate::bus::Tier;
+use crate::engine::RecordedCalls;
 use crate::journal::{
-    ApprovalState, EventBody, JournalRead, Precluded, Record, RunFilter, RunState, RunStatus, Settled,
+    ApprovalState, Durability, EventBody, GrantState, JournalRead, Precluded, Record, RunFilter, RunState,
+    RunStatus, Settled, grants,
 };
 
 /// The longest time calls may be allowed for.
@@ -73,22 +75,25 @@ impl App {
     /// process, one does; the others are told who was first and with what. The run does not go on by this.
     ///
     /// # Errors
-    /// `not_found`; `approval_stale` where it was decided or is no longer wanted; `forbidden` where the
+    /// `not_found`; `approval_stale` where it was decided or is no longer wanted; `run_not_resumable` where the
+    /// run cannot go on whatever is decided; `forbidden` where the
     /// policy file does not name `by` as an approver; `bad_arguments`, `bad_request` or
     /// `permission_denied` for arguments that do not fit, cannot be kept, or are denied by policy.
     pub async fn decide(&self, approval_id: &str, answer: ApprovalAnswer, by: &str) -> Result<ApprovalState> {
-        if let Some(rules) = &self.config.policy
-            && !rules.may_approve(by)
-        {
-            let message = format!("`{by}` is not among the approvers of the policy file");
-            return Err(Error::new(ErrorCode::Forbidden, message)
-                .with_help("ask one of those whom `approvers` in the policy file names"));
-        }
+        self.is_approver(by)?;
         let no_such = || Error::new(ErrorCode::NotFound, format!("there is no approval `{approval_id}`"));
         let run_id: RunId =
             approval_id.split(':').next().and_then(|run| run.parse().ok()).ok_or_else(no_such)?;
         let state = self.known_run(&run_id).await?;
         let request = wanted(&state, approval_id)?.clone();
+        // A decision about a run that can never go on would leave nothing but its grant.
+        let suffices = self
+            .records_suffice(&state)
+            .and_then(|()| recorded_source(&state).map(drop))
+            .and_then(|()| RecordedCalls::of(&state.calls).map(drop));
+        suffices.map_err(|error| {
+            error.with_help("the call will not be made; start the run again where it is still wanted")
+        })?;
         let events = self.decision(&state, &request, answer, by)?;
         let unless = Precluded {
             run_id: run_id.clone(),
@@ -104,6 +109,42 @@ impl App {
                 decided.ok_or_else(no_such)
             }
             Settled::TooLate(first) => Err(stale(approval_id, &first)),
+        }
+    }
+
+    /// Takes back, in the name of `by`, what was allowed for a time. Calls made meanwhile stand.
+    ///
+    /// # Errors
+    /// `not_found`; `approval_stale` where it holds no more; `forbidden` as for [`App::decide`].
+    pub async fn revoke(&self, grant_id: &str, by: &str) -> Result<GrantState> {
+        self.is_approver(by)?;
+        let known = grants(&*self.journal, None).await?;
+        let Some(mut grant) = known.into_iter().find(|known| known.grant_id == grant_id) else {
+            return Err(Error::new(ErrorCode::NotFound, format!("there is no grant `{grant_id}`"))
+                .with_help("`luaplan policy grants` lists those that hold"));
+        };
+        if !grant.holds_at(self.clock.now()) {
+            let message = format!("grant `{grant_id}` holds no more: it was revoked or has expired");
+            return Err(Error::new(ErrorCode::ApprovalStale, message));
+        }
+        let revoked = EventBody::GrantRevoked {
+            grant_id: grant.grant_id.clone(),
+            tool: grant.tool.clone(),
+            by: by.to_owned(),
+        };
+        self.run_log(&grant.run_id, &[]).emit(revoked, Durability::Forced).await?;
+        grant.is_revoked = true;
+        Ok(grant)
+    }
+
+    fn is_approver(&self, by: &str) -> Result<()> {
+        match &self.config.policy {
+            Some(rules) if !rules.may_approve(by) => {
+                let message = format!("`{by}` is not among the approvers of the policy file");
+                Err(Error::new(ErrorCode::Forbidden, message)
+                    .with_help("ask one of those whom `approvers` in the policy file names"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -167,6 +208,8 @@ impl App {
                 tenant: circumstances_of(state)?.tenant,
                 expires_at,
                 by: by.to_owned(),
+                tier: Some(request.tier.clone()),
+                tool_hash: request.tool_hash.clone(),
             });
         }
         Ok(events)
@@ -296,22 +339,33 @@ fn stale(approval_id: &str, first: &Record) -> Error {
 /// The pending request about the call `call_id` of a run.
 ///
 /// # Errors
-/// `not_found`, naming the calls that wait; `bad_request` where it could be one of several runs.
-pub fn approval_of<'p>(pending: &'p [PendingApproval], call_id: &str) -> Result<&'p PendingApproval> {
+/// `approval_stale` for a call that was decided already; `bad_request` where it could be one of several
+/// runs; else `not_found`, naming the calls that wait.
+pub async fn approval_of<'p>(
+    journal: &dyn JournalRead,
+    run_id: &RunId,
+    pending: &'p [PendingApproval],
+    call_id: &str,
+) -> Result<&'p PendingApproval> {
     let mut meant = pending.iter().filter(|waits| waits.request.call_id.as_str() == call_id);
-    let first = meant.next();
-    if let (Some(_), Some(other)) = (first, meant.next()) {
-        let message = format!("call `{call_id}` waits in several runs, one of them {}", other.run_id);
-        return Err(Error::new(ErrorCode::BadRequest, message)
-            .with_help("name the run that the list shows above the call"));
+    match (meant.next(), meant.next()) {
+        (Some(_), Some(other)) => {
+            let message = format!("call `{call_id}` waits in several runs, one of them {}", other.run_id);
+            return Err(Error::new(ErrorCode::BadRequest, message)
+                .with_help("name the run that the list shows above the call"));
+        }
+        (Some(waits), None) => return Ok(waits),
+        (None, _) => {}
     }
-    first.ok_or_else(|| {
-        let calls: Vec<&str> = pending.iter().map(|waits| waits.request.call_id.as_str()).collect();
-        let help = match calls.as_slice() {
-            [] => "no call of this run waits for an approval".to_owned(),
-            calls => format!("the calls that wait are {}", calls.join(", ")),
-        };
-        Error::new(ErrorCode::NotFound, format!("call `{call_id}` does not wait for an approval"))
-            .with_help(help)
-    })
+    let state = known_run(journal, run_id).await?;
+    if let Some(asked) = state.approvals.iter().rev().find(|asked| asked.call_id.as_str() == call_id) {
+        wanted(&state, &asked.approval_id)?;
+    }
+    let calls: Vec<&str> = pending.iter().map(|waits| waits.request.call_id.as_str()).collect();
+    let help = match calls.as_slice() {
+        [] => "no call of this run waits for an approval".to_owned(),
+        calls => format!("the calls that wait are {}", calls.join(", ")),
+    };
+    Err(Error::new(ErrorCode::NotFound, format!("call `{call_id}` does not wait for an approval"))
+        .with_help(help))
 }

@@ -1,12 +1,14 @@
 //! What the policy file says about calls, made or only thought of.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::App;
 use super::resume::circumstances_of;
-use crate::base::{Error, ErrorCode, Result, RunId, Value};
-use crate::bus::{Circumstances, Fit, Policy, PolicyRules, Tier, Verdict};
+use crate::base::{Error, ErrorCode, Result, RunId, Value, nearest};
+use crate::bus::{Circumstances, Fit, Policy, PolicyRules, Rule, Tier, Verdict};
 use crate::catalog::Catalog;
 
 /// What the policy says about one call.
@@ -33,14 +35,18 @@ pub struct CallExplanation {
 pub struct PolicyReport {
     /// How many rules the file has.
     pub rules: usize,
-    /// What looks like a mistake: tools and parameters that are not there.
+    /// What looks like a mistake: names that no tool has now.
     pub warnings: Vec<String>,
 }
 
 impl PolicyReport {
-    /// Looks for rules that can match nothing because of a name nothing has.
-    #[must_use]
-    pub fn of(rules: &PolicyRules, catalog: &Catalog) -> Self {
+    /// Looks for rules that can match nothing because of a name nothing has. Where a rule's tools are not
+    /// there that is a warning, as they may come with other configuration.
+    ///
+    /// # Errors
+    /// `config_invalid` where a rule asks about a parameter that none of its tools has: the calls it was
+    /// written for would go unasked.
+    pub fn of(rules: &PolicyRules, catalog: &Catalog) -> Result<Self> {
         let mut warnings = Vec::new();
         for rule in &rules.rules {
             let named = |name: &str| rule.tools.iter().any(|glob| glob.fit(name) == Fit::Yes);
@@ -56,15 +62,28 @@ impl PolicyReport {
                 let nowhere = meant.peek().is_some()
                     && meant.all(|spec| spec.parameter(parameter).is_none() && !spec.takes_unknown_names());
                 if nowhere {
-                    warnings.push(format!(
-                        "rule `{}`: no tool it is about has the parameter `{parameter}`",
-                        rule.name
-                    ));
+                    return Err(no_such_parameter(rule, parameter, catalog));
                 }
             }
         }
-        Self { rules: rules.rules.len(), warnings }
+        Ok(Self { rules: rules.rules.len(), warnings })
     }
+}
+
+fn no_such_parameter(rule: &Rule, parameter: &str, catalog: &Catalog) -> Error {
+    let about =
+        |name: &str| rule.tools.is_empty() || rule.tools.iter().any(|glob| glob.fit(name) == Fit::Yes);
+    let meant = catalog.iter().filter(|spec| about(&spec.name));
+    let known: BTreeSet<&str> = meant.flat_map(|spec| spec.parameters().map(|(name, _)| name)).collect();
+    let message =
+        format!("policy file: rule `{}`: no tool it is about has the parameter `{parameter}`", rule.name);
+    let help = match nearest(parameter, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the parameters there are: {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    Error::new(ErrorCode::ConfigInvalid, message)
+        .with_help(help)
+        .with_detail("key", format!("rule.{}.arguments.{parameter}", rule.name))
 }
 
 impl App {

@@ -363,15 +363,16 @@ pub fn parse_bytes(text: &str) -> Result<u64> {
         .ok_or_else(|| invalid(text, "a size in bytes such as `65536`, `64KiB` or `16MiB`"))
 }
 
-/// A duration such as `250ms`, `2s`, `5m` or `1h30m`.
+/// A duration such as `250ms`, `2s`, `5m`, `1h30m` or `7d`; a day has 24 hours.
 ///
 /// # Errors
 /// `config_invalid` for anything else.
 pub fn parse_duration(text: &str) -> Result<Duration> {
-    text.parse::<jiff::SignedDuration>()
+    text.parse::<jiff::Span>()
         .ok()
+        .and_then(|span| span.to_duration(jiff::SpanRelativeTo::days_are_24_hours()).ok())
         .and_then(|duration| Duration::try_from(duration).ok())
-        .ok_or_else(|| invalid(text, "a duration such as `250ms`, `2s`, `5m` or `1h30m`"))
+        .ok_or_else(|| invalid(text, "a duration such as `250ms`, `2s`, `5m`, `1h30m` or `7d`"))
 }
 
 fn parse_micro_usd(text: &str) -> Result<u64> {

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use super::Verdict;
+use super::{Tier, Verdict};
 use crate::base::{CallId, ContentHash, ErrorCode, Result, RunId, ToolFailure};
 use crate::catalog::{CallRequest, ToolSpec};
-use crate::journal::{ApprovalDecision, ApprovalState, EventBody, JournalRead, RecordFilter, RuleReference};
+use crate::journal::{self, ApprovalDecision, ApprovalState, EventBody, GrantState, JournalRead};
 
 /// Says where the arguments of a call came from, for the person who is asked.
 #[async_trait]
@@ -33,16 +33,18 @@ pub struct Approvals {
     pub origins: Option<Arc<dyn ArgumentOrigins>>,
 }
 
-/// The id of a request: another run, call, plan or argument has another.
+/// The id of a request: another run, call, plan, tool or argument has another. `tool_hash` is the tool's
+/// [`definition_hash`](ToolSpec::definition_hash).
 #[must_use]
 pub fn approval_id(
     run_id: &RunId,
     call_id: &CallId,
     plan_hash: Option<&ContentHash>,
+    tool_hash: &ContentHash,
     arguments_hash: &ContentHash,
 ) -> String {
     const DIGITS: usize = 16;
-    let bound_to = format!("{}/{arguments_hash}", plan_hash.map_or("", ContentHash::as_str));
+    let bound_to = format!("{}/{tool_hash}/{arguments_hash}", plan_hash.map_or("", ContentHash::as_str));
     let hash = ContentHash::of(bound_to.as_bytes());
     format!("{run_id}:{call_id}:{}", hash.as_str().get(..DIGITS).unwrap_or_default())
 }
@@ -57,41 +59,35 @@ impl Approvals {
         self.known.iter().any(|known| known.approval_id == approval_id)
     }
 
-    /// The grant that covers a call of `tool` which `asking` ask about: it was issued for the same tool and
-    /// tenant, and for each of these rules as it is now.
+    /// The grant that covers a call of the tool which the verdict asks about: it was issued for the tool as it
+    /// is now, the same tenant, each of the asking rules as it is now, and for asking no less strict.
     pub(super) async fn grant_for(
         &self,
-        tool: &str,
+        spec: &ToolSpec,
+        tool_hash: &ContentHash,
         tenant: &str,
-        asking: &[RuleReference],
+        verdict: &Verdict,
         now: Timestamp,
     ) -> Result<Option<String>> {
         let Some(journal) = &self.journal else { return Ok(None) };
-        let filter = RecordFilter {
-            tool: Some(tool.to_owned()),
-            events: vec!["grant_issued".to_owned()],
-            newest_first: true,
-            ..RecordFilter::default()
+        let asking = verdict.asking();
+        let covers = |grant: &GrantState| {
+            // A default that asks has no rule, and a grant for it covers that default alone.
+            let same_kind = asking.is_empty() == grant.rules.is_empty();
+            grant.holds_at(now)
+                && grant.tenant == tenant
+                && grant.tool_hash.as_ref() == Some(tool_hash)
+                && Tier::named(&grant.tier).is_some_and(|tier| tier >= verdict.decision)
+                && same_kind
+                && asking.iter().all(|rule| grant.rules.contains(rule))
         };
-        let covers = |body: &EventBody| match body {
-            EventBody::GrantIssued { grant_id, rules, tenant: of, expires_at, .. } => {
-                // A default that asks has no rule, and a grant for it covers that default alone.
-                let same_kind = asking.is_empty() == rules.is_empty();
-                let fits = of == tenant
-                    && *expires_at > now
-                    && same_kind
-                    && asking.iter().all(|rule| rules.contains(rule));
-                fits.then(|| grant_id.clone())
-            }
-            _ => None,
-        };
-        let records = journal.records(filter).await?;
-        Ok(records.iter().find_map(|record| covers(&record.event.body)))
+        let grants = journal::grants(&**journal, Some(&spec.name)).await?;
+        Ok(grants.into_iter().find(covers).map(|grant| grant.grant_id))
     }
 
     /// The request for a person's leave.
     pub(super) async fn request(&self, asked: Asked<'_>) -> EventBody {
-        let Asked { approval_id, call, spec, arguments, arguments_hash, verdict } = asked;
+        let Asked { approval_id, call, spec, tool_hash, arguments, arguments_hash, verdict } = asked;
         let origins = match &self.origins {
             Some(origins) => origins.of(call).await,
             None => Json::Null,
@@ -109,6 +105,7 @@ impl Approvals {
             rules: verdict.asking(),
             reason: verdict.reason.clone(),
             origins,
+            tool_hash: Some(tool_hash),
         }
     }
 }
@@ -118,6 +115,7 @@ pub(super) struct Asked<'a> {
     pub(super) approval_id: String,
     pub(super) call: &'a CallRequest,
     pub(super) spec: &'a ToolSpec,
+    pub(super) tool_hash: ContentHash,
     pub(super) arguments: Json,
     pub(super) arguments_hash: ContentHash,
     pub(super) verdict: &'a Verdict,

@@ -102,7 +102,9 @@ impl Bus {
         let mut arguments = prepared.arguments.to_json();
         log.redactor().arguments(&mut arguments);
         let arguments_hash = ContentHash::of_json(&arguments);
-        let id = approval_id(log.run_id(), &call.id, approvals.plan_hash.as_ref(), &arguments_hash);
+        let tool_hash = spec.definition_hash();
+        let plan_hash = approvals.plan_hash.as_ref();
+        let id = approval_id(log.run_id(), &call.id, plan_hash, &tool_hash, &arguments_hash);
         // What a person said about this very call stands, also where the policy asks no more.
         if let Some(decision) = approvals.decided(&id) {
             if decision.decision == "deny" {
@@ -129,14 +131,15 @@ impl Bus {
         }
         let tenant = &self.parts.policy.circumstances.tenant;
         let now = log.clock().now();
-        if let Some(grant) = approvals.grant_for(&spec.name, tenant, &verdict.asking(), now).await? {
+        if let Some(grant) = approvals.grant_for(spec, &tool_hash, tenant, verdict, now).await? {
             prepared.allowed_by = Some(format!("grant:{grant}"));
             return Ok(Readiness::Ready(prepared));
         }
         if approvals.is_asked(&id) {
             return Ok(Readiness::Asks { approval_id: id, request: None });
         }
-        let asked = Asked { approval_id: id.clone(), call, spec, arguments, arguments_hash, verdict };
+        let asked =
+            Asked { approval_id: id.clone(), call, spec, tool_hash, arguments, arguments_hash, verdict };
         let request = Some(Box::new(approvals.request(asked).await));
         Ok(Readiness::Asks { approval_id: id, request })
     }
@@ -204,6 +207,10 @@ impl Bus {
     /// Makes the call and journals its outcome, where it comes to one.
     pub(super) async fn make(&self, call: Admitted, cut: &CancellationToken) -> Result<Progress> {
         let Admitted { tool, call_id, arguments, idempotency_key, span, started, permit } = call;
+        if tool.spec().effect.forces_journal() {
+            // The process may have stood still since the intent was written.
+            self.parts.log.may_act().await?;
+        }
         // Whatever the tool has started for this call stops with it.
         let cancellation = cut.child_token();
         let stop = cancellation.clone().drop_guard();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::compiled::CompiledParams;
-use crate::base::{Effect, Rate};
+use crate::base::{ContentHash, Effect, Rate};
 
 /// What an argument is for; policy and information flow rest on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,6 +161,20 @@ impl ToolSpec {
             "params": self.params,
             "result": self.result,
         })
+    }
+
+    /// Hash of what a call of it does: kind and settings, effect and parameters. What only describes or
+    /// paces it is left out, so that a rate that was changed makes no other tool of it.
+    #[must_use]
+    pub fn definition_hash(&self) -> ContentHash {
+        ContentHash::of_json(&json!({
+            "name": self.name,
+            "kind": self.kind,
+            "effect": self.effect,
+            "idempotent": self.idempotent,
+            "params": self.params,
+            "settings": self.settings,
+        }))
     }
 
     /// Whether the parameter `name` must be given.

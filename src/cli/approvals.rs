@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::output::Output;
@@ -10,7 +11,7 @@ use crate::app::{App, ApprovalAnswer, PendingApproval, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, Value, parse_duration};
 use crate::bus::{LOCAL_TENANT, Tier};
 use crate::engine::RunOutcome;
-use crate::journal::{EventListener, neutralize};
+use crate::journal::{EventListener, GrantState, neutralize};
 
 /// The longest part of an argument that is shown in one line.
 const SHOWN_CHARS: usize = 300;
@@ -40,6 +41,23 @@ pub(super) fn describe(pending: &PendingApproval) -> String {
         lines.push(format!("  made because of {}", decided_by.join(", ")));
     }
     neutralize(&lines.join("\n"))
+}
+
+/// A grant in a line: what it covers, for whom, until when.
+pub(super) fn describe_grant(grant: &GrantState, now: Timestamp) -> String {
+    let asked_by = match grant.rules.as_slice() {
+        [] => "the default".to_owned(),
+        rules => rules.iter().map(|rule| format!("`{}`", rule.name)).collect::<Vec<_>>().join(", "),
+    };
+    let ended = match grant {
+        grant if grant.is_revoked => " (revoked)",
+        grant if !grant.holds_at(now) => " (expired)",
+        _ => "",
+    };
+    neutralize(&format!(
+        "{}  {} until {:.0}{ended}: what {asked_by} asks about ({}), in runs of `{}`; issued by {} in run {}",
+        grant.grant_id, grant.tool, grant.expires_at, grant.tier, grant.tenant, grant.by, grant.run_id
+    ))
 }
 
 fn texts(list: Option<&serde_json::Value>) -> Vec<&str> {
@@ -105,7 +123,7 @@ async fn ask_one(
             return Ok(false);
         };
         let answer = match word.as_str() {
-            "a" | "allow" => Some(ApprovalAnswer::Once),
+            "a" | "allow" | "y" | "yes" => Some(ApprovalAnswer::Once),
             "l" | "later" => return Ok(false),
             "f" | "for" => {
                 match line("for how long (`1h`)? ", cancel).await.map(|text| parse_duration(&text)) {
@@ -127,11 +145,14 @@ async fn ask_one(
                 },
                 None => return Ok(false),
             },
-            "d" | "deny" => match line("why? ", cancel).await {
+            "d" | "deny" | "n" | "no" => match line("why? ", cancel).await {
                 Some(reason) => Some(ApprovalAnswer::Deny(reason)),
                 None => return Ok(false),
             },
-            _ => None,
+            _ => {
+                output.note("answer with one of the letters in brackets; `y` allows once, `n` denies");
+                None
+            }
         };
         let Some(answer) = answer else { continue };
         match app.decide(&waits.request.approval_id, answer, LOCAL_TENANT).await {

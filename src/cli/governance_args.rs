@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 /// `approve`.
 #[derive(Debug, Args)]
 pub struct ApproveArgs {
-    /// The run's id, or `last`; without it, what waits in all runs is listed
+    /// The run's id, or `last` (the newest that can still go on); without it, what waits in all runs is listed
     pub run: Option<String>,
     /// The call's id as the list shows it; without it, what waits in the run is listed
     #[arg(conflicts_with = "all")]
@@ -60,6 +60,17 @@ pub enum PolicyAction {
     },
     /// Say which rules match a call, which decides, and why
     Explain(ExplainCallArgs),
+    /// List the calls that were allowed for a time
+    Grants {
+        /// Those too that expired or were revoked
+        #[arg(long)]
+        all: bool,
+    },
+    /// Take back what was allowed for a time
+    Revoke {
+        /// The grant's id, as `policy grants` shows it
+        grant: String,
+    },
 }
 
 /// `policy explain`.

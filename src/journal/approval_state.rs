@@ -60,6 +60,8 @@ pub struct ApprovalState {
     pub reason: String,
     /// Where each argument came from.
     pub origins: Json,
+    /// Hash of what the tool did when it was asked about.
+    pub tool_hash: Option<ContentHash>,
     /// When it was asked.
     pub requested_at: Timestamp,
     /// Place of the request in the journal.
@@ -86,6 +88,7 @@ pub(super) fn apply(approvals: &mut Vec<ApprovalState>, record: &Record) {
             rules,
             reason,
             origins,
+            tool_hash,
         } => {
             withdraw(approvals, |open| open.call_id == *call_id);
             approvals.push(ApprovalState {
@@ -101,6 +104,7 @@ pub(super) fn apply(approvals: &mut Vec<ApprovalState>, record: &Record) {
                 rules: rules.clone(),
                 reason: reason.clone(),
                 origins: origins.clone(),
+                tool_hash: tool_hash.clone(),
                 requested_at: at,
                 requested_sequence: record.sequence,
                 decision: None,

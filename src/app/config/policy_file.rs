@@ -26,7 +26,7 @@ pub struct RawPolicy {
 struct RawFile {
     version: u32,
     #[serde(default)]
-    approvers: Vec<String>,
+    approvers: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     defaults: RawDefaults,
     #[serde(default)]
@@ -122,6 +122,14 @@ pub fn parse_policy(text: &str, origin: &str) -> Result<PolicyRules> {
         let message = format!("version is {}, and this program reads version {VERSION}", raw.version);
         return Err(file.fault(0, "version", &message));
     }
+    let approvers = match raw.approvers {
+        Some(nobody) if nobody.get_ref().is_empty() => {
+            let message = "the list is empty, so nobody could decide about a call; \
+                name somebody, or leave the key out where everybody who can reach the service may";
+            return Err(file.fault(nobody.span().start, "approvers", message));
+        }
+        some => some.map(Spanned::into_inner).unwrap_or_default(),
+    };
     let mut names = BTreeSet::new();
     let mut rules = Vec::new();
     for rule in raw.rule {
@@ -137,7 +145,7 @@ pub fn parse_policy(text: &str, origin: &str) -> Result<PolicyRules> {
     Ok(PolicyRules {
         rules,
         defaults: TierByEffect { read, write, send, spend },
-        approvers: raw.approvers.into_iter().map(Glob::new).collect(),
+        approvers: approvers.into_iter().map(Glob::new).collect(),
     })
 }
 

@@ -37,6 +37,12 @@ impl Tier {
             Self::Deny => "deny",
         }
     }
+
+    /// The tier of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Auto, Self::Prompt, Self::Manual, Self::Deny].into_iter().find(|tier| tier.as_str() == name)
+    }
 }
 
 /// How much a run does unasked.

@@ -5,15 +5,15 @@ use serde_json::json;
 use super::run::exit_code;
 use super::{Session, inputs, show};
 use crate::app::{App, ApprovalAnswer, PendingApproval, ResumeRequest, approval_of, pending_approvals};
-use crate::base::{ErrorCode, Result, RunId, parse_duration};
+use crate::base::{Clock as _, ErrorCode, Result, RunId, SystemClock, parse_duration};
 use crate::bus::LOCAL_TENANT;
-use crate::cli::approvals::{describe, usage};
+use crate::cli::approvals::{describe, describe_grant, usage};
 use crate::cli::exit;
 use crate::cli::governance_args::{ApproveArgs, DecisionArgs};
 use crate::cli::progress::{EventPrinter, report};
 use crate::cli::signals::cancelled_by_signals;
 use crate::cli::sleeping::sleep_and_go_on;
-use crate::journal::neutralize;
+use crate::journal::{grants, neutralize};
 
 pub(super) async fn run(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     let says_something = args.decision.once
@@ -33,10 +33,10 @@ pub(super) async fn run(session: &Session<'_>, args: &ApproveArgs) -> Result<u8>
         (run, _) => return list(session, run.as_deref()).await,
     };
     let answer = answer(session, &args.decision)?;
-    let (app, run_id) = session.open_for_recorded(run).await?;
+    let (app, run_id) = session.open_to_go_on(run).await?;
     let pending = app.pending_approvals(Some(&run_id)).await?;
     let meant: Vec<&PendingApproval> = match &args.call {
-        Some(call) => vec![approval_of(&pending, call)?],
+        Some(call) => vec![approval_of(&**app.journal(), &run_id, &pending, call).await?],
         None => pending.iter().collect(),
     };
     let mut decided = Vec::new();
@@ -48,6 +48,17 @@ pub(super) async fn run(session: &Session<'_>, args: &ApproveArgs) -> Result<u8>
         for request in &decided {
             let what = request.decision.as_ref().map_or("", |decision| decision.decision.as_str());
             session.output.progress(format_args!("call {} {}: {what}", request.call_id, request.tool));
+        }
+        let issued: Vec<_> =
+            decided.iter().filter_map(|request| request.decision.as_ref()?.grant_id.as_ref()).collect();
+        if !issued.is_empty() {
+            let known = grants(&**app.journal(), None).await?;
+            for grant in known.iter().filter(|grant| issued.contains(&&grant.grant_id)) {
+                session
+                    .output
+                    .line(format_args!("allowed for a time: {}", describe_grant(grant, SystemClock.now())));
+            }
+            session.output.line("take it back with `luaplan policy revoke GRANT`");
         }
     }
     if left > 0 || args.no_resume || decided.is_empty() {

@@ -5,13 +5,14 @@ use serde_json::json;
 use super::{Session, inputs};
 use crate::app::config::{parse_policy, read_policy};
 use crate::app::{CallExplanation, PolicyReport, tier_meaning, tool_catalog};
-use crate::base::{Error, ErrorCode, Result, Value};
+use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, Value};
 use crate::bus::{Circumstances, LOCAL_TENANT, Mode, Verdict};
+use crate::cli::approvals::describe_grant;
 use crate::cli::exit;
 use crate::cli::governance_args::{ExplainCallArgs, PolicyAction};
 use crate::cli::output::Output;
 use crate::cli::progress::shorten;
-use crate::journal::neutralize;
+use crate::journal::{grants, neutralize};
 
 const ARGUMENTS_SHOWN_CHARS: usize = 300;
 
@@ -19,6 +20,8 @@ pub(super) async fn run(session: &Session<'_>, action: &PolicyAction) -> Result<
     match action {
         PolicyAction::Check { file } => check(session, file.as_deref()),
         PolicyAction::Explain(args) => explain(session, args).await,
+        PolicyAction::Grants { all } => list_grants(session, *all).await,
+        PolicyAction::Revoke { grant } => revoke(session, grant).await,
     }
 }
 
@@ -52,7 +55,7 @@ fn check(session: &Session<'_>, file: Option<&std::path::Path>) -> Result<u8> {
         }
         None => loaded.check(session.environment)?,
     };
-    let report = PolicyReport::of(&rules, &tool_catalog(&config)?);
+    let report = PolicyReport::of(&rules, &tool_catalog(&config)?)?;
     if session.output.is_json() {
         session
             .output
@@ -92,6 +95,40 @@ async fn explain(session: &Session<'_>, args: &ExplainCallArgs) -> Result<u8> {
     }
     for call in &explained {
         print(session.output, call);
+    }
+    Ok(exit::DONE)
+}
+
+async fn list_grants(session: &Session<'_>, all: bool) -> Result<u8> {
+    let now = SystemClock.now();
+    let known = match session.journal().await? {
+        Some(journal) => grants(&journal, None).await?,
+        None => Vec::new(),
+    };
+    let shown: Vec<_> = known.iter().filter(|grant| all || grant.holds_at(now)).collect();
+    let output = session.output;
+    if output.is_json() {
+        output.data(&shown);
+        return Ok(exit::DONE);
+    }
+    if shown.is_empty() {
+        output.line("no calls are allowed for a time");
+    }
+    for grant in shown {
+        output.line(describe_grant(grant, now));
+    }
+    Ok(exit::DONE)
+}
+
+async fn revoke(session: &Session<'_>, grant_id: &str) -> Result<u8> {
+    let grant = session.open().await?.revoke(grant_id, LOCAL_TENANT).await?;
+    if session.output.is_json() {
+        session.output.data(&grant);
+    } else {
+        session.output.line(format_args!(
+            "revoked: calls of {} by grant {} are asked about again",
+            grant.tool, grant.grant_id
+        ));
     }
     Ok(exit::DONE)
 }

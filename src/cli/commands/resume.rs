@@ -14,7 +14,7 @@ use crate::journal::Resolved;
 
 pub(super) async fn run(session: &Session<'_>, args: &ResumeArgs) -> Result<u8> {
     let resolutions = resolutions(args)?;
-    let (app, run_id) = session.open_for_recorded(&args.run).await?;
+    let (app, run_id) = session.open_to_go_on(&args.run).await?;
     let listeners = vec![EventPrinter::new(session.output, args.events).listener()];
     let cancel = cancelled_by_signals();
     let request = ResumeRequest { run_id, resolutions, listeners: listeners.clone(), cancel: cancel.clone() };

@@ -10,7 +10,7 @@ use crate::cli::exit;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
 use crate::journal::{
-    EventBody, JournalRead as _, Record, RecordFilter, RunFilter, RunState, RunStatus, SqliteJournal,
+    EventBody, Journal, JournalRead as _, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary,
     neutralize,
 };
 
@@ -49,7 +49,7 @@ pub(super) fn no_runs() -> Error {
 /// Runs read at once to find the last one.
 const LOOKED_AT: u32 = 20;
 
-pub(super) async fn find(journal: &SqliteJournal, text: &str) -> Result<RunId> {
+pub(super) async fn find(journal: &Journal, text: &str) -> Result<RunId> {
     if text != "last" {
         return text.parse();
     }
@@ -61,6 +61,28 @@ pub(super) async fn find(journal: &SqliteJournal, text: &str) -> Result<RunId> {
         if let Some(run) = page.into_iter().find(|run| run.parent.is_none()) {
             return Ok(run.run_id);
         }
+    }
+}
+
+/// As [`find`], where `last` is the newest run that can still go on, if there is one.
+pub(super) async fn find_resumable(journal: &Journal, text: &str) -> Result<RunId> {
+    /// How many failed runs are looked at for an interrupted one.
+    const FAILED_LOOKED_AT: u32 = 50;
+    if text != "last" {
+        return text.parse();
+    }
+    let mut candidates = Vec::new();
+    for status in [RunStatus::Paused, RunStatus::Sleeping, RunStatus::Running, RunStatus::Failed] {
+        let limit = Some(if status == RunStatus::Failed { FAILED_LOOKED_AT } else { 1 });
+        let filter = RunFilter { status: Some(status), limit, ..RunFilter::default() };
+        let can_go_on = |run: &RunSummary| {
+            status != RunStatus::Failed || run.code.as_deref() == Some(ErrorCode::Interrupted.as_str())
+        };
+        candidates.extend(journal.runs(filter).await?.into_iter().find(can_go_on));
+    }
+    match candidates.into_iter().max_by_key(|run| run.started_at) {
+        Some(newest) => Ok(newest.run_id),
+        None => find(journal, text).await,
     }
 }
 
@@ -120,9 +142,8 @@ fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]
     let state = RunState::fold(records);
     if let Some(wake_at) = state.as_ref().and_then(|state| state.wake_at) {
         output.heading("asleep");
-        output.line(format_args!(
-            "until {wake_at:.0}; go on at once it cannot: `luaplan resume {run_id}` waits"
-        ));
+        output
+            .line(format_args!("until {wake_at:.0}; `luaplan resume {run_id}` waits until then and goes on"));
     }
     if let Some(state) = state.filter(|state| state.status == RunStatus::Paused) {
         output.heading("paused");
@@ -132,13 +153,21 @@ fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]
             output.line(format_args!("  {id} {} {}", call.tool, neutralize(&arguments)));
         }
         let mut waits = false;
+        for call in state.calls.iter().filter(|call| call.rests()) {
+            if let Some(child) = &call.child_run_id {
+                waits = true;
+                output.line(format_args!("  {} {} waits: `luaplan show {child}`", call.call_id, call.tool));
+            }
+        }
         for request in state.pending_approvals() {
             waits = true;
             let (id, arguments) = (&request.call_id, request.arguments.to_string());
             output.line(format_args!("  {id} {} {}", request.tool, neutralize(&arguments)));
         }
         if waits {
-            output.line(format_args!("decide with `luaplan approve {run_id} CALL`"));
+            output.line(format_args!(
+                "`luaplan approve {run_id}` lists what waits for a person; decide with `luaplan approve {run_id} CALL`"
+            ));
             return;
         }
         if state.calls_in_doubt().next().is_none() {

@@ -115,7 +115,12 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
         _ => None,
     };
     let context = Value::Object(IndexMap::from([("arguments".to_owned(), arguments)]));
-    let source = format!("function run(context)\n  return {name}(context.arguments)\nend\n");
+    // A failure is raised, so that the run ends with its code.
+    let source = format!(
+        "function run(context)\n  local result = {name}(context.arguments)\n  \
+         if type(result) == \"table\" and result.error and result.code then error(result) end\n  \
+         return result\nend\n"
+    );
     let printer = EventPrinter::new(session.output, false);
     let outcome = app
         .run(RunRequest {

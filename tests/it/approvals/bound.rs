@@ -7,15 +7,14 @@ use luaplan::journal::{ApprovalState, Durability, Event, EventBody, JournalWrite
 
 use super::*;
 
-/// Puts a request like `asked`, and leave for it, on record: for another plan or other arguments.
+/// Puts a request like `asked`, and leave for it, on record: for another plan, tool or other arguments.
 async fn allow(
     governed: &Governed,
     run_id: &RunId,
     asked: &ApprovalState,
-    plan: &ContentHash,
-    arguments: &ContentHash,
+    [plan, tool, arguments]: [&ContentHash; 3],
 ) {
-    let id = approval_id(run_id, &asked.call_id, Some(plan), arguments);
+    let id = approval_id(run_id, &asked.call_id, Some(plan), tool, arguments);
     let requested = EventBody::ApprovalRequested {
         approval_id: id.clone(),
         call_id: asked.call_id.clone(),
@@ -29,6 +28,7 @@ async fn allow(
         rules: asked.rules.clone(),
         reason: asked.reason.clone(),
         origins: asked.origins.clone(),
+        tool_hash: Some(tool.clone()),
     };
     let resolved = EventBody::ApprovalResolved {
         approval_id: id,
@@ -56,18 +56,23 @@ async fn allow(
 }
 
 #[tokio::test]
-async fn leave_for_another_plan_or_argument_is_no_leave() {
+async fn leave_for_another_plan_tool_or_argument_is_no_leave() {
     let governed = Governed::new(POLICY).await;
     let run_id = governed.paused(MAILER).await;
     let asked = governed.state(&run_id).await.approvals.remove(0);
     let other = ContentHash::of(b"other");
-    for (plan, arguments) in [(&other, &asked.arguments_hash), (&asked.plan_hash, &other)] {
-        allow(&governed, &run_id, &asked, plan, arguments).await;
+    let tool = asked.tool_hash.clone().unwrap();
+    for bound_to in [
+        [&other, &tool, &asked.arguments_hash],
+        [&asked.plan_hash, &other, &asked.arguments_hash],
+        [&asked.plan_hash, &tool, &other],
+    ] {
+        allow(&governed, &run_id, &asked, bound_to).await;
         assert_asks(&governed.resume(&run_id).await);
         assert_eq!(governed.mails(), 0);
     }
     // The same, bound to the call as it is, is leave.
-    allow(&governed, &run_id, &asked, &asked.plan_hash, &asked.arguments_hash).await;
+    allow(&governed, &run_id, &asked, [&asked.plan_hash, &tool, &asked.arguments_hash]).await;
     governed.resume(&run_id).await.result.unwrap();
     assert_eq!(governed.mails(), 1);
 }

@@ -49,7 +49,8 @@ async fn a_call_is_listed_decided_and_the_run_goes_on() {
     let ended = folder.run(&["approve", "last", "1", "--json"]).exits(0);
     assert_eq!(ended.json()["result"]["delivered"], true);
     assert_eq!(parts.received().len(), 1);
-    folder.run(&["approve", "last", "1"]).fails(2, "not_found");
+    let decided = folder.run(&["approve", "last", "1"]).fails(2, "approval_stale");
+    assert!(decided.err.contains("decided already: `once` by local"), "{decided}");
     let explained = folder.run(&["policy", "explain", "last"]).exits(0);
     assert!(explained.out.contains("then: made, by `mail-asks`, with approval:"), "{explained}");
     assert!(explained.out.contains("now: a person is asked (prompt by `mail-asks`)"), "{explained}");
@@ -137,4 +138,42 @@ fn at_a_terminal_a_prompt_is_asked_at_once_and_what_is_manual_waits() {
     let (code, shown) = at_terminal("run plan.lua --context '{\"subject\": \"FINAL\"}'", "a\n");
     assert_eq!(code, Some(5), "{shown}");
     assert!(!shown.contains("[a]llow once"), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_allowed_for_a_time_is_shown_listed_and_taken_back() {
+    let parts_folder = tempfile::tempdir().unwrap();
+    let parts = DemoParts::start(parts_folder.path()).await.unwrap();
+    let folder = with_mail(&parts);
+    let none = folder.run(&["policy", "grants"]).exits(0);
+    assert!(none.out.contains("no calls are allowed for a time"), "{none}");
+    folder.run(&["run", "plan.lua"]).exits(5);
+    let granted = folder.run(&["approve", "last", "1", "--for", "7d"]).exits(0);
+    assert!(granted.out.contains("what `mail-asks` asks about (prompt), in runs of `local`"), "{granted}");
+    folder.run(&["run", "plan.lua"]).exits(0);
+    let listed = folder.run(&["policy", "grants", "--json"]).exits(0).json();
+    let grant = listed[0]["grant_id"].as_str().unwrap().to_owned();
+    let revoked = folder.run(&["policy", "revoke", &grant]).exits(0);
+    assert!(revoked.out.contains("asked about again"), "{revoked}");
+    folder.run(&["policy", "revoke", &grant]).fails(2, "approval_stale");
+    assert_eq!(folder.run(&["policy", "grants", "--json"]).exits(0).json(), serde_json::json!([]));
+    let all = folder.run(&["policy", "grants", "--all"]).exits(0);
+    assert!(all.out.contains("(revoked)"), "{all}");
+    // The run that ended is newer than the one that waits: `last` is the one that can go on.
+    folder.run(&["run", "plan.lua"]).exits(5);
+    folder.write("fine.lua", "function run() return 1 end");
+    folder.run(&["run", "fine.lua"]).exits(0);
+    folder.run(&["approve", "last", "1"]).exits(0);
+    assert_eq!(parts.received().len(), 3);
+    parts.stop().await;
+}
+
+#[test]
+fn a_rule_about_a_parameter_that_no_tool_has_is_refused_where_plans_run() {
+    let folder = folder();
+    folder.write("policy.toml", POLICY.replace("arguments.subject", "arguments.subjct"));
+    for arguments in [&["run", "plan.lua"][..], &["policy", "check"], &["serve"]] {
+        let refused = folder.run(arguments).fails(2, "config_invalid");
+        assert!(refused.err.contains("did you mean `subject`?"), "{refused}");
+    }
 }

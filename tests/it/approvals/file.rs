@@ -14,6 +14,7 @@ fn each_fault_names_file_line_and_key() {
     let faults: Vec<(String, usize, &str)> = vec![
         ("version = 2".into(), 1, "version"),
         ("version = 1\ncolour = 1".into(), 2, "colour"),
+        ("version = 1\napprovers = []".into(), 2, "nobody could decide"),
         ("version = 1\n[defaults]\nsend = \"maybe\"".into(), 3, "maybe"),
         ("version = 1\n[defaults]\nsends = \"auto\"".into(), 3, "did you mean `send`"),
         (with_rule("tool = []"), 3, "tool"),

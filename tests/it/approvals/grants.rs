@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use luaplan::app::ApprovalAnswer;
-use luaplan::base::{ErrorCode, Value};
-use luaplan::journal::EventBody;
+use luaplan::base::{ContentHash, ErrorCode, Value};
+use luaplan::journal::{Durability, EventBody, JournalWrite as _};
 
 use super::*;
 
@@ -12,7 +12,11 @@ async fn granted(governed: &Governed, time: Duration) -> String {
     let run_id = governed.paused(MAILER).await;
     governed.decide(&run_id, ApprovalAnswer::For(time)).await;
     governed.resume(&run_id).await.result.unwrap();
-    let records = governed.bench.records(&run_id).await;
+    grant_of(governed, &run_id).await
+}
+
+async fn grant_of(governed: &Governed, run_id: &RunId) -> String {
+    let records = governed.bench.records(run_id).await;
     let grant = records.iter().find_map(|record| match &record.event.body {
         EventBody::GrantIssued { grant_id, .. } => Some(grant_id.clone()),
         _ => None,
@@ -62,4 +66,67 @@ async fn times_beyond_the_cap_are_refused() {
         assert_eq!(refused.code(), ErrorCode::BadRequest, "{seconds}");
     }
     assert_eq!(governed.state(&run_id).await.pending_approvals().count(), 1);
+}
+
+/// Puts a grant on record that differs from the one of `run_id` as `change` says.
+async fn regranted(governed: &Governed, run_id: &RunId, change: impl Fn(&mut EventBody)) {
+    let records = governed.bench.records(run_id).await;
+    let issued = records.iter().find(|record| record.event.body.name() == "grant_issued").unwrap();
+    let mut event = issued.event.clone();
+    if let EventBody::GrantIssued { grant_id, .. } = &mut event.body {
+        *grant_id = "another".into();
+    }
+    change(&mut event.body);
+    governed.bench.app.journal().append(event, Durability::Forced).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_grant_covers_the_tool_as_it_was_and_no_stricter_asking() {
+    let governed = Governed::new("version = 1").await;
+    let run_id = governed.paused(MAILER).await;
+    governed.decide(&run_id, ApprovalAnswer::For(Duration::from_secs(3600))).await;
+    governed.resume(&run_id).await.result.unwrap();
+    governed.bench.app.revoke(&grant_of(&governed, &run_id).await, "ann").await.unwrap();
+    regranted(&governed, &run_id, |body| {
+        if let EventBody::GrantIssued { tool_hash, .. } = body {
+            *tool_hash = Some(ContentHash::of(b"another tool of that name"));
+        }
+    })
+    .await;
+    regranted(&governed, &run_id, |body| {
+        if let EventBody::GrantIssued { tier, .. } = body {
+            *tier = Some("auto".into());
+        }
+    })
+    .await;
+    governed.paused(MAILER).await;
+    assert_eq!(governed.mails(), 1);
+    regranted(&governed, &run_id, |body| {
+        if let EventBody::GrantIssued { tier, .. } = body {
+            *tier = Some("manual".into());
+        }
+    })
+    .await;
+    governed.bench.run(MAILER).await.result.unwrap();
+    assert_eq!(governed.mails(), 2);
+}
+
+#[tokio::test]
+async fn a_revoked_grant_covers_nothing_from_then_on() {
+    let governed = Governed::new(&format!("approvers = [\"ann\"]\n{POLICY}")).await;
+    let run_id = governed.paused(MAILER).await;
+    governed.decide(&run_id, ApprovalAnswer::For(Duration::from_secs(3600))).await;
+    governed.resume(&run_id).await.result.unwrap();
+    let grant = grant_of(&governed, &run_id).await;
+    let app = &governed.bench.app;
+    assert_eq!(app.revoke(&grant, "bob").await.unwrap_err().code(), ErrorCode::Forbidden);
+    assert_eq!(app.revoke("none", "ann").await.unwrap_err().code(), ErrorCode::NotFound);
+    assert!(app.revoke(&grant, "ann").await.unwrap().is_revoked);
+    assert_eq!(app.revoke(&grant, "ann").await.unwrap_err().code(), ErrorCode::ApprovalStale);
+    governed.paused(MAILER).await;
+    assert_eq!(governed.mails(), 1);
+    // The run it was issued in stays what it was, and its replay the same.
+    assert_eq!(governed.state(&run_id).await.status, RunStatus::Succeeded);
+    let request = luaplan::app::ReplayRequest { run_id, with: None, cancel: CancellationToken::new() };
+    assert!(app.replay(request).await.unwrap().same);
 }

@@ -21,7 +21,7 @@ fn job(folder: &Path, flags: &Flags, run_id: &RunId, decides: bool, kill: Option
         limits: Vec::new(),
     };
     let run_id = run_id.to_string();
-    Job { folder: folder.to_owned(), flags: flags.clone(), run_id, case, kill, decides }
+    Job { folder: folder.to_owned(), flags: flags.clone(), run_id, case, kill, decides, stops: false }
 }
 
 /// From wherever the run is, the way a person and a supervisor would take it to its end. Says how often it

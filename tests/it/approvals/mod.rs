@@ -60,11 +60,21 @@ pub(crate) struct Governed {
 
 impl Governed {
     pub(crate) async fn new(policy: &str) -> Self {
+        Self::with_secret(policy, "a secret nobody uses").await
+    }
+
+    /// As [`Governed::new`], where `secret` is configured as one.
+    pub(crate) async fn with_secret(policy: &str, secret: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("policy.toml");
-        std::fs::write(&file, policy).unwrap();
-        let path = format!("{:?}", file.display().to_string());
-        let bench = Bench::with(&[("policy.file", &path)], None).await;
+        let written = |name: &str, text: &str| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            (format!("{:?}", file.display().to_string()), file)
+        };
+        let (path, file) = written("policy.toml", policy);
+        let (secret, _) = written("secret", secret);
+
+        let bench = Bench::with(&[("policy.file", &path), ("secrets.hushed.file", &secret)], None).await;
         Self { bench, policy: file, _folder: folder }
     }
 

@@ -185,3 +185,22 @@ async fn without_a_policy_file_nothing_is_asked() {
     let outcome = bench.run(MAILER).await;
     assert_eq!(result(outcome)["delivered"], true);
 }
+
+#[tokio::test]
+async fn nothing_is_decided_about_a_run_that_cannot_go_on() {
+    let governed = Governed::with_secret(POLICY, "hush-hush-9f3a").await;
+    // No record keeps what the query gives: the plan cannot be shown it again.
+    let source = r#"function run()
+  local rows = query_db{ sql = "select 'hush' || '-hush-9f3a' as word" }
+  return send_email("admin@company.com", "s", tostring(#rows[1].word)).delivered
+end"#;
+    let run_id = governed.paused(source).await;
+    let id = governed.state(&run_id).await.approvals.remove(0).approval_id;
+    for answer in [ApprovalAnswer::Once, ApprovalAnswer::For(std::time::Duration::from_secs(60))] {
+        let refused = governed.bench.app.decide(&id, answer, "ann").await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::RunNotResumable);
+        assert!(refused.message().contains("held a secret"), "{refused}");
+    }
+    assert!(!governed.bench.events(&run_id).await.contains(&"grant_issued"));
+    assert_eq!(governed.mails(), 0);
+}

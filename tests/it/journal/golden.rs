@@ -97,6 +97,7 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
         rules: rules.clone(),
         reason: "mail leaves the machine".into(),
         origins: json!({"arguments": {"to": ["context.to"]}, "decided_by": []}),
+        tool_hash: Some(ContentHash::of(b"tool")),
     };
     let resolved = |number: u64, decision: &str| EventBody::ApprovalResolved {
         approval_id: format!("run:{number}:0123456789abcdef"),
@@ -151,7 +152,10 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
             tenant: "local".into(),
             expires_at: Timestamp::from_second(1_700_003_600).unwrap(),
             by: "local".into(),
+            tier: Some("prompt".into()),
+            tool_hash: Some(ContentHash::of(b"tool")),
         },
+        EventBody::GrantRevoked { grant_id: "grant".into(), tool: "send_email".into(), by: "local".into() },
         EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded: 0 },
         begun,
         EventBody::RunPaused {
