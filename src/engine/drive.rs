@@ -1,7 +1,7 @@
 //! The one loop that awaits: VM to its next pause, calls to their handler, and round again.
 //!
-//! The VM runs on a blocking thread or in a worker process, step by step, so a looping plan never
-//! holds up the runtime. Time is watched here and nowhere else: at the wall limit the VM is
+//! The VM runs on a blocking thread, in place (`in_place`) or in a worker process, step by step, so a looping
+//! plan never holds up the runtime. Time is watched here and nowhere else: at the wall limit the VM is
 //! interrupted and the calls under way are cancelled; a VM that does not stop within its grace (a
 //! single library call can outlast it) is given up, its process ended, and the run ends without it.
 
@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::in_place::Guard;
 use super::seat::Seat;
 use super::{PhaseEvent, RunOutcome, RunPhase};
 use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Limits, Result, Usage, Value};
@@ -123,6 +124,10 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         usage: VmUsage::default(),
         phase: RunPhase::Running,
     };
+    // Held to the end of the run.
+    let _guard = seat.steps_in_place().then(|| {
+        Guard::new(drive.interrupt.clone(), drive.hurry.clone(), drive.cancel.clone(), drive.deadline)
+    });
     let start = WorkerStart {
         source: request.plan.source().to_owned(),
         name: request.plan.name().to_owned(),

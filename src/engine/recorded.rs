@@ -41,7 +41,7 @@ impl RecordedCalls {
     pub fn of<'a>(calls: impl IntoIterator<Item = &'a CallState>) -> Result<Self> {
         let mut recorded = HashMap::new();
         for call in calls {
-            if call.is_in_doubt() || call.resolved == Some(Resolved::Retry) && call.end.is_none() {
+            if call.is_open() || call.resolved == Some(Resolved::Retry) && call.end.is_none() {
                 continue;
             }
             let outcome = outcome_of(call)?;

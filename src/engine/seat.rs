@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::in_place::InPlace;
 use super::turns::{Turn, Turns};
 use crate::base::{CallOutcome, Error, ErrorCode, Result};
 use crate::sandbox::{
@@ -63,6 +64,7 @@ async fn overrun(turn: Option<&Turn>) {
 /// Where the VM lives.
 pub(super) struct Seat {
     clock: Clock,
+    in_place: InPlace,
     options: VmOptions,
     usage: VmUsage,
     lines: Option<LineTrace>,
@@ -90,6 +92,7 @@ impl Seat {
         hurry: CancellationToken,
     ) -> Self {
         let clock = Clock { turns: Turns::of_this_process(), used: Duration::ZERO, hurry };
+        let in_place = if workers.is_some() { InPlace::never() } else { InPlace::of_this_runtime() };
         let kind = match workers {
             Some(pool) => Kind::Process { pool, run: None },
             None => {
@@ -100,7 +103,7 @@ impl Seat {
                 Kind::Thread { held: ready.map(Held::Ready), vms }
             }
         };
-        Self { clock, options, usage: VmUsage::default(), lines: None, kind }
+        Self { clock, in_place, options, usage: VmUsage::default(), lines: None, kind }
     }
 
     /// Has the lines that run noted, by a VM of this process.
@@ -112,6 +115,11 @@ impl Seat {
     /// The handle to stop the VM.
     pub(super) fn interrupt(&self) -> &Interrupt {
         &self.options.interrupt
+    }
+
+    /// Whether steps may be taken by the task that drives the run, which then cannot keep its time.
+    pub(super) const fn steps_in_place(&self) -> bool {
+        self.in_place.is_allowed()
     }
 
     /// How long the VM has to come to its end once it was told to.
@@ -139,7 +147,8 @@ impl Seat {
                     _ => Err(self.options.clone()),
                 };
                 let lines = self.lines.clone();
-                self.on_thread(move || match ready.or_else(Vm::new) {
+                let in_place = ready.is_ok() && self.in_place.takes_start(&start.source, &start.context);
+                self.until_pause(in_place, move || match ready.or_else(Vm::new) {
                     Ok(vm) => {
                         let vm = vm.numbering_calls_after(start.calls_before);
                         let vm = match lines {
@@ -166,7 +175,10 @@ impl Seat {
                 Ok(in_worker(&mut self.clock, &self.options.interrupt, signals, run.answer(outcomes)).await)
             }
             Kind::Thread { held, .. } => match held.take() {
-                Some(Held::Calls(pending)) => self.on_thread(move || pending.answer(outcomes)).await,
+                Some(Held::Calls(pending)) => {
+                    let in_place = self.in_place.takes_answers(&outcomes);
+                    self.until_pause(in_place, move || pending.answer(outcomes)).await
+                }
                 _ => Err(not_there("calls")),
             },
             Kind::Process { .. } => Err(not_there("calls")),
@@ -184,7 +196,10 @@ impl Seat {
                 Ok(in_worker(&mut self.clock, &self.options.interrupt, signals, run.go_on()).await)
             }
             Kind::Thread { held, .. } => match held.take() {
-                Some(Held::Wait(paused)) => self.on_thread(move || paused.go_on()).await,
+                Some(Held::Wait(paused)) => {
+                    let in_place = self.in_place.is_allowed();
+                    self.until_pause(in_place, move || paused.go_on()).await
+                }
                 _ => Err(not_there("a wait")),
             },
             Kind::Process { .. } => Err(not_there("a wait")),
@@ -210,9 +225,21 @@ impl Seat {
         }
     }
 
-    /// Takes the VM to its next pause on a blocking thread, one turn after the other.
-    async fn on_thread(&mut self, work: impl FnOnce() -> Step + Send + 'static) -> Result<Pause> {
-        let mut step = self.one_turn(work).await?;
+    /// Takes the VM to its next pause: in place as long as that goes, then on a blocking thread, one turn
+    /// after the other.
+    async fn until_pause(
+        &mut self,
+        in_place: bool,
+        work: impl FnOnce() -> Step + Send + 'static,
+    ) -> Result<Pause> {
+        let tried = if in_place { self.in_place.step(work)? } else { Err(work) };
+        let mut step = match tried {
+            Ok((step, time)) => {
+                self.clock.used += time;
+                step
+            }
+            Err(work) => self.one_turn(work).await?,
+        };
         loop {
             step = match step {
                 Step::Slice(paused) => {
@@ -247,16 +274,16 @@ impl Seat {
     async fn one_turn(&mut self, work: impl FnOnce() -> Step + Send + 'static) -> Result<Step> {
         let mut turn = self.clock.turn().await;
         let turns = self.clock.turns.clone();
-        let since = std::time::Instant::now();
         let mut thread = tokio::task::spawn_blocking(move || {
+            let since = std::time::Instant::now();
             let mut step = work();
             while let Step::Slice(paused) = step {
                 if turns.is_over(since.elapsed()) {
-                    return Step::Slice(paused);
+                    return (Step::Slice(paused), since.elapsed());
                 }
                 step = paused.go_on();
             }
-            step
+            (step, since.elapsed())
         });
         let done = tokio::select! {
             biased;
@@ -267,7 +294,10 @@ impl Seat {
             }
         };
         self.clock.give_up(&mut turn);
-        done.map_err(|error| Error::new(ErrorCode::Internal, "the VM broke off").with_source(error))
+        let (step, time) =
+            done.map_err(|error| Error::new(ErrorCode::Internal, "the VM broke off").with_source(error))?;
+        self.in_place.took(time);
+        Ok(step)
     }
 }
 

@@ -1,0 +1,195 @@
+//! Which steps of a VM are taken on the thread that drives the run.
+//!
+//! To hand a VM to a blocking thread and to be woken by it takes tens of microseconds, more than most steps.
+//! A runtime of several threads can do without: `block_in_place` gives the thread's other tasks to another
+//! one, so that a step may take as long as it likes without holding anybody up. What it does hold up is the
+//! run's own task, which therefore cannot keep the time: a [`Guard`] does. And such a step has no turn, so
+//! only a run whose steps were short so far may take one.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::base::{CallOutcome, Error, ErrorCode, Result, Value};
+use crate::sandbox::{Interrupt, InterruptReason, Step};
+
+/// A run that once took longer for a step takes all others on a thread of their own.
+const SHORT_STEP: Duration = Duration::from_millis(2);
+
+/// What is handed to a VM in place weighs no more: a value counts one, and one more for each 64 bytes of text.
+const LIGHT: usize = 512;
+
+/// The sources that are compiled in place.
+const SHORT_SOURCE_BYTES: usize = 8 * 1024;
+
+/// Whether a run's steps were short so far, on a runtime where that matters.
+pub(super) struct InPlace {
+    is_allowed: bool,
+}
+
+impl InPlace {
+    /// Allowed where the runtime has several threads.
+    pub(super) fn of_this_runtime() -> Self {
+        let flavor = Handle::try_current().map(|handle| handle.runtime_flavor());
+        Self { is_allowed: matches!(flavor, Ok(RuntimeFlavor::MultiThread)) }
+    }
+
+    pub(super) const fn never() -> Self {
+        Self { is_allowed: false }
+    }
+
+    pub(super) const fn is_allowed(&self) -> bool {
+        self.is_allowed
+    }
+
+    /// Whether a plan may be started in place.
+    pub(super) fn takes_start(&self, source: &str, context: &Value) -> bool {
+        self.is_allowed && source.len() <= SHORT_SOURCE_BYTES && is_light([context])
+    }
+
+    /// Whether answers may be handed in in place.
+    pub(super) fn takes_answers(&self, outcomes: &[CallOutcome]) -> bool {
+        // Failures are bounded by themselves.
+        self.is_allowed && is_light(outcomes.iter().filter_map(|outcome| outcome.as_ref().ok()))
+    }
+
+    /// Takes note of how long a step took, wherever it was taken.
+    pub(super) fn took(&mut self, time: Duration) {
+        self.is_allowed &= time <= SHORT_STEP;
+    }
+
+    /// Takes a step here and now, and says how long it took; gives the work back where the runtime does not
+    /// have it, as inside a `LocalSet`.
+    ///
+    /// # Errors
+    /// `internal` where the work panics.
+    pub(super) fn step<W: FnOnce() -> Step>(
+        &mut self,
+        work: W,
+    ) -> Result<std::result::Result<(Step, Duration), W>> {
+        let since = Instant::now();
+        let mut work = Some(work);
+        let taken =
+            catch_unwind(AssertUnwindSafe(|| tokio::task::block_in_place(|| work.take().map(|work| work()))));
+        match (taken, work) {
+            (Ok(Some(step)), _) => {
+                let time = since.elapsed();
+                self.took(time);
+                Ok(Ok((step, time)))
+            }
+            (_, Some(work)) => {
+                self.is_allowed = false;
+                Ok(Err(work))
+            }
+            _ => Err(Error::new(ErrorCode::Internal, "the VM broke off")),
+        }
+    }
+}
+
+fn is_light<'v>(values: impl IntoIterator<Item = &'v Value>) -> bool {
+    fn weigh(value: &Value, left: &mut usize) -> Option<()> {
+        const BYTES: usize = 64;
+        let own = 1 + match value {
+            Value::String(text) => text.len() / BYTES,
+            Value::Bytes(bytes) => bytes.len() / BYTES,
+            _ => 0,
+        };
+        *left = left.checked_sub(own)?;
+        match value {
+            Value::Array(items) => items.iter().try_for_each(|item| weigh(item, left)),
+            Value::Object(members) => members.values().try_for_each(|item| weigh(item, left)),
+            _ => Some(()),
+        }
+    }
+    let mut left = LIGHT;
+    values.into_iter().try_for_each(|value| weigh(value, &mut left)).is_some()
+}
+
+/// Interrupts a VM at its deadline, or when somebody ends the run, from a task of its own.
+pub(super) struct Guard(AbortHandle);
+
+impl Guard {
+    /// `hurry` is cancelled after the interrupt was triggered.
+    pub(super) fn new(
+        interrupt: Interrupt,
+        hurry: CancellationToken,
+        cancel: CancellationToken,
+        deadline: tokio::time::Instant,
+    ) -> Self {
+        let watch = async move {
+            let reason = tokio::select! {
+                biased;
+                () = cancel.cancelled() => InterruptReason::Cancelled,
+                () = tokio::time::sleep_until(deadline) => InterruptReason::WallTime,
+            };
+            interrupt.trigger(reason);
+            hurry.cancel();
+        };
+        Self(tokio::spawn(watch).abort_handle())
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: usize) -> Value {
+        Value::String("x".repeat(bytes))
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn one_long_step_ends_it_and_weight_decides_the_rest() {
+        let mut in_place = InPlace::of_this_runtime();
+        assert!(in_place.takes_start("return 1", &Value::Null));
+        assert!(!in_place.takes_start(&"-".repeat(SHORT_SOURCE_BYTES + 1), &Value::Null));
+        let (many, long) = (Value::Array(vec![Value::Null; LIGHT]), text(LIGHT * 64));
+        for heavy in [many, long] {
+            assert!(!in_place.takes_start("return 1", &heavy));
+            assert!(!in_place.takes_answers(&[Ok(heavy)]));
+        }
+        let parts = || Ok(Value::Array(vec![text(640), Value::Null]));
+        assert!(in_place.takes_answers(&[parts(), parts()]));
+        assert!(!in_place.takes_answers(&vec![parts(); LIGHT / 12]));
+        in_place.took(SHORT_STEP);
+        assert!(in_place.is_allowed());
+        in_place.took(SHORT_STEP * 2);
+        in_place.took(Duration::ZERO);
+        assert!(!in_place.is_allowed());
+    }
+
+    #[tokio::test]
+    async fn a_runtime_of_one_thread_takes_none() {
+        assert!(!InPlace::of_this_runtime().is_allowed());
+    }
+
+    fn ended() -> Step {
+        let (usage, printed) = (crate::sandbox::VmUsage::default(), String::new());
+        Step::Done(crate::sandbox::Stopped { result: Ok(Value::Null), usage, printed })
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_step_that_panics_is_an_error_and_one_that_is_refused_comes_back() {
+        let mut in_place = InPlace::of_this_runtime();
+        assert!(matches!(in_place.step(ended), Ok(Ok(_))));
+        assert!(in_place.step(|| panic!("on purpose")).is_err());
+        let local = tokio::task::LocalSet::new();
+        let refused = local.run_until(async {
+            let mut in_place = InPlace::of_this_runtime();
+            let refused = tokio::task::spawn_local(async move {
+                let came_back = matches!(in_place.step(ended), Ok(Err(_)));
+                came_back && !in_place.is_allowed()
+            });
+            refused.await.unwrap()
+        });
+        assert!(refused.await);
+    }
+}
