@@ -69,7 +69,8 @@ impl ActiveRuns {
     pub fn start(self: &Arc<Self>, request: RunRequest) -> Result<ActiveRun> {
         let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
         let app = self.app.clone();
-        self.in_background(run_id, cancel, async move { Some(app.run_to_rest(request).await) })
+        let work = async move { Some(app.run_to_rest(request).await) };
+        Ok(self.place(run_id, cancel)?.run_in_background(work))
     }
 
     /// Goes on with a run in the background, once it is certain that it can.
@@ -84,7 +85,7 @@ impl ActiveRuns {
         }
         let app = self.app.clone();
         let (sender, taken_up) = oneshot::channel();
-        let run = self.in_background(run_id, cancel, async move {
+        let run = self.place(run_id, cancel)?.run_in_background(async move {
             let (result, taken_up) = match app.take_up(request).await {
                 Ok(taken_up) => (Ok(()), Some(taken_up)),
                 Err(error) => (Err(error), None),
@@ -92,51 +93,31 @@ impl ActiveRuns {
             // The run goes on even where the request is gone.
             let _ = sender.send(result);
             Some(app.go_on(taken_up?).await)
-        })?;
+        });
         taken_up.await.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "the run broke off")))?;
         Ok(run)
     }
 
-    fn in_background(
-        self: &Arc<Self>,
-        run_id: RunId,
-        cancel: CancellationToken,
-        work: impl Future<Output = Option<RunOutcome>> + Send + 'static,
-    ) -> Result<ActiveRun> {
+    /// A place among the runs under way.
+    pub(super) fn place(self: &Arc<Self>, run_id: RunId, cancel: CancellationToken) -> Result<Place> {
         let (sender, outcome) = watch::channel(None);
         let run = ActiveRun { cancel, outcome };
-        {
-            let mut runs = self.lock();
-            if runs.stopping {
-                return Err(Error::new(ErrorCode::ShuttingDown, "the server is stopping"));
-            }
-            let (limit, under_way) = (self.app.config().server.max_concurrent_runs, runs.active.len());
-            if under_way >= limit as usize {
-                let message = "as many runs as may be are under way";
-                return Err(Error::new(ErrorCode::TooManyRequests, message).with_limit(limit, under_way));
-            }
-            runs.active.insert(run_id.clone(), run.clone());
+        let mut runs = self.lock();
+        if runs.stopping {
+            return Err(Error::new(ErrorCode::ShuttingDown, "the server is stopping"));
         }
-        let span = tracing::info_span!("run", run_id = %run_id);
-        let place = Place { runs: self.clone(), run_id: run_id.clone() };
-        let runs = self.clone();
-        tokio::spawn(
-            async move {
-                tracing::info!("the run began");
-                let Some(outcome) = work.await else { return };
-                let code = outcome.error().map(|error| error.code().as_str());
-                tracing::info!(status = outcome.status().as_str(), code, "the run ended");
-                let wake_at = outcome.error().and_then(wake_at_of);
-                // Nobody waiting for the outcome is no fault.
-                let _ = sender.send(Some(Arc::new(outcome)));
-                drop(place);
-                if let Some(wake_at) = wake_at {
-                    runs.wake_later(run_id, wake_at);
-                }
-            }
-            .instrument(span),
-        );
-        Ok(run)
+        let (limit, under_way) = (self.app.config().server.max_concurrent_runs, runs.active.len());
+        if under_way >= limit as usize {
+            let message = "as many runs as may be are under way";
+            return Err(Error::new(ErrorCode::TooManyRequests, message).with_limit(limit, under_way));
+        }
+        runs.active.insert(run_id.clone(), run.clone());
+        Ok(Place { runs: self.clone(), run_id, run, sender })
+    }
+
+    /// How many more runs there is room for.
+    pub(super) fn room(&self) -> usize {
+        (self.app.config().server.max_concurrent_runs as usize).saturating_sub(self.lock().active.len())
     }
 
     /// The run of this id, where this process runs it.
@@ -189,9 +170,40 @@ impl ActiveRuns {
 }
 
 /// A run's place among those under way; given back even where the run's task breaks off.
-struct Place {
+pub(super) struct Place {
     runs: Arc<ActiveRuns>,
     run_id: RunId,
+    run: ActiveRun,
+    sender: watch::Sender<Option<Arc<RunOutcome>>>,
+}
+
+impl Place {
+    /// Runs `work` in this place.
+    pub(super) fn run_in_background(
+        self,
+        work: impl Future<Output = Option<RunOutcome>> + Send + 'static,
+    ) -> ActiveRun {
+        let run = self.run.clone();
+        let span = tracing::info_span!("run", run_id = %self.run_id);
+        tokio::spawn(
+            async move {
+                tracing::info!("the run began");
+                let Some(outcome) = work.await else { return };
+                let code = outcome.error().map(|error| error.code().as_str());
+                tracing::info!(status = outcome.status().as_str(), code, "the run ended");
+                let wake_at = outcome.error().and_then(wake_at_of);
+                // Nobody waiting for the outcome is no fault.
+                let _ = self.sender.send(Some(Arc::new(outcome)));
+                let (runs, run_id) = (self.runs.clone(), self.run_id.clone());
+                drop(self);
+                if let Some(wake_at) = wake_at {
+                    runs.wake_later(run_id, wake_at);
+                }
+            }
+            .instrument(span),
+        );
+        run
+    }
 }
 
 impl Drop for Place {

@@ -10,7 +10,7 @@ use super::config::{Config, Environment, Loaded};
 use super::mcp_servers::McpServers;
 use super::owner::Owners;
 use super::planning::PromptWish;
-use super::{EventHub, Explanation, wiring};
+use super::{EventHub, Explanation, PolicyReport, wiring};
 use crate::base::{
     Clock, Error, ErrorCode, LimitName, Limits, Randomness, Result, RunId, SystemClock, SystemRandomness,
     Value,
@@ -18,7 +18,7 @@ use crate::base::{
 use crate::bus::{Limiter, Registry, Tool};
 use crate::catalog::Catalog;
 use crate::engine::Isolation;
-use crate::journal::{Durability, EventBody, JournalWrite, Redactor, RunLog, SqliteJournal};
+use crate::journal::{Durability, EventBody, Journal, JournalWrite, Redactor, RunLog};
 use crate::llm::LlmClient;
 use crate::plan::{CheckInput, CheckReport, CheckedPlan, check_with};
 use crate::planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
@@ -35,9 +35,11 @@ pub struct App {
     pub(super) registry: Arc<Registry>,
     pub(super) servers: McpServers,
     pub(super) limiter: Arc<Limiter>,
-    pub(super) journal: Arc<SqliteJournal>,
+    pub(super) journal: Arc<Journal>,
     /// What runs write with: the journal, or what was put before it.
     pub(super) pen: Arc<dyn JournalWrite>,
+    /// What is put before the journal.
+    pub(super) journal_layer: Option<JournalLayer>,
     pub(super) llm: Option<Arc<dyn LlmClient>>,
     pub(super) workers: Option<WorkerPool>,
     pub(super) vms: Option<VmPool>,
@@ -93,8 +95,11 @@ impl App {
         };
         let servers = McpServers::new(&config).map_err(placed)?;
         let registry = wiring::registry(&config, environment, llm.as_ref(), &servers).map_err(placed)?;
-        let journal = Arc::new(SqliteJournal::open(&config.journal_path()).await?);
-        let pen: Arc<dyn JournalWrite> = match parts.journal_layer {
+        if let Some(rules) = &config.policy {
+            PolicyReport::of(rules, &registry.catalog())?;
+        }
+        let journal = Arc::new(Journal::open(&config.journal_path(), config.journal.as_ref()).await?);
+        let pen: Arc<dyn JournalWrite> = match &parts.journal_layer {
             Some(layer) => layer(journal.clone()),
             None => journal.clone(),
         };
@@ -108,6 +113,7 @@ impl App {
             limiter: Arc::new(Limiter::new(config.rates.clone())),
             journal,
             pen,
+            journal_layer: parts.journal_layer,
             llm,
             redactor: Arc::new(wiring::redactor(&config, environment)),
             hub: EventHub::default(),
@@ -179,7 +185,7 @@ impl App {
 
     /// The journal, for looking back.
     #[must_use]
-    pub fn journal(&self) -> &Arc<SqliteJournal> {
+    pub fn journal(&self) -> &Arc<Journal> {
         &self.journal
     }
 

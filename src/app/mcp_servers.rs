@@ -16,8 +16,9 @@ use crate::tools::mcp::{
     Accepted, AcceptedPrompt, Change, McpConnection, McpServerSettings, McpTool, Refused,
 };
 
-/// The servers, none of them started.
-pub(super) struct McpServers(BTreeMap<String, (Arc<McpConnection>, Accepted)>);
+/// The servers, none of them started. Cheap to share.
+#[derive(Clone)]
+pub(super) struct McpServers(Arc<BTreeMap<String, (Arc<McpConnection>, Accepted)>>);
 
 /// One tool of a server, as it is shown to who accepts it.
 #[derive(Debug, Clone, Serialize)]
@@ -94,7 +95,7 @@ impl McpServers {
             let accepted = Accepted::load(&path(config, name))?;
             Ok((name.clone(), (Arc::new(McpConnection::new(settings.clone())), accepted)))
         };
-        config.mcp.iter().map(server).collect::<Result<_>>().map(Self)
+        config.mcp.iter().map(server).collect::<Result<_>>().map(|servers| Self(Arc::new(servers)))
     }
 
     /// The texts of prompts, each asked of its server now.

@@ -1,16 +1,15 @@
 //! Going on with a run from its journal.
 
-use std::sync::Arc;
-
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::agents::{AgentRun, belongs_to};
-use super::owner::Claim;
+use super::ownership::Hold;
 use super::planning::PlanWishes;
+use super::run_end::ended_early;
 use super::runs::{RunRequest, Work};
-use crate::base::{CallId, ContentHash, Effect, Error, ErrorCode, Limits, Result, RunId, Usage, Value};
+use crate::base::{CallId, ContentHash, Effect, Error, ErrorCode, Limits, Result, RunId, Value};
 use crate::bus::{CALLS_IN_DOUBT, Circumstances};
 use crate::engine::{RunOutcome, has_redacted};
 use crate::journal::{
@@ -40,9 +39,9 @@ pub struct ResumeRequest {
 
 /// A run that this process has taken up and must go on with.
 pub struct TakenUp {
-    request: RunRequest,
-    log: RunLog,
-    state: RunState,
+    pub(super) request: RunRequest,
+    pub(super) log: RunLog,
+    pub(super) state: RunState,
 }
 
 impl App {
@@ -85,8 +84,16 @@ impl App {
     }
 
     pub(super) async fn take_up_own(&self, request: ResumeRequest) -> Result<TakenUp> {
-        let log = self.run_log(&request.run_id, &request.listeners);
-        let state = self.claim(&log, &request.resolutions).await?;
+        let hold = self.hold(&request.run_id).await?;
+        let log = self.log_under(&hold, &request.run_id, &request.listeners);
+        let state = match self.claim(&log, &request.resolutions).await {
+            Ok(state) => state,
+            Err(error) => {
+                hold.give_back(&error).await;
+                return Err(error);
+            }
+        };
+        drop(hold);
         let request =
             RunRequest { cancel: request.cancel, listeners: request.listeners, ..run_request(&state)? };
         Ok(TakenUp { request, log, state })
@@ -105,49 +112,40 @@ impl App {
             return self.carry_out(&request, &log, Some(state), agent).await;
         };
         self.running().remove(&request.run_id);
-        let paused = RunOutcome {
-            run_id: request.run_id,
-            result: Err(error),
-            usage: Usage::default(),
-            printed: String::new(),
-            candidates: Vec::new(),
-        };
-        self.record_end(&log, paused).await
+        self.record_end(&log, ended_early(&request.run_id, error)).await
     }
 
+    /// While the right to go on is held.
     async fn claim(&self, log: &RunLog, resolutions: &[CallResolution]) -> Result<RunState> {
         let run_id = log.run_id();
-        let claim = self.claim_resumes().await?;
         let mut state = self.known_run(run_id).await?;
         self.may_resume(&state)?;
         run_request(&state)?;
         self.record_resolutions(log, &mut state, resolutions).await?;
         let resumed = EventBody::RunResumed {
-            owner: Some(self.owners.mine()?.to_owned()),
+            owner: Some(self.owner_name().await?),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            calls_recorded: state.calls.iter().filter(|call| !call.is_in_doubt()).count() as u64,
+            calls_recorded: state.calls.iter().filter(|call| !call.is_open()).count() as u64,
         };
         log.emit(resumed, Durability::Forced).await?;
         self.running().insert(run_id.clone(), log.clone());
-        drop(claim);
         Ok(state)
-    }
-
-    /// The right to decide who goes on with a run, or ends it where it rests.
-    pub(super) async fn claim_resumes(&self) -> Result<Claim> {
-        let owners = Arc::clone(&self.owners);
-        tokio::task::spawn_blocking(move || owners.claim())
-            .await
-            .map_err(|error| Error::new(ErrorCode::Internal, format!("a thread broke off: {error}")))?
     }
 
     /// Records what came of calls in doubt, without going on.
     pub(super) async fn resolve(&self, run_id: &RunId, resolutions: &[CallResolution]) -> Result<()> {
-        let claim = self.claim_resumes().await?;
+        if resolutions.is_empty() {
+            return Ok(());
+        }
+        let hold = self.hold(run_id).await?;
+        let recorded = self.resolve_under(&hold, run_id, resolutions).await;
+        hold.release().await;
+        recorded
+    }
+
+    async fn resolve_under(&self, hold: &Hold, run_id: &RunId, resolutions: &[CallResolution]) -> Result<()> {
         let mut state = self.known_run(run_id).await?;
-        self.record_resolutions(&self.run_log(run_id, &[]), &mut state, resolutions).await?;
-        drop(claim);
-        Ok(())
+        self.record_resolutions(&self.log_under(hold, run_id, &[]), &mut state, resolutions).await
     }
 
     async fn record_resolutions(
@@ -173,20 +171,31 @@ impl App {
 
     pub(super) fn may_resume(&self, state: &RunState) -> Result<()> {
         let run_id = &state.run_id;
-        let refused =
-            |what: &str| Err(Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}")));
-        if state.mocked {
-            return refused("was answered by mocks, whose answers are not on record");
-        }
         match state.status {
+            _ if state.mocked => {}
             RunStatus::Running | RunStatus::Sleeping if self.is_under_way(state) => {
                 return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")));
             }
             RunStatus::Running | RunStatus::Sleeping | RunStatus::Paused => {}
             RunStatus::Failed if state.code.as_deref() == Some(ErrorCode::Interrupted.as_str()) => {}
             RunStatus::Failed | RunStatus::Succeeded | RunStatus::Cancelled => {
-                return refused(&format!("has ended: it is {}", state.status));
+                let message = format!("run {run_id} has ended: it is {}", state.status);
+                return Err(Error::new(ErrorCode::RunNotResumable, message));
             }
+        }
+        self.records_suffice(state)
+    }
+
+    /// Whether the journal holds all it takes to go on with the run once it stands still.
+    ///
+    /// # Errors
+    /// `run_not_resumable` with what is missing.
+    pub(super) fn records_suffice(&self, state: &RunState) -> Result<()> {
+        let run_id = &state.run_id;
+        let refused =
+            |what: &str| Err(Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}")));
+        if state.mocked {
+            return refused("was answered by mocks, whose answers are not on record");
         }
         if has_redacted(&state.context) {
             return refused("began with a secret in its context, which is not in the journal");
@@ -204,6 +213,10 @@ impl App {
 
     /// Whether somebody is still at it: this process, or another that lives.
     pub(super) fn is_under_way(&self, state: &RunState) -> bool {
+        if self.shares_runs() {
+            // Whoever has its lease may go on, so there is nobody else.
+            return false;
+        }
         match &state.owner {
             _ if self.running().contains_key(&state.run_id) => true,
             Some(owner) => !self.owners.is_mine(owner) && self.owners.is_alive(owner),
@@ -216,6 +229,9 @@ impl App {
     /// # Errors
     /// As reading the journal.
     pub async fn abandoned_runs(&self) -> Result<Vec<RunId>> {
+        if let Some(leases) = self.leases()? {
+            return Ok(leases.open_runs(u32::MAX).await?.into_iter().map(|open| open.run_id).collect());
+        }
         let filter = crate::journal::RunFilter {
             status: Some(RunStatus::Running),
             ..crate::journal::RunFilter::default()
@@ -268,6 +284,14 @@ impl App {
     fn resolution_event(&self, state: &RunState, resolution: &CallResolution) -> Result<EventBody> {
         let id = &resolution.call_id;
         let Some(call) = state.calls_in_doubt().find(|call| call.call_id.as_str() == id) else {
+            let rests = state.calls.iter().find(|call| call.call_id.as_str() == id && call.rests());
+            if let Some(call) = rests {
+                let message = format!("call `{id}` of `{}` is not in doubt: it waits", call.tool);
+                return Err(Error::new(ErrorCode::BadRequest, message).with_help(match &call.child_run_id {
+                    Some(child) => format!("`luaplan show {child}` says what the agent's run waits for"),
+                    None => "resume the run without resolutions: it sleeps until its time".to_owned(),
+                }));
+            }
             let known: Vec<&str> = state.calls_in_doubt().map(|call| call.call_id.as_str()).collect();
             let help = match known.as_slice() {
                 [] => "no call of this run is in doubt: resume it without resolutions".to_owned(),

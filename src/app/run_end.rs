@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::agents::{AgentRun, family_of};
+use super::ownership::{Hold, goes_on_elsewhere};
 use super::{App, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, RunId, Usage};
 use crate::bus::{APPROVALS, CALLS_IN_DOUBT, wake_at_of};
@@ -105,7 +106,16 @@ impl App {
     /// # Errors
     /// `not_found`; `run_not_active` where it is in no such state, or another process will wake it.
     pub async fn cancel_at_rest(&self, run_id: &RunId) -> Result<()> {
-        let claim = self.claim_resumes().await?;
+        let hold = self.hold(run_id).await?;
+        let ended = self.cancel_under(&hold, run_id).await;
+        if ended.is_err() {
+            hold.release().await;
+        }
+        ended
+    }
+
+    /// While the right to go on with the run is held.
+    async fn cancel_under(&self, hold: &Hold, run_id: &RunId) -> Result<()> {
         let state = self.known_run(run_id).await?;
         let is_elsewhere = state.status == RunStatus::Sleeping && self.is_under_way(&state);
         if is_elsewhere || !matches!(state.status, RunStatus::Sleeping | RunStatus::Paused) {
@@ -118,13 +128,18 @@ impl App {
                 Error::new(ErrorCode::RunNotActive, message).with_help("cancel the run that called it")
             );
         }
-        self.cancel_family(&state).await?;
-        drop(claim);
-        Ok(())
+        self.cancel_family(hold, &state).await
     }
 
     /// Records how a run ended, or that it waits.
     pub(super) async fn record_end(&self, log: &RunLog, mut outcome: RunOutcome) -> RunOutcome {
+        if self.shares_runs() && outcome.error().is_some_and(goes_on_elsewhere) {
+            // The record has no end: whoever takes the run up goes on with it.
+            if let Err(error) = log.hand_on().await {
+                tracing::warn!(run_id = %log.run_id(), %error, "others take the run up once the lease has run out");
+            }
+            return outcome;
+        }
         if let Some(hit) = outcome.error().and_then(limit_hit) {
             let _ = log.emit(hit, Durability::Queued).await;
         }
@@ -155,6 +170,17 @@ impl App {
             }
         }
         outcome
+    }
+}
+
+/// The outcome of a run that did nothing.
+pub(super) fn ended_early(run_id: &RunId, error: Error) -> RunOutcome {
+    RunOutcome {
+        run_id: run_id.clone(),
+        result: Err(error),
+        usage: Usage::default(),
+        printed: String::new(),
+        candidates: Vec::new(),
     }
 }
 

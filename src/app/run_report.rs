@@ -127,11 +127,16 @@ impl ActiveRuns {
     /// ended when this comes back.
     ///
     /// # Errors
-    /// `not_found`; `run_not_active` where it has ended or another process runs it.
+    /// `not_found`; `run_not_active` where it has ended, or a process of another data folder or journal runs it.
     pub async fn cancel(&self, run_id: &RunId) -> Result<()> {
         let Some(run) = self.active(run_id) else {
             if self.app().journal().run_summary(run_id).await?.is_none() {
                 return Err(no_such_run(run_id));
+            }
+            if let Some(leases) = self.app().leases()?
+                && leases.ask_to_cancel(run_id).await?
+            {
+                return Ok(());
             }
             return self.app().cancel_at_rest(run_id).await;
         };

@@ -12,12 +12,12 @@ use super::application::{accept, findings_json};
 use super::past::Prepared;
 use super::planning::PlanWishes;
 use super::resume::run_request;
-use super::run_end::{failed, limit_hit};
+use super::run_end::{ended_early, failed, limit_hit};
 use crate::base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, RunId, Usage, Value};
 use crate::bus::{CallHandler, Circumstances, Mode, RunBudget};
 use crate::engine::{PhaseEvent, RunOutcome, RunPhase, has_redacted};
 use crate::journal::{
-    ContextStore as _, Durability, EventBody, EventListener, MemoryJournal, NewContext, RunLog, RunState,
+    Durability, EventBody, EventListener, JournalWrite, MemoryJournal, NewContext, RunLog, RunState,
     RunStatus, check_context_name,
 };
 use crate::plan::CheckedPlan;
@@ -72,7 +72,10 @@ impl App {
 
     /// As [`App::run`], but a run that sleeps comes back sleeping: whoever asked has it woken.
     pub async fn run_to_rest(&self, request: RunRequest) -> RunOutcome {
-        let log = self.run_log(&request.run_id, &request.listeners);
+        let log = match self.new_log(&request.run_id, &request.listeners).await {
+            Ok(log) => log,
+            Err(error) => return ended_early(&request.run_id, error),
+        };
         self.running().insert(request.run_id.clone(), log.clone());
         let outcome = self.carry_out(&request, &log, None, None).await;
         self.go_on_where_decided(outcome, &request.listeners, &request.cancel, None).await
@@ -117,7 +120,7 @@ impl App {
     /// # Errors
     /// An `llm_…` code, or `check_refused` with the findings.
     pub async fn propose(&self, request: &RunRequest) -> Result<Proposal> {
-        let log = self.run_log(&request.run_id, &request.listeners);
+        let log = self.new_log(&request.run_id, &request.listeners).await?;
         let budget = Arc::new(RunBudget::new(request.limits.clone(), 0));
         let run = Run {
             app: self,
@@ -132,7 +135,7 @@ impl App {
             return Err(Error::new(ErrorCode::BadRequest, "only a task can be planned"));
         };
         let context = run.context().await?;
-        run.record_start(&context, None, None).await?;
+        run.record_start(&context, None, None, Durability::Ordered).await?;
         let proposed = run.propose(task, &context).await;
         let usage = Usage { llm_tokens: budget.used(LimitName::LlmTokens), ..Usage::default() };
         let end = match &proposed {
@@ -178,11 +181,20 @@ impl App {
     }
 
     pub(super) fn run_log(&self, run_id: &RunId, listeners: &[EventListener]) -> RunLog {
+        self.run_log_with(self.pen.clone(), run_id, listeners)
+    }
+
+    pub(super) fn run_log_with(
+        &self,
+        pen: Arc<dyn JournalWrite>,
+        run_id: &RunId,
+        listeners: &[EventListener],
+    ) -> RunLog {
         let mut all = vec![self.hub.listener()];
         all.extend(listeners.iter().cloned());
         RunLog::new(
             run_id.clone(),
-            self.pen.clone(),
+            pen,
             self.clock.clone(),
             self.randomness.clone(),
             self.redactor.clone(),
@@ -262,7 +274,7 @@ impl Run<'_> {
         let plan = match &self.request.work {
             Work::Task(task) => {
                 if begins {
-                    self.record_start(&context, None, None).await?;
+                    self.record_start(&context, None, None, Durability::Ordered).await?;
                 }
                 let mut phase = RunPhase::Created.after(PhaseEvent::TaskGiven)?;
                 let proposal = self.propose(task, &context).await?;
@@ -275,7 +287,7 @@ impl Run<'_> {
             Work::Plan { name, source } => {
                 let hash = ContentHash::of(source.as_bytes());
                 if begins {
-                    self.record_start(&context, Some(name), Some(&hash)).await?;
+                    self.record_start(&context, Some(name), Some(&hash), Durability::Ordered).await?;
                 }
                 let phase = RunPhase::Created.after(PhaseEvent::PlanGiven)?;
                 let plan = self.check_saved(name, source, &context).await?;
@@ -286,7 +298,7 @@ impl Run<'_> {
         Ok(Prepared { plan, context, calls_before: 0, past: None, candidates })
     }
 
-    async fn context(&self) -> Result<Value> {
+    pub(super) async fn context(&self) -> Result<Value> {
         // Known before anything is done: a bad name could not be saved at the end.
         self.request.context_name.as_deref().map_or(Ok(()), check_context_name)?;
         if let Some(context) = &self.request.context {
@@ -314,11 +326,12 @@ impl Run<'_> {
         self.log.emit(saved, Durability::Forced).await
     }
 
-    async fn record_start(
+    pub(super) async fn record_start(
         &self,
         context: &Value,
         plan_name: Option<&str>,
         plan_hash: Option<&ContentHash>,
+        durability: Durability,
     ) -> Result<()> {
         let task = match &self.request.work {
             Work::Task(task) => Some(task.clone()),
@@ -335,22 +348,25 @@ impl Run<'_> {
             engine: Some(self.app.config.sandbox.engine.to_string()),
             isolation: Some(self.app.isolation().to_string()),
             context_name: self.request.context_name.clone(),
-            owner: Some(self.app.owners.mine()?.to_owned()),
+            owner: Some(self.app.owner_name().await?),
             tenant: Some(self.request.circumstances.tenant.clone()),
             mode: Some(self.request.circumstances.mode.to_string()),
             parent_run_id: self.agent.map(|agent| agent.parent_run_id.clone()),
             parent_call_id: self.agent.map(|agent| agent.parent_call_id.clone()),
             agent: self.agent.map(|agent| agent.name.clone()),
         };
-        self.log.emit(body, Durability::Ordered).await
+        self.log.emit(body, durability).await
     }
 
     async fn check_saved(&self, name: &str, source: &str, context: &Value) -> Result<CheckedPlan> {
         let hash = ContentHash::of(source.as_bytes());
         let report = self.app.check(source, name, &self.request.limits, Some(context));
-        let proposed =
-            EventBody::PlanProposed { round: 0, source: source.to_owned(), plan_hash: hash.clone() };
-        self.log.emit(proposed, Durability::Queued).await?;
+        // It may be on record since the run was begun.
+        if self.resumed.is_none_or(|state| state.source.as_deref() != Some(source)) {
+            let proposed =
+                EventBody::PlanProposed { round: 0, source: source.to_owned(), plan_hash: hash.clone() };
+            self.log.emit(proposed, Durability::Queued).await?;
+        }
         let checked = EventBody::PlanChecked {
             plan_hash: hash.clone(),
             ok: report.plan.is_some(),
@@ -365,12 +381,6 @@ impl Run<'_> {
     }
 
     pub(super) fn ended_early(&self, error: Error) -> RunOutcome {
-        RunOutcome {
-            run_id: self.log.run_id().clone(),
-            result: Err(error),
-            usage: Usage::default(),
-            printed: String::new(),
-            candidates: Vec::new(),
-        }
+        ended_early(self.log.run_id(), error)
     }
 }

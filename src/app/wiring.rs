@@ -321,6 +321,10 @@ pub(super) fn redactor(config: &Config, environment: &Environment) -> Redactor {
         .collect();
     secrets.extend(config.secrets.values().map(|secret| secret.expose_secret().to_owned()));
     secrets.extend(config.mcp_secrets.iter().cloned());
+    if let Some(shared) = &config.journal {
+        let url = toml::Value::String(shared.url.expose_secret().to_owned());
+        collect_secrets(&url, environment, &mut secrets);
+    }
     for tool in config.tools.values() {
         collect_secrets(&toml::Value::Table(tool.settings.clone()), environment, &mut secrets);
     }

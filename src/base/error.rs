@@ -77,6 +77,20 @@ impl Error {
         self
     }
 
+    /// The same for somebody else who has to be told, without the inner cause.
+    #[must_use]
+    pub fn without_source(&self) -> Self {
+        Self(Box::new(Inner {
+            code: self.0.code,
+            message: self.0.message.clone(),
+            help: self.0.help.clone(),
+            limit: self.0.limit.clone(),
+            observed: self.0.observed.clone(),
+            details: self.0.details.clone(),
+            source: None,
+        }))
+    }
+
     /// The stable code.
     #[must_use]
     pub fn code(&self) -> ErrorCode {

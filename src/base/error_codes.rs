@@ -97,6 +97,7 @@ error_codes! {
     SandboxViolation = "sandbox_violation", "The plan tried to reach past the sandbox.", "Remove the attempt; nothing outside the tools can be reached.";
     Cancelled = "cancelled", "The run was cancelled.", "Start it again if it is still wanted.";
     RunActive = "run_active", "The run is under way.", "Wait for its end, or cancel it where it runs.";
+    RunTakenOver = "run_taken_over", "The run belongs to another node now: this one's lease ran out, or the database lost what it had written.", "Look at the run (`luaplan show RUN`): it goes on elsewhere.";
     RunNotResumable = "run_not_resumable", "The run cannot go on from its journal.", "Read the message; start the run again, after looking at what it did: `luaplan show RUN`.";
     CallInDoubt = "call_in_doubt", "A call was begun and nobody knows whether it took effect; it is not made again without being asked.", "Look at the world, then `luaplan resume RUN` with `--retry CALL`, `--done CALL=JSON` or `--failed CALL=REASON`.";
     RunSleeping = "run_sleeping", "The plan sleeps; nothing of the run is held until it wakes.", "It goes on by itself where a service runs on the same data folder, else with `luaplan resume RUN`.";

@@ -23,7 +23,7 @@ pub fn plan_name(original: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) {
         name.insert_str(0, "tool_");
     }
-    if is_lua_keyword(&name) {
+    if is_lua_keyword(&name) || name == "run" {
         name.push('_');
     }
     name

@@ -67,8 +67,15 @@ async fn resume(state: &Arc<ApiState>, run_id: RunId) -> Result<bool> {
         listeners: Vec::new(),
         cancel: CancellationToken::new(),
     };
+    let run_id = request.run_id.clone();
     match state.runs.resume(request).await {
         Ok(_) => Ok(true),
+        Err(error)
+            if matches!(error.code(), ErrorCode::TooManyRequests | ErrorCode::ShuttingDown)
+                && state.app.shares_runs() =>
+        {
+            state.runs.leave_to_others(&run_id).await
+        }
         // The decision stands; the run can be taken up later.
         Err(error) if is_for_later(error.code()) => Ok(false),
         Err(error) => Err(error),

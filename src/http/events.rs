@@ -143,6 +143,10 @@ impl Watch {
             // Looked at before the journal, which then has everything up to the end.
             let stopping = stop.is_cancelled();
             let over = self.run.as_ref().is_some_and(ActiveRun::is_over);
+            if over && state.app.shares_runs() {
+                // Where it did not end it goes on elsewhere, and is followed there.
+                self.run = None;
+            }
             while let Some(records) = self.page(state, reach).await? {
                 for record in records {
                     (self.after, seen) = (record.sequence, record.event.at);
@@ -156,7 +160,7 @@ impl Watch {
             if over && asleep {
                 // It is woken as another run of this process, or elsewhere.
                 self.run = None;
-            } else if let (Reach::All, true) = (reach, over) {
+            } else if let (Reach::All, true, true) = (reach, over, self.run.is_some()) {
                 let message = "the run is over and its end is not in the journal";
                 return Err(Error::new(ErrorCode::JournalUnavailable, message));
             }

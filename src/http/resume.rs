@@ -40,7 +40,7 @@ pub(super) async fn resume(
     };
     let run = state.runs.resume(request).await?;
     Ok(match wait {
-        Some(wait) => wait_for(&state, run_id, run, wait).await,
+        Some(wait) => wait_for(&state, run_id, Some(run), wait).await,
         None => accepted(&run_id),
     })
 }

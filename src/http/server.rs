@@ -113,7 +113,9 @@ impl Server {
         F: Future<Output = &'static str>,
     {
         let timeout = self.state.app.config().server.request_timeout;
-        if self.state.app.config().server.take_up_runs {
+        if self.state.app.shares_runs() {
+            tokio::spawn(self.state.runs.clone().share_work());
+        } else if self.state.app.config().server.take_up_runs {
             tokio::spawn(take_up_abandoned(self.state.runs.clone()));
         }
         let connections = Connections::new(router(self.state.clone(), self.beside), timeout);

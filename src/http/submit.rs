@@ -16,10 +16,15 @@ use super::events::Watch;
 use super::extract::{JsonBody, QueryOf, log_run_id};
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::{ActiveRun, PlanWishes, RunRequest, Tenant, Work, check_plan_name, lowered};
+use crate::app::{
+    ActiveRun, PlanWishes, RunRequest, Tenant, Work, check_plan_name, goes_on_elsewhere, lowered,
+};
 use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
 use crate::bus::{Circumstances, Mode};
-use crate::journal::check_context_name;
+use crate::journal::{RunStatus, check_context_name};
+
+/// How often a run of another node is looked at while a request waits for it.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// Turn a task in plain words into a plan, check it and run it.
 #[utoipa::path(post, path = "/v1/tasks", operation_id = "start_task", tag = "runs", params(WaitQuery), request_body = TaskBody,
@@ -124,11 +129,13 @@ async fn begin(
     };
     // Passing events are only seen by who watches from the start.
     let watcher = wants_events(headers).then(|| state.app.hub().subscribe());
-    let run = state.runs.start(request)?;
+    let run = state.runs.submit(request).await?;
     match (watcher, wait) {
         (Some(watcher), _) => {
             let location = [(LOCATION, format!("/v1/runs/{run_id}"))];
-            let watch = Watch { run_id, after: 0, run: Some(run), watcher, from_start: true };
+            // What another node does is read from the journal alone.
+            let from_start = run.is_some();
+            let watch = Watch { run_id, after: 0, run, watcher, from_start };
             Ok((location, watch.respond(state)).into_response())
         }
         (None, Some(wait)) => Ok(wait_for(state, run_id, run, wait).await),
@@ -152,17 +159,38 @@ fn wants_events(headers: &HeaderMap) -> bool {
 pub(super) async fn wait_for(
     state: &ApiState,
     run_id: RunId,
-    mut run: ActiveRun,
+    run: Option<ActiveRun>,
     wait: Duration,
 ) -> Response {
     let longest = state.app.config().server.request_timeout.mul_f32(0.9);
-    let ended = tokio::time::timeout(wait.min(longest), run.outcome.wait_for(Option::is_some)).await;
-    match ended {
-        Ok(Ok(outcome)) => match outcome.as_ref() {
-            Some(outcome) => (StatusCode::OK, axum::Json(outcome.to_json())).into_response(),
-            None => accepted(&run_id),
-        },
+    let ended = async {
+        if let Some(mut run) = run
+            && let Ok(outcome) = run.outcome.wait_for(Option::is_some).await
+            && let Some(outcome) = outcome.as_ref()
+            && !(state.app.shares_runs() && outcome.error().is_some_and(goes_on_elsewhere))
+        {
+            return Some(outcome.to_json());
+        }
+        if !state.app.shares_runs() {
+            return None;
+        }
+        end_elsewhere(state, &run_id).await
+    };
+    match tokio::time::timeout(wait.min(longest), ended).await {
+        Ok(Some(outcome)) => (StatusCode::OK, axum::Json(outcome)).into_response(),
         _ => accepted(&run_id),
+    }
+}
+
+/// How a run of another node ended or paused, from the journal.
+async fn end_elsewhere(state: &ApiState, run_id: &RunId) -> Option<Json> {
+    loop {
+        tokio::time::sleep(LOOK_AGAIN).await;
+        // A journal that does not answer now may do so in time.
+        let Ok(report) = state.runs.report(run_id).await else { continue };
+        if report["status"] != RunStatus::Running.as_str() {
+            return Some(report);
+        }
     }
 }
 

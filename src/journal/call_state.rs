@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::EventBody;
-use crate::base::{CallId, ContentHash, Effect, ErrorCode};
+use crate::base::{CallId, ContentHash, Effect, ErrorCode, RunId};
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -75,6 +75,9 @@ pub struct CallState {
     /// When it wakes its run, where it is one that sleeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake_at: Option<Timestamp>,
+    /// The run of the agent it called, where it called one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child_run_id: Option<RunId>,
     /// How often it was begun: more than once where the run was resumed in the middle of it.
     pub attempts: u32,
     /// Whether it was refused, so that the tool was never asked.
@@ -98,6 +101,18 @@ impl CallState {
     /// ended while it was under way.
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {
+        self.is_open() && !self.rests()
+    }
+
+    /// Whether it only waits: for its time, or for the run of an agent. Nothing of it is in doubt then.
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.is_open() && (self.wake_at.is_some() || self.child_run_id.is_some())
+    }
+
+    /// Whether it was begun and has no outcome that counts.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
         !self.refused
             && self.resolved.is_none()
             && self.end.as_ref().is_none_or(|end| end.code.as_deref() == Some(ErrorCode::CallCut.as_str()))
@@ -143,6 +158,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
                 line: *line,
                 started_at: at,
                 wake_at: None,
+                child_run_id: None,
                 attempts: 1,
                 refused: false,
                 end: None,
@@ -173,6 +189,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
                 line: None,
                 started_at: at,
                 wake_at: None,
+                child_run_id: None,
                 attempts: 1,
                 refused: true,
                 end: Some(end),
@@ -199,6 +216,11 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
         EventBody::SleepBegun { call_id, wake_at, .. } => {
             if let Some(call) = calls.iter_mut().rev().find(|call| call.call_id == *call_id) {
                 call.wake_at = Some(*wake_at);
+            }
+        }
+        EventBody::AgentStarted { call_id, child_run_id, .. } => {
+            if let Some(call) = calls.iter_mut().rev().find(|call| call.call_id == *call_id) {
+                call.child_run_id = Some(child_run_id.clone());
             }
         }
         EventBody::CallResolved { call_id, resolution, result, message } => {

@@ -110,6 +110,9 @@ pub enum EventBody {
         rules: Vec<RuleReference>,
         reason: String,
         origins: Json,
+        /// What the tool did when it was asked about: its definition's hash.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_hash: Option<ContentHash>,
     },
     /// A person decided. `decision` is `once`, `for` (with `grant_id`), `edit` (with `arguments`, in exact
     /// form) or `deny` (with `reason`). It holds for this plan, call and `arguments_hash` alone.
@@ -125,7 +128,8 @@ pub enum EventBody {
         reason: Option<String>,
         grant_id: Option<String>,
     },
-    /// Calls of a tool that only `rules` ask about are allowed until `expires_at`, in runs of `tenant`.
+    /// Calls of a tool that only `rules` ask about, no more strictly than `tier`, are allowed until
+    /// `expires_at` in runs of `tenant`, for as long as the tool is what it was.
     GrantIssued {
         grant_id: String,
         approval_id: String,
@@ -134,7 +138,13 @@ pub enum EventBody {
         tenant: String,
         expires_at: Timestamp,
         by: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tier: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_hash: Option<ContentHash>,
     },
+    /// A grant was taken back before its time.
+    GrantRevoked { grant_id: String, tool: String, by: String },
     /// The prompt was fitted into its token budget; `trimmed` names the parts that were cut.
     PromptBudgetComputed {
         budget_tokens: u64,
@@ -267,6 +277,7 @@ impl EventBody {
             Self::ApprovalRequested { .. } => "approval_requested",
             Self::ApprovalResolved { .. } => "approval_resolved",
             Self::GrantIssued { .. } => "grant_issued",
+            Self::GrantRevoked { .. } => "grant_revoked",
             Self::PromptBudgetComputed { .. } => "prompt_budget_computed",
             Self::PromptComposed { .. } => "prompt_composed",
             Self::LlmRequestSent { .. } => "llm_request_sent",
@@ -373,7 +384,8 @@ impl EventBody {
             | Self::SleepBegun { tool, .. }
             | Self::ApprovalRequested { tool, .. }
             | Self::ApprovalResolved { tool, .. }
-            | Self::GrantIssued { tool, .. } => Some(tool),
+            | Self::GrantIssued { tool, .. }
+            | Self::GrantRevoked { tool, .. } => Some(tool),
             _ => None,
         }
     }

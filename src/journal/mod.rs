@@ -7,6 +7,8 @@
 //!
 //! **Never here:** deciding anything. The journal keeps what others did.
 
+mod anchor;
+mod any;
 mod approval_state;
 mod call_state;
 mod chain;
@@ -14,15 +16,21 @@ mod contexts;
 mod csv_export;
 mod event;
 mod fold;
+mod grants;
 mod memory;
 mod neutral;
+mod placed;
+mod postgres;
 mod redact;
 mod run_log;
 mod scribe;
+mod select;
 mod sqlite;
 mod status;
 mod store;
+mod verify;
 
+pub use any::Journal;
 pub use approval_state::{ApprovalDecision, ApprovalState, RuleReference};
 pub use call_state::{CallEnd, CallState, Resolved};
 pub use chain::{GENESIS_HASH, RECORD_VERSION, record_hash};
@@ -32,13 +40,18 @@ pub use contexts::{
 pub use csv_export::{CSV_COLUMNS, write_csv};
 pub use event::{Event, EventBody};
 pub use fold::{AcceptedPlan, ParentCall, RunState, RunSummary};
+pub use grants::{GrantState, grants};
 pub use memory::MemoryJournal;
 pub use neutral::neutralize;
+pub use postgres::{
+    Alarm, Fence, FencedPen, Held, Leases, OpenRun, PostgresContexts, PostgresJournal, PostgresSettings,
+};
 pub use redact::{REDACTED, Redactor};
 pub use run_log::{EventListener, RunLog};
-pub use sqlite::{Problem, ProblemKind, SqliteContexts, SqliteJournal, VerifyReport};
+pub use sqlite::{SqliteContexts, SqliteJournal};
 pub use status::RunStatus;
 pub use store::{Durability, JournalRead, JournalWrite, Precluded, Record, RecordFilter, RunFilter, Settled};
+pub use verify::{Problem, ProblemKind, VerifyReport};
 
 #[cfg(test)]
 mod tests;

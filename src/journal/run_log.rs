@@ -137,6 +137,23 @@ impl RunLog {
         Ok(settled)
     }
 
+    /// Whether an effect whose intent is on record may go out now.
+    ///
+    /// # Errors
+    /// As [`JournalWrite::may_act`].
+    pub async fn may_act(&self) -> Result<()> {
+        self.journal.may_act().await
+    }
+
+    /// Lets other nodes go on with the run, once every event so far is kept.
+    ///
+    /// # Errors
+    /// As [`RunLog::catch_up`] and [`JournalWrite::hand_on`].
+    pub async fn hand_on(&self) -> Result<()> {
+        let kept = self.catch_up().await;
+        self.journal.hand_on().await.and(kept)
+    }
+
     /// Tells the listeners of a passing event; it is not kept. For places that cannot wait.
     pub fn tell_passing(&self, body: EventBody) {
         self.pass(self.event(self.root_span.clone(), body));

@@ -134,6 +134,23 @@ pub trait JournalWrite: Send + Sync {
     /// # Errors
     /// As [`JournalWrite::append`]; none of the events is then kept.
     async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled>;
+
+    /// Whether an effect whose intent is on record may go out now. A process that was stopped for a while
+    /// after it wrote may have lost its run to another node; one that cannot lose it always may.
+    ///
+    /// # Errors
+    /// `run_taken_over`, or `journal_unavailable` where that cannot be told.
+    async fn may_act(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Lets other nodes go on with the run that is written here. Where there are none it does nothing.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    async fn hand_on(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The reading half.

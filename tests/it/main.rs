@@ -48,6 +48,8 @@ mod manifest_tools;
 mod mcp;
 #[cfg(unix)]
 mod mcp_servers;
+#[cfg(unix)]
+mod nodes;
 mod parity;
 mod peers;
 mod plan_tests;
@@ -59,6 +61,7 @@ mod plan_tests_from_run;
 mod plan_tests_reports;
 mod plan_tests_watch;
 mod planner;
+mod postgres_support;
 mod query_db;
 mod send_email;
 mod send_email_aiosmtpd;

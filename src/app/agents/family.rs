@@ -4,12 +4,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::{AgentRun, CALL_AGENT};
 use crate::app::App;
+use crate::app::ownership::Hold;
 use crate::app::resume::ResumeRequest;
+use crate::app::run_end::ended_early;
 use crate::app::runs::RunRequest;
 use crate::base::{CallId, Error, ErrorCode, LimitName, Result, RunId};
 use crate::bus::RunBudget;
 use crate::engine::RunOutcome;
-use crate::journal::{Durability, EventBody, JournalRead, RunFilter, RunState, RunStatus};
+use crate::journal::{Durability, EventBody, JournalRead, RunFilter, RunLog, RunState, RunStatus};
 
 /// The run that a call of an agent begins: the same one, however often the call is begun.
 pub(in crate::app) fn child_of(parent: &RunId, call_id: &CallId) -> RunId {
@@ -18,7 +20,7 @@ pub(in crate::app) fn child_of(parent: &RunId, call_id: &CallId) -> RunId {
 
 /// The runs of agents that a run waits for.
 pub(in crate::app) fn children_at_rest(state: &RunState) -> impl Iterator<Item = RunId> {
-    let calls = state.calls.iter().filter(|call| call.tool == CALL_AGENT && call.is_in_doubt());
+    let calls = state.calls.iter().filter(|call| call.tool == CALL_AGENT && call.is_open());
     calls.map(|call| child_of(&state.run_id, &call.call_id))
 }
 
@@ -38,7 +40,10 @@ impl App {
     /// Begins the run of an agent.
     pub(super) async fn begin_as_agent(&self, request: RunRequest, agent: AgentRun) -> RunOutcome {
         let (listeners, cancel) = (request.listeners.clone(), request.cancel.clone());
-        let log = self.run_log(&request.run_id, &[]);
+        let log = match self.new_log(&request.run_id, &[]).await {
+            Ok(log) => log,
+            Err(error) => return ended_early(&request.run_id, error),
+        };
         self.running().insert(request.run_id.clone(), log.clone());
         let outcome = self.carry_out(&request, &log, None, Some(&agent)).await;
         self.go_on_where_decided(outcome, &listeners, &cancel, Some(&agent)).await
@@ -51,17 +56,20 @@ impl App {
         agent: AgentRun,
         state: RunState,
     ) -> Result<RunOutcome> {
-        let claim = self.claim_resumes().await?;
-        self.may_resume(&state)?;
-        let log = self.run_log(&request.run_id, &[]);
+        let hold = self.hold(&request.run_id).await?;
+        let log = self.log_under(&hold, &request.run_id, &[]);
+        if let Err(error) = self.may_resume(&state) {
+            hold.give_back(&error).await;
+            return Err(error);
+        }
         let resumed = EventBody::RunResumed {
-            owner: Some(self.owners.mine()?.to_owned()),
+            owner: Some(self.owner_name().await?),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             calls_recorded: 0,
         };
         log.emit(resumed, Durability::Forced).await?;
         self.running().insert(request.run_id.clone(), log.clone());
-        drop(claim);
+        drop(hold);
         let outcome = self.carry_out(&request, &log, Some(state), Some(&agent)).await;
         Ok(self.go_on_where_decided(outcome, &[], &request.cancel, Some(&agent)).await)
     }
@@ -86,7 +94,7 @@ impl App {
         state: &RunState,
         budget: &RunBudget,
     ) -> Result<()> {
-        for call in state.calls.iter().filter(|call| call.tool == CALL_AGENT && !call.is_in_doubt()) {
+        for call in state.calls.iter().filter(|call| call.tool == CALL_AGENT && !call.is_open()) {
             spent_by(self, &child_of(&state.run_id, &call.call_id), budget).await?;
         }
         Ok(())
@@ -132,22 +140,23 @@ impl App {
                     caller.is_some_and(|caller| caller.ended_at.is_some() && !is_interrupted(&caller));
                 let state = self.known_run(&run.run_id).await?;
                 if has_ended && !self.is_under_way(&state) {
-                    self.record_cancelled(&state, "the run that called it has ended").await?;
+                    let log = self.new_log(&state.run_id, &[]).await?;
+                    self.record_cancelled(&log, &state, "the run that called it has ended").await?;
                 }
             }
         }
         Ok(())
     }
 
-    pub(in crate::app) async fn record_cancelled(&self, state: &RunState, reason: &str) -> Result<()> {
+    async fn record_cancelled(&self, log: &RunLog, state: &RunState, reason: &str) -> Result<()> {
         let usage =
             crate::base::Usage { tool_calls: state.calls.len() as u64, ..crate::base::Usage::default() };
         let ended = EventBody::RunCancelled { reason: reason.to_owned(), usage };
-        self.run_log(&state.run_id, &[]).emit(ended, Durability::Forced).await
+        log.emit(ended, Durability::Forced).await
     }
 
-    /// Ends a run that waits, and the runs of agents it waits for, the innermost first.
-    pub(in crate::app) async fn cancel_family(&self, state: &RunState) -> Result<()> {
+    /// Ends a run that waits and is held, and the runs of agents it waits for, the innermost first.
+    pub(in crate::app) async fn cancel_family(&self, hold: &Hold, state: &RunState) -> Result<()> {
         let (mut open, mut found) = (vec![state.clone()], Vec::new());
         while let Some(state) = open.pop() {
             for child in children_at_rest(&state) {
@@ -155,8 +164,13 @@ impl App {
             }
             found.push(state);
         }
-        for state in found.iter().rev() {
-            self.record_cancelled(state, "the run was cancelled").await?;
+        for one in found.iter().rev() {
+            let log = if one.run_id == state.run_id {
+                self.log_under(hold, &one.run_id, &[])
+            } else {
+                self.new_log(&one.run_id, &[]).await?
+            };
+            self.record_cancelled(&log, one, "the run was cancelled").await?;
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ fn one(name: &str, raw: &RawAgent, limits: &Limits, base_dir: &Path) -> Result<A
         ("", "") => return Err(invalid(&key, "without both", "`plan`, a file, or `task`, some words")),
         (file, "") => plan(&key, file, base_dir)?,
         ("", task) => AgentWork::Task(task.to_owned()),
-        _ => return Err(invalid(&key, "given both `plan` and `task`", "one of them")),
+        _ => return Err(invalid(&key, "plan and task at once", "one of them")),
     };
     let mut own = limits.clone();
     for (limit, value) in &raw.limits {

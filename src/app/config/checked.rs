@@ -20,6 +20,7 @@ use crate::base::{
 };
 use crate::bus::{LimiterSettings, PolicyRules};
 use crate::catalog::ToolOverride;
+use crate::journal::PostgresSettings;
 use crate::llm::LlmSettings;
 use crate::planner::CANDIDATES_MAX;
 use crate::tools::manifest::NamedSecrets;
@@ -65,6 +66,10 @@ pub struct ServerConfig {
 pub struct Config {
     /// Folder for journal, contexts and plans.
     pub data_dir: PathBuf,
+    /// The database runs are kept in, where it is not a file in the data folder.
+    pub journal: Option<PostgresSettings>,
+    /// How many runs may wait for a node with room.
+    pub queue_max: u32,
     /// The folder relative paths in tool settings start from.
     pub base_dir: PathBuf,
     /// The model.
@@ -118,7 +123,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The file the journal is kept in.
+    /// The file the journal is kept in, where no database is configured.
     #[must_use]
     pub fn journal_path(&self) -> PathBuf {
         self.data_dir.join("journal.db")
@@ -133,9 +138,7 @@ impl Config {
         if raw.data_dir.trim().is_empty() {
             return Err(invalid("data_dir", &raw.data_dir, "the name of a folder"));
         }
-        if raw.store != "sqlite" {
-            return Err(invalid("store", &raw.store, "`sqlite`; other stores are not part of this version"));
-        }
+        let data_dir = base_dir.join(&raw.data_dir);
         let (mcp, mcp_secrets) = super::mcp::check(&raw.mcp, environment)?;
         let limits = check_limits(&raw.limits)?;
         Ok(Self {
@@ -147,7 +150,9 @@ impl Config {
                 .filter(|(_, raw)| !raw.enabled)
                 .map(|(name, _)| name.clone())
                 .collect(),
-            data_dir: base_dir.join(&raw.data_dir),
+            journal: super::journal::check(raw, &data_dir, environment)?,
+            queue_max: raw.journal.queue_max,
+            data_dir,
             llm: raw.llm.clone(),
             agents: super::agents::check(&raw.agents, &limits, &base_dir)?,
             agent_depth: at_most("agent_depth", raw.agent_depth, 8)?,

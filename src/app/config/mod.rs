@@ -10,6 +10,7 @@
 mod agents;
 mod checked;
 mod environment;
+mod journal;
 mod layers;
 mod mask;
 mod mcp;
@@ -22,6 +23,7 @@ pub use agents::{AgentConfig, AgentWork, RawAgent};
 pub(super) use checked::keyed;
 pub use checked::{Config, OVERRIDE_KEYS, ServerConfig, ToolConfig};
 pub use environment::Environment;
+pub use journal::RawJournal;
 pub use layers::{ConfigSource, LoadOptions, Loaded, ValueSource, load, validate_text};
 pub(super) use layers::{faulty_key, refused, unknown_field};
 pub use mask::{mask_json, mask_passwords};

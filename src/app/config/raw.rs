@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::agents::RawAgent;
+use super::journal::RawJournal;
 use super::mcp::RawMcpServer;
 use super::policy_file::RawPolicy;
 use super::sandbox::RawSandbox;
@@ -19,8 +20,10 @@ pub(super) const TOOLS_DIR_DEFAULT: &str = "luaplan-tools";
 pub struct RawConfig {
     /// Folder for the journal, named contexts and saved plans; relative to the working folder.
     pub data_dir: String,
-    /// Where runs are kept: `sqlite` (a file in `data_dir`).
+    /// Where runs are kept: `sqlite` (a file in `data_dir`) or `postgres` (the database of `[journal]`).
     pub store: String,
+    /// The database that several nodes share.
+    pub journal: RawJournal,
     /// The planner's and `call_llm`'s model. Without `model` none is configured.
     pub llm: LlmSettings,
     /// What a run may use.
@@ -57,6 +60,7 @@ impl Default for RawConfig {
         Self {
             data_dir: ".luaplan".into(),
             store: "sqlite".into(),
+            journal: RawJournal::default(),
             llm: LlmSettings::default(),
             limits: RawLimits::default(),
             sandbox: RawSandbox::default(),

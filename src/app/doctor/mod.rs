@@ -10,10 +10,10 @@ use serde_json::{Value as Json, json};
 
 use super::config::{Config, Environment, LoadOptions, mask_passwords};
 use super::wiring;
-use crate::base::Error;
+use crate::base::{Error, ErrorCode};
 use crate::catalog::Catalog;
 use crate::engine::Isolation;
-use crate::journal::SqliteJournal;
+use crate::journal::Journal;
 
 /// How one check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,12 +132,26 @@ async fn workers(report: &mut DoctorReport, config: &Config) {
 
 async fn data_folder(report: &mut DoctorReport, config: &Config) {
     let existed = config.data_dir.exists();
-    match SqliteJournal::open(&config.journal_path()).await {
+    match Journal::open(&config.journal_path(), config.journal.as_ref()).await {
         Ok(journal) => {
+            if journal.shared().is_some() {
+                report.good("journal", format!("{}: can be written", journal.place()));
+            }
             journal.close().await;
-            let note = if existed { "can be written" } else { "created" };
-            report.good("data folder", format!("{}: {note}", config.data_dir.display()));
         }
-        Err(error) => report.failed("data folder", DoctorState::Bad, &error),
+        Err(error) if config.journal.is_some() => report.failed("journal", DoctorState::Bad, &error),
+        Err(error) => return report.failed("data folder", DoctorState::Bad, &error),
     }
+    if config.journal.is_some()
+        && let Err(error) = std::fs::create_dir_all(&config.data_dir)
+    {
+        let message = format!("`{}` cannot be made: {error}", config.data_dir.display());
+        return report.failed(
+            "data folder",
+            DoctorState::Bad,
+            &Error::new(ErrorCode::FileUnreadable, message),
+        );
+    }
+    let note = if existed { "can be written" } else { "created" };
+    report.good("data folder", format!("{}: {note}", config.data_dir.display()));
 }

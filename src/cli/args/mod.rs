@@ -207,7 +207,7 @@ pub struct ShowArgs {
 /// `resume`.
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
-    /// The run's id, or `last`
+    /// The run's id, or `last`: the newest that can still go on
     pub run: String,
     /// Make a call in doubt again (may be repeated)
     #[arg(long, value_name = "CALL")]
@@ -245,7 +245,7 @@ pub struct AuditArgs {
     /// What to do with the log instead of querying it.
     #[command(subcommand)]
     pub action: Option<AuditAction>,
-    /// Only this run
+    /// Only this run: its id, or `last`
     #[arg(long, value_name = "ID")]
     pub run: Option<String>,
     /// Only calls of this tool

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::Session;
+use super::{Session, show};
 use crate::app::no_such_run;
 use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, parse_duration};
 use crate::cli::args::{AuditAction, AuditArgs};
@@ -20,8 +20,13 @@ pub(super) async fn run(session: &Session<'_>, args: &AuditArgs) -> Result<u8> {
     }
     let journal = session.journal().await?;
     let now = SystemClock.now();
+    let run_id = match (args.run.as_deref(), &journal) {
+        (Some(run), Some(journal)) => Some(show::find(journal, run).await?),
+        (Some("last"), None) | (None, _) => None,
+        (Some(run), None) => Some(run.parse()?),
+    };
     let filter = RecordFilter {
-        run_id: args.run.as_deref().map(str::parse).transpose()?,
+        run_id,
         tool: args.tool.clone(),
         events: args.event.clone(),
         ok: args.outcome.as_deref().map(|outcome| outcome == "ok"),

@@ -41,14 +41,14 @@ use crate::app::config::{Config, Environment, LoadOptions, Loaded, load};
 use crate::app::{App, AppParts, tool_catalog};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::catalog::Catalog;
-use crate::journal::{JournalRead as _, SqliteJournal};
+use crate::journal::{Journal, JournalRead as _, PostgresJournal, SqliteJournal};
 
 /// What every command has at hand.
 pub(super) struct Session<'a> {
     pub(super) environment: &'a Environment,
     pub(super) output: &'a Output,
     pub(super) options: LoadOptions,
-    opened: RefCell<Vec<Arc<SqliteJournal>>>,
+    opened: RefCell<Vec<Arc<Journal>>>,
 }
 
 impl Session<'_> {
@@ -73,8 +73,12 @@ impl Session<'_> {
 
     /// The journal to read in; `None` where no run has made one yet. Writes nothing, and does not
     /// mind who else has it open.
-    pub(super) async fn journal(&self) -> Result<Option<SqliteJournal>> {
+    pub(super) async fn journal(&self) -> Result<Option<Journal>> {
         let config = self.load()?.check(self.environment)?;
+        if let Some(settings) = &config.journal {
+            let journal = PostgresJournal::open_read_only(settings).await?;
+            return Ok(journal.map(|journal| Journal::Postgres(Arc::new(journal))));
+        }
         let path = config.journal_path();
         let is_absent = |path: &Path| {
             std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
@@ -83,7 +87,7 @@ impl Session<'_> {
         if is_absent(&path) && is_absent(&path.with_extension("head")) {
             return Ok(None);
         }
-        SqliteJournal::open_read_only(&path).await.map(Some)
+        SqliteJournal::open_read_only(&path).await.map(|journal| Some(Journal::Sqlite(journal)))
     }
 
     /// The application.
@@ -114,6 +118,22 @@ impl Session<'_> {
     ) -> Result<(App, RunId)> {
         let journal = self.journal().await?.ok_or_else(show::no_runs)?;
         let run_id = show::find(&journal, run).await?;
+        self.open_recorded(journal, run_id, flags).await
+    }
+
+    /// As [`Session::open_for_recorded`]; `last` is the newest run that can still go on.
+    pub(super) async fn open_to_go_on(&self, run: &str) -> Result<(App, RunId)> {
+        let journal = self.journal().await?.ok_or_else(show::no_runs)?;
+        let run_id = show::find_resumable(&journal, run).await?;
+        self.open_recorded(journal, run_id, Vec::new()).await
+    }
+
+    async fn open_recorded(
+        &self,
+        journal: Journal,
+        run_id: RunId,
+        flags: Vec<(String, toml::Value)>,
+    ) -> Result<(App, RunId)> {
         let state = journal.run_state(&run_id).await?;
         journal.close().await;
         let mut options = self.options.clone();

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Session, inputs};
+use super::{Session, check, inputs};
 use crate::app::config::read_policy;
 use crate::app::{ReplayReport, ReplayRequest};
-use crate::base::Result;
+use crate::base::{ErrorCode, Result};
 use crate::cli::args::ReplayArgs;
 use crate::cli::exit;
 use crate::cli::output::Output;
@@ -27,11 +27,18 @@ pub(super) async fn run(session: &Session<'_>, args: &ReplayArgs) -> Result<u8> 
         with = Some((format!("plan of {model}"), proposal.plan.source().to_owned()));
     }
     let planned = args.model.is_some().then(|| with.as_ref().map(|(_, source)| source.clone())).flatten();
-    let request = ReplayRequest { run_id, with, cancel };
-    let report = match rules {
-        Some(rules) => app.replay_under(request, rules).await?,
-        None => app.replay(request).await?,
+    let request = ReplayRequest { run_id, with: with.clone(), cancel };
+    let replayed = match rules {
+        Some(rules) => app.replay_under(request, rules).await,
+        None => app.replay(request).await,
     };
+    if let (Err(error), Some((name, source)), false) = (&replayed, &with, session.output.is_json())
+        && error.code() == ErrorCode::CheckRefused
+    {
+        let findings = app.check(source, name, &app.config().limits, None).findings;
+        check::print(session.output, name, source, &findings);
+    }
+    let report = replayed?;
     if session.output.is_json() {
         let mut data = serde_json::to_value(&report).unwrap_or_default();
         if let (Some(planned), Some(members)) = (planned, data.as_object_mut()) {

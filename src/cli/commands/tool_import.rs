@@ -145,6 +145,11 @@ fn write(
     for ((_, manifest), file) in chosen.iter().zip(&files) {
         let path = here.join(file);
         if overwrite {
+            if path.is_symlink() {
+                let message =
+                    format!("{} is a symbolic link; what it points to is not written over", file.display());
+                return Err(Error::new(ErrorCode::FileExists, message).with_help("remove the link first"));
+            }
             std::fs::write(&path, &manifest.text).map_err(|error| cannot(file, &error))?;
         } else {
             write_new(&path, &manifest.text)?;

@@ -108,6 +108,7 @@ impl Redactor {
                 self.optional(reason);
             }
             EventBody::GrantIssued { tool, tenant, by, .. } => self.strings([tool, tenant, by]),
+            EventBody::GrantRevoked { tool, by, .. } => self.strings([tool, by]),
             EventBody::RunPaused { reason, calls_in_doubt: _, approvals: _ } => {
                 self.string(reason, Scope::Text);
             }

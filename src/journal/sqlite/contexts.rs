@@ -8,9 +8,9 @@ use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 use sqlx::{Connection as _, Row as _};
 
 use super::errors::{journal_error, unwritable};
-use super::read::stored_time;
 use crate::base::{ContentHash, Error, ErrorCode, Result, RunId, Value};
 use crate::journal::contexts::conflict;
+use crate::journal::select::stored_time;
 use crate::journal::{ContextStore, ContextVersion, NewContext, SavedContext, check_context_name};
 
 const COLUMNS: &str = "name, version, hash, length(CAST(body AS BLOB)), created_at, run_id";

@@ -4,9 +4,8 @@
 //! the chain is read inside that transaction, which holds SQLite's write lock, so processes take
 //! turns and the chain stays one. Reading uses connections of its own that cannot write.
 //!
-//! **Never here:** what an event means; SQL outside this folder.
+//! **Never here:** what an event means.
 
-mod anchor;
 mod contexts;
 mod errors;
 mod read;
@@ -24,9 +23,9 @@ use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::sync::{mpsc, oneshot};
 
 pub use self::contexts::SqliteContexts;
-pub use self::verify::{Problem, ProblemKind, VerifyReport};
 use self::writer::{Command, Writer};
-use super::{Durability, Event, GENESIS_HASH, JournalWrite, Precluded, Record, Settled};
+use super::placed::Row;
+use super::{Durability, Event, GENESIS_HASH, JournalWrite, Precluded, Record, Settled, anchor};
 use crate::base::{Error, ErrorCode, Result};
 
 /// How long a process waits for another that is writing.
@@ -151,7 +150,7 @@ impl JournalWrite for SqliteJournal {
     async fn append_all(&self, events: Vec<(Event, Durability)>) -> Result<Vec<Record>> {
         let queue = self.queue.as_ref().ok_or_else(|| self.closed())?;
         let durability = events.iter().map(|(_, durability)| *durability).max();
-        let rows = events.into_iter().map(|(event, _)| row(event)).collect::<Result<_>>()?;
+        let rows = events.into_iter().map(|(event, _)| Row::of(event)).collect::<Result<_>>()?;
         let (reply, answer) = oneshot::channel();
         let durability = durability.unwrap_or(Durability::Ordered);
         queue
@@ -163,18 +162,12 @@ impl JournalWrite for SqliteJournal {
 
     async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
         let queue = self.queue.as_ref().ok_or_else(|| self.closed())?;
-        let rows = events.into_iter().map(row).collect::<Result<_>>()?;
+        let rows = events.into_iter().map(Row::of).collect::<Result<_>>()?;
         let (reply, answer) = oneshot::channel();
         let settle = writer::Settle { rows, unless, reply };
         queue.send(Command::Settle(settle)).await.map_err(|_| self.closed())?;
         answer.await.map_err(|_| self.closed())?
     }
-}
-
-fn row(event: Event) -> Result<writer::Row> {
-    let body = serde_json::to_string(&event)
-        .map_err(|error| Error::new(ErrorCode::Internal, format!("an event has no JSON form: {error}")))?;
-    Ok(writer::Row { event, body })
 }
 
 fn options(path: &Path) -> SqliteConnectOptions {

@@ -4,35 +4,18 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use futures::TryStreamExt as _;
-use indexmap::IndexMap;
-use jiff::Timestamp;
 use sqlx::sqlite::{Sqlite, SqliteRow};
 use sqlx::{QueryBuilder, Row as _};
 
 use super::SqliteJournal;
 use super::errors::{journal_error, newer, undecodable};
 use crate::base::{Result, RunId};
-use crate::journal::{
-    JournalRead, RECORD_VERSION, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary,
+use crate::journal::select::{
+    RUNS_AT_ONCE, select_call_counts, select_for_summaries, select_records, select_runs, summaries,
 };
+use crate::journal::{JournalRead, RECORD_VERSION, Record, RecordFilter, RunFilter, RunSummary};
 
-pub(super) const COLUMNS: &str = "SELECT sequence, version, body, previous_hash, hash FROM records WHERE 1";
-
-/// The events a [`RunSummary`] is folded from, besides the number of calls.
-const SUMMARY_EVENTS: &str = "('run_started', 'plan_proposed', 'plan_accepted', 'run_resumed', 'run_paused', 'run_sleeping', \
-     'run_finished', 'run_failed', 'run_cancelled')";
-/// The events that decide how a run stands: the last of them.
-const STATUS_EVENTS: &str = "('run_started', 'run_resumed', 'run_paused', 'run_sleeping', 'run_finished', 'run_failed', 'run_cancelled')";
-
-/// Runs folded at once, to bound a statement's parameters.
-const RUNS_AT_ONCE: usize = 500;
-
-/// A time as the column `at` has it: always nanoseconds, so that text order is time order.
-pub(super) fn stored_time(at: Timestamp) -> String {
-    format!("{at:.9}")
-}
-
-/// A record from its row, columns as [`COLUMNS`] has them.
+/// A record from its row, columns as [`crate::journal::select::COLUMNS`] has them.
 pub(super) fn decode(path: &Path, row: &SqliteRow) -> Result<Record> {
     let sequence = row.try_get::<i64, _>(0).map_err(|error| journal_error(path, error))?;
     let sequence = sequence.unsigned_abs();
@@ -58,7 +41,7 @@ impl JournalRead for SqliteJournal {
     }
 
     async fn runs(&self, filter: RunFilter) -> Result<Vec<RunSummary>> {
-        let ids: Vec<String> = select_runs(&filter)
+        let ids: Vec<String> = select_runs::<Sqlite>(&filter)
             .build_query_scalar()
             .fetch_all(&self.readers)
             .await
@@ -90,112 +73,12 @@ impl SqliteJournal {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let mut query = QueryBuilder::new(COLUMNS);
-        query.push(" AND event IN ").push(SUMMARY_EVENTS);
-        push_ids(&mut query, ids);
-        query.push(" ORDER BY sequence");
-        let mut by_run: IndexMap<RunId, Vec<Record>> = IndexMap::new();
-        for record in self.select(query).await? {
-            by_run.entry(record.event.run_id.clone()).or_default().push(record);
-        }
-
-        let mut query =
-            QueryBuilder::new("SELECT run_id, count(*) FROM records WHERE event = 'tool_call_started'");
-        push_ids(&mut query, ids);
-        query.push(" GROUP BY run_id");
-        let counts: Vec<(String, i64)> = query
+        let records = self.select(select_for_summaries(ids)).await?;
+        let counts: Vec<(String, i64)> = select_call_counts::<Sqlite>(ids)
             .build_query_as()
             .fetch_all(&self.readers)
             .await
             .map_err(|error| journal_error(&self.path, error))?;
-
-        let mut summaries: IndexMap<String, RunSummary> = by_run
-            .values()
-            .filter_map(RunState::fold)
-            .map(|run| (run.run_id.to_string(), run.summary()))
-            .collect();
-        for (id, calls) in counts {
-            if let Some(summary) = summaries.get_mut(&id) {
-                summary.tool_calls = calls.unsigned_abs();
-            }
-        }
-        Ok(ids.iter().filter_map(|id| summaries.swap_remove(id)).collect())
+        Ok(summaries(ids, records, counts))
     }
-}
-
-fn push_ids(query: &mut QueryBuilder<Sqlite>, ids: &[String]) {
-    query.push(" AND run_id IN (");
-    let mut separated = query.separated(", ");
-    for id in ids {
-        separated.push_bind(id.clone());
-    }
-    query.push(")");
-}
-
-fn select_records(filter: &RecordFilter) -> QueryBuilder<Sqlite> {
-    let mut query = QueryBuilder::new(COLUMNS);
-    if let Some(run_id) = &filter.run_id {
-        query.push(" AND run_id = ").push_bind(run_id.as_str().to_owned());
-    }
-    if let Some(tool) = &filter.tool {
-        query.push(" AND tool = ").push_bind(tool.clone());
-    }
-    if !filter.events.is_empty() {
-        query.push(" AND event IN (");
-        let mut separated = query.separated(", ");
-        for event in &filter.events {
-            separated.push_bind(event.clone());
-        }
-        query.push(")");
-    }
-    if let Some(ok) = filter.ok {
-        query.push(" AND ok = ").push_bind(ok);
-    }
-    if let Some(since) = filter.since {
-        query.push(" AND at >= ").push_bind(stored_time(since));
-    }
-    if let Some(until) = filter.until {
-        query.push(" AND at < ").push_bind(stored_time(until));
-    }
-    if let Some(after) = filter.after_sequence {
-        query.push(" AND sequence > ").push_bind(i64::try_from(after).unwrap_or(i64::MAX));
-    }
-    query.push(" ORDER BY sequence");
-    if filter.newest_first {
-        query.push(" DESC");
-    }
-    if let Some(limit) = filter.limit {
-        query.push(" LIMIT ").push_bind(i64::from(limit));
-    }
-    query
-}
-
-fn select_runs(filter: &RunFilter) -> QueryBuilder<Sqlite> {
-    let mut query = QueryBuilder::new("SELECT run_id FROM records AS start WHERE event = 'run_started'");
-    if let Some(before) = &filter.before {
-        query
-            .push(" AND sequence < (SELECT min(sequence) FROM records WHERE event = 'run_started' AND run_id = ")
-            .push_bind(before.as_str().to_owned())
-            .push(")");
-    }
-    if let Some(status) = filter.status {
-        let last = match status {
-            RunStatus::Running => "IN ('run_started', 'run_resumed')",
-            RunStatus::Sleeping => "= 'run_sleeping'",
-            RunStatus::Paused => "= 'run_paused'",
-            RunStatus::Succeeded => "= 'run_finished'",
-            RunStatus::Failed => "= 'run_failed'",
-            RunStatus::Cancelled => "= 'run_cancelled'",
-        };
-        query
-            .push(" AND (SELECT event FROM records AS state WHERE state.run_id = start.run_id AND state.event IN ")
-            .push(STATUS_EVENTS)
-            .push(" ORDER BY sequence DESC LIMIT 1) ")
-            .push(last);
-    }
-    query.push(" ORDER BY sequence DESC");
-    if let Some(limit) = filter.limit {
-        query.push(" LIMIT ").push_bind(i64::from(limit));
-    }
-    query
 }

@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use sqlx::Executor as _;
 use tokio::sync::{mpsc, oneshot};
 
-use super::writer::{Append, Command, Row, Writer};
+use super::writer::{Append, Command, Writer};
 use super::*;
 use crate::base::{RunId, SeededRandomness, SpanId, TraceId};
+use crate::journal::placed::Row;
 use crate::journal::{EventBody, JournalRead as _, RecordFilter};
 
 fn printed(text: String) -> Event {
@@ -26,9 +27,8 @@ fn printed(text: String) -> Event {
 
 async fn append(queue: &mpsc::Sender<Command>, text: String) -> Result<Record> {
     let event = printed(text);
-    let body = serde_json::to_string(&event).unwrap();
     let (reply, answer) = oneshot::channel();
-    let rows = vec![Row { event, body }];
+    let rows = vec![Row::of(event).unwrap()];
     let command = Command::Append(Append { rows, durability: Durability::Forced, reply });
     assert!(queue.send(command).await.is_ok());
     answer.await.unwrap().map(|mut records| records.remove(0))

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection};
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, QueryBuilder, Row as _};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
 use tokio::sync::{mpsc, oneshot};
 
-use super::anchor::{self, Anchor};
 use super::errors::{journal_error, newer};
-use super::read::{COLUMNS, decode, stored_time};
-use crate::base::{Error, Result};
-use crate::journal::{
-    Durability, Event, GENESIS_HASH, Precluded, RECORD_VERSION, Record, Settled, record_hash,
-};
+use super::read::decode;
+use crate::base::Result;
+use crate::journal::anchor::Anchor;
+use crate::journal::placed::{Head, Placed, Row, place};
+use crate::journal::select::{select_precluding, stored_time};
+use crate::journal::{Durability, Precluded, RECORD_VERSION, Record, Settled, anchor};
 
 /// The most appends in one transaction.
 const BATCH_MAX: usize = 256;
@@ -40,13 +40,6 @@ pub(super) struct Append {
     pub(super) reply: oneshot::Sender<Result<Vec<Record>>>,
 }
 
-/// One event.
-pub(super) struct Row {
-    pub(super) event: Event,
-    /// The event as it will be stored.
-    pub(super) body: String,
-}
-
 /// Events that go into the log together, or not at all.
 pub(super) struct Settle {
     pub(super) rows: Vec<Row>,
@@ -67,20 +60,6 @@ struct Insert {
     rows: usize,
     sql: Arc<str>,
     last_sql: Arc<str>,
-}
-
-/// The newest record of the log.
-struct Head {
-    sequence: u64,
-    hash: String,
-}
-
-/// An event with its place in the chain.
-struct Placed {
-    sequence: u64,
-    previous_hash: String,
-    hash: String,
-    row: Row,
 }
 
 /// Who waits for how many of the events of a batch.
@@ -159,16 +138,7 @@ impl Writer {
     /// The first record that makes it too late.
     async fn first_of(&mut self, unless: &Precluded) -> Result<Option<Record>> {
         let path = Arc::clone(&self.path);
-        let mut query = QueryBuilder::new(format!("{COLUMNS} AND run_id = "));
-        query.push_bind(unless.run_id.as_str().to_owned());
-        query.push(" AND sequence > ").push_bind(i64::try_from(unless.after_sequence).unwrap_or(i64::MAX));
-        query.push(" AND (call_id IS NULL OR call_id = ").push_bind(unless.call_id.as_str().to_owned());
-        query.push(") AND event IN (");
-        let mut names = query.separated(", ");
-        for name in unless.by_events {
-            names.push_bind(*name);
-        }
-        query.push(") ORDER BY sequence LIMIT 1");
+        let mut query = select_precluding::<Sqlite>(unless);
         let row = query.build().fetch_optional(&mut self.connection).await;
         let row = row.map_err(|error| journal_error(&path, error))?;
         row.map(|row| decode(&path, &row)).transpose()
@@ -194,7 +164,7 @@ impl Writer {
                 let _ = self.connection.execute("ROLLBACK").await;
                 for (_, reply) in waiting {
                     // A caller that was cancelled no longer waits.
-                    let _ = reply.send(Err(same(&error)));
+                    let _ = reply.send(Err(error.without_source()));
                 }
             }
         }
@@ -222,7 +192,7 @@ impl Writer {
             self.durability = Some(durability);
         }
         let Some(row) = sqlx::query(BEGIN).fetch_optional(&mut self.connection).await.map_err(failed)? else {
-            return Ok(Head { sequence: 0, hash: GENESIS_HASH.to_owned() });
+            return Ok(Head::genesis());
         };
         let version: i64 = row.try_get(1).map_err(failed)?;
         if version > i64::from(RECORD_VERSION) {
@@ -241,7 +211,7 @@ impl Writer {
             // The text is made of constants and question marks.
             let mut query = sqlx::query(AssertSqlSafe(Arc::clone(sql)));
             for one in now {
-                query = one.bind_to(query);
+                query = bound(one, query);
             }
             query.execute(&mut self.connection).await.map_err(|error| journal_error(&self.path, error))?;
         }
@@ -274,43 +244,20 @@ impl Insert {
     }
 }
 
-impl Placed {
-    fn bind_to<'q>(&self, query: Query<'q, Sqlite, SqliteArguments>) -> Query<'q, Sqlite, SqliteArguments> {
-        let event = &self.row.event;
-        query
-            .bind(self.sequence.cast_signed())
-            .bind(RECORD_VERSION)
-            .bind(event.run_id.as_str().to_owned())
-            .bind(stored_time(event.at))
-            .bind(event.body.name())
-            .bind(event.body.tool().map(str::to_owned))
-            .bind(event.body.call_id().map(|id| id.as_str().to_owned()))
-            .bind(event.body.ok())
-            .bind(self.row.body.clone())
-            .bind(self.previous_hash.clone())
-            .bind(self.hash.clone())
-    }
-
-    fn into_record(self) -> Record {
-        Record {
-            sequence: self.sequence,
-            version: RECORD_VERSION,
-            previous_hash: self.previous_hash,
-            hash: self.hash,
-            event: self.row.event,
-        }
-    }
-}
-
-fn place(mut head: Head, rows: Vec<Row>) -> Vec<Placed> {
-    rows.into_iter()
-        .map(|row| {
-            let sequence = head.sequence + 1;
-            let hash = record_hash(&head.hash, sequence, RECORD_VERSION, row.body.as_bytes());
-            let previous_hash = std::mem::replace(&mut head, Head { sequence, hash: hash.clone() }).hash;
-            Placed { sequence, previous_hash, hash, row }
-        })
-        .collect()
+fn bound<'q>(one: &Placed, query: Query<'q, Sqlite, SqliteArguments>) -> Query<'q, Sqlite, SqliteArguments> {
+    let event = &one.row.event;
+    query
+        .bind(one.sequence.cast_signed())
+        .bind(RECORD_VERSION)
+        .bind(event.run_id.as_str().to_owned())
+        .bind(stored_time(event.at))
+        .bind(event.body.name())
+        .bind(event.body.tool().map(str::to_owned))
+        .bind(event.body.call_id().map(|id| id.as_str().to_owned()))
+        .bind(event.body.ok())
+        .bind(one.row.body.clone())
+        .bind(one.previous_hash.clone())
+        .bind(one.hash.clone())
 }
 
 fn reply_kept(placed: Vec<Placed>, waiting: Vec<Waiting>) {
@@ -319,16 +266,4 @@ fn reply_kept(placed: Vec<Placed>, waiting: Vec<Waiting>) {
         // A caller that was cancelled no longer waits; the records stay.
         let _ = reply.send(Ok(records.by_ref().take(count).collect()));
     }
-}
-
-/// The same refusal for every append of a batch: none of them is kept.
-fn same(error: &Error) -> Error {
-    let mut copy = Error::new(error.code(), error.message()).with_help(error.help());
-    if let (Some(limit), Some(observed)) = (error.limit(), error.observed()) {
-        copy = copy.with_limit(limit.clone(), observed.clone());
-    }
-    for (name, value) in error.details() {
-        copy = copy.with_detail(name, value.clone());
-    }
-    copy
 }

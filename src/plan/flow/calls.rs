@@ -103,10 +103,12 @@ impl Solver<'_> {
             program.functions.get(data.function as usize).map_or(&[][..], |function| &function.parameters);
         let (control, stop_in, stop_out, stop_before) =
             (data.control, data.stop_in, data.stop_out, data.stop_before);
-        let (guarded, beside, varargs) = (data.guarded, data.beside, data.varargs);
+        let (guarded, guarded_twice) = (data.guarded, data.guarded_twice);
+        let (beside, varargs) = (data.beside, data.varargs);
         let (results, more_results) = (data.results, data.more_results);
         let caller = &self.frames[want.at.frame as usize];
         let outside = (caller.stop_before, caller.guarded, caller.beside);
+        let twice_outside = caller.guarded_twice;
         for (place, parameter) in parameters.iter().enumerate() {
             let to = self.variable(frame, *parameter);
             match want.argument(place) {
@@ -136,11 +138,13 @@ impl Solver<'_> {
             Some(before) => {
                 self.rule(Rule::Taint { from: before, to: stop_before });
                 self.add(guarded, &Cell::unknown(ANY));
+                self.rule(Rule::Flow { from: outside.1, to: guarded_twice });
             }
             None => {
                 self.rule(Rule::Flow { from: outside.1, to: guarded });
             }
         }
+        self.rule(Rule::Flow { from: twice_outside, to: guarded_twice });
         if want.beside {
             self.add(beside, &Cell::unknown(ANY));
         } else {

@@ -56,6 +56,7 @@ impl Solver<'_> {
             stop_out: self.node(),
             stop_before: self.node(),
             guarded: self.node(),
+            guarded_twice: self.node(),
             beside: self.node(),
             results: [self.node(), self.node(), self.node(), self.node()],
             more_results: self.node(),
@@ -84,6 +85,12 @@ impl Solver<'_> {
 
     pub(super) fn is_guarded(&mut self, frame: FrameId) -> bool {
         let node = self.frames[frame as usize].guarded;
+        self.read(node).unknown != 0
+    }
+
+    /// Whether an error before the protected call it is in does not end the run either.
+    pub(super) fn is_guarded_twice(&mut self, frame: FrameId) -> bool {
+        let node = self.frames[frame as usize].guarded_twice;
         self.read(node).unknown != 0
     }
 

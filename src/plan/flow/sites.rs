@@ -66,8 +66,16 @@ impl Solver<'_> {
         let (control, stops) = (self.sites[site as usize].control, self.sites[site as usize].stops);
         let mut decides = self.decides(want.at);
         let before = self.read(want.before).taint;
+        let outer = self.frames[want.at.frame as usize].stop_before;
+        let outer = self.read(outer).taint;
+        let guard = want.guard.map(|guard| self.read(guard).taint).unwrap_or_default();
+        // What raised before it within a protected call keeps it from being made and lets the run go on.
         if self.is_guarded(want.at.frame) {
             decides.add(&before);
+            decides.add(&guard);
+        }
+        if self.is_guarded_twice(want.at.frame) {
+            decides.add(&outer);
         }
         if self.is_beside(want.at.frame) || want.beside {
             let timing = self.timing;
@@ -76,13 +84,8 @@ impl Solver<'_> {
         }
         self.add_taint(control, &decides);
         self.add_taint(stops, &before);
-        let outer = self.frames[want.at.frame as usize].stop_before;
-        let outer = self.read(outer).taint;
         self.add_taint(stops, &outer);
-        if let Some(guard) = want.guard {
-            let guard = self.read(guard).taint;
-            self.add_taint(stops, &guard);
-        }
+        self.add_taint(stops, &guard);
         self.bindings.insert((self.now, site, want.tag), want.clone());
         let (taint, objects) = self.everything_in(want);
         // A function, or a table with one, cannot be handed over.
@@ -98,6 +101,14 @@ impl Solver<'_> {
         }
         if objects.iter().any(|object| strange(&self.get(*object).kind)) || self.is_cyclic(&objects) {
             self.may_raise(want.at, &taint);
+        }
+        // The failure of another call cannot be handed over either: this one is then not made.
+        if objects.iter().any(|object| matches!(self.get(*object).kind, Kind::Result(_))) {
+            self.may_raise(want.at, &taint);
+            self.add_taint(stops, &taint);
+            if self.is_guarded(want.at.frame) || want.guard.is_some() {
+                self.add_taint(control, &taint);
+            }
         }
         let result = self.object(Kind::Result(site));
         self.give(want, 0, &Cell::object(result));

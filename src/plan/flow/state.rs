@@ -68,6 +68,8 @@ pub(super) struct Frame {
     pub(super) stop_before: Node,
     /// Unknown where an error in it does not end the run.
     pub(super) guarded: Node,
+    /// Unknown where the protected call it is in is inside another one.
+    pub(super) guarded_twice: Node,
     /// Unknown where it runs beside other branches of `parallel`.
     pub(super) beside: Node,
     pub(super) results: [Node; 4],

@@ -24,11 +24,12 @@ pub(super) struct Auth {
 pub(super) fn take(document: &Document, operation: &Json, wishes: &Wishes) -> Result<Option<Auth>, String> {
     let ways = operation.get("security").or_else(|| document.at("/security")).and_then(Json::as_array);
     let mut refused: Vec<String> = Vec::new();
-    let mut open = ways.is_none_or(Vec::is_empty);
+    let is_open = |way: &Json| way.as_object().is_some_and(serde_json::Map::is_empty);
+    let open = ways.is_none_or(|ways| ways.is_empty() || ways.iter().any(is_open));
     for way in ways.into_iter().flatten().filter_map(Json::as_object) {
         let mut schemes = way.keys();
         match (schemes.next(), schemes.next()) {
-            (None, _) => open = true,
+            (None, _) => {}
             (Some(name), None) => match one(document, name, wishes) {
                 Ok(auth) if !open || wishes.secret.is_some() => return Ok(Some(auth)),
                 Ok(_) => {}

@@ -38,7 +38,15 @@ fn job(parts: &DemoParts, folder: &std::path::Path, run_id: &RunId, kill: Option
         context: serde_json::json!({}),
         limits: Vec::new(),
     };
-    Job { folder: folder.to_owned(), flags, run_id: run_id.to_string(), case, kill, decides: false }
+    Job {
+        folder: folder.to_owned(),
+        flags,
+        run_id: run_id.to_string(),
+        case,
+        kill,
+        stops: false,
+        decides: false,
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

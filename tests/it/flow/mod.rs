@@ -199,12 +199,16 @@ fn announced(
     Ok(())
 }
 
+/// Plans whose slices once missed something: errors kept within two protected calls, one inside the other, and
+/// failures handed over as arguments.
+const MISSED_ONCE: [u64; 5] = [1139, 2923, 3766, 4303, 5354];
+
 #[test]
 fn what_has_no_part_in_an_argument_does_not_change_it() {
     let count = setting("LUAPLAN_TEST_PROGRAMS").unwrap_or(PROGRAMS);
     let first_seed = setting("LUAPLAN_TEST_SEED").unwrap_or(1);
     let (mut tally, mut faults) = (Tally::default(), Vec::new());
-    for seed in first_seed..first_seed + count {
+    for seed in MISSED_ONCE.into_iter().chain(first_seed..first_seed + count) {
         let source = generate::plan(seed);
         let plan = checked(&source);
         let flow = analyse(&plan, &run::catalog());

@@ -1,7 +1,10 @@
 //! The journal on real files, with real processes, broken for real.
 
 mod contexts;
+mod fences;
 mod golden;
+mod places;
+mod postgres;
 mod processes;
 mod refusals;
 mod settle;
@@ -116,7 +119,7 @@ fn finished() -> EventBody {
 }
 
 /// Two runs, ten records, the last one forced.
-async fn fill(journal: &SqliteJournal) {
+async fn fill(journal: &dyn JournalWrite) {
     let events = [
         event(1, 0, started("count the users")),
         event(1, 1, call(1, "query_db")),

@@ -7,127 +7,132 @@ use luaplan::journal::{
     RunStatus,
 };
 
+use super::places::places;
 use super::*;
 
 #[tokio::test]
 async fn records_come_back_as_they_were_appended_each_tied_to_the_one_before() {
-    let dir = Dir::new();
-    let journal = dir.open().await;
-    fill(&journal).await;
-    let records = journal.records(RecordFilter::default()).await.unwrap();
-    let mut previous = GENESIS_HASH.to_owned();
-    for (index, record) in records.iter().enumerate() {
-        assert_eq!(record.sequence, index as u64 + 1);
-        assert_eq!(record.previous_hash, previous);
-        previous.clone_from(&record.hash);
+    for place in places("records that come back").await {
+        let journal = place.open().await;
+        fill(&journal).await;
+        let records = journal.records(RecordFilter::default()).await.unwrap();
+        let mut previous = GENESIS_HASH.to_owned();
+        for (index, record) in records.iter().enumerate() {
+            assert_eq!(record.sequence, index as u64 + 1);
+            assert_eq!(record.previous_hash, previous);
+            previous.clone_from(&record.hash);
+        }
+        assert_eq!(records.len(), 10);
+        assert_eq!(records[0].event.body.name(), "run_started");
+        assert_eq!(
+            serde_json::to_value(&records[2].event).unwrap(),
+            serde_json::to_value(event(1, 2, answered(1, "query_db", true))).unwrap()
+        );
     }
-    assert_eq!(records.len(), 10);
-    assert_eq!(records[0].event.body.name(), "run_started");
-    assert_eq!(
-        serde_json::to_value(&records[2].event).unwrap(),
-        serde_json::to_value(event(1, 2, answered(1, "query_db", true))).unwrap()
-    );
 }
 
 #[tokio::test]
 async fn every_filter_finds_on_disk_what_it_finds_in_memory() {
-    let dir = Dir::new();
-    let journal = dir.open().await;
-    fill(&journal).await;
-    let memory = MemoryJournal::default();
-    for record in journal.records(RecordFilter::default()).await.unwrap() {
-        memory.append(record.event, Durability::Ordered).await.unwrap();
-    }
-    let at = |second| Some(event(1, second, finished()).at);
-    let none = RecordFilter::default;
-    let filters = [
-        RecordFilter { run_id: Some(run_id(2)), ..none() },
-        RecordFilter { run_id: Some(run_id(9)), ..none() },
-        RecordFilter { tool: Some("query_db".into()), ..none() },
-        RecordFilter { tool: Some("' OR 1=1 --".into()), ..none() },
-        RecordFilter { events: vec!["run_started".into(), "printed".into()], ..none() },
-        RecordFilter { ok: Some(true), ..none() },
-        RecordFilter { ok: Some(false), ..none() },
-        RecordFilter { since: at(4), until: at(8), ..none() },
-        RecordFilter { after_sequence: Some(7), ..none() },
-        RecordFilter { limit: Some(3), newest_first: true, ..none() },
-        RecordFilter { run_id: Some(run_id(1)), ok: Some(false), limit: Some(1), ..none() },
-    ];
-    let sequences = |records: Vec<Record>| records.into_iter().map(|r| r.sequence).collect::<Vec<_>>();
-    for filter in filters {
-        let on_disk = sequences(journal.records(filter.clone()).await.unwrap());
-        assert_eq!(on_disk, sequences(memory.records(filter.clone()).await.unwrap()), "{filter:?}");
+    for place in places("filters").await {
+        let journal = place.open().await;
+        fill(&journal).await;
+        let memory = MemoryJournal::default();
+        for record in journal.records(RecordFilter::default()).await.unwrap() {
+            memory.append(record.event, Durability::Ordered).await.unwrap();
+        }
+        let at = |second| Some(event(1, second, finished()).at);
+        let none = RecordFilter::default;
+        let filters = [
+            RecordFilter { run_id: Some(run_id(2)), ..none() },
+            RecordFilter { run_id: Some(run_id(9)), ..none() },
+            RecordFilter { tool: Some("query_db".into()), ..none() },
+            RecordFilter { tool: Some("' OR 1=1 --".into()), ..none() },
+            RecordFilter { events: vec!["run_started".into(), "printed".into()], ..none() },
+            RecordFilter { ok: Some(true), ..none() },
+            RecordFilter { ok: Some(false), ..none() },
+            RecordFilter { since: at(4), until: at(8), ..none() },
+            RecordFilter { after_sequence: Some(7), ..none() },
+            RecordFilter { limit: Some(3), newest_first: true, ..none() },
+            RecordFilter { run_id: Some(run_id(1)), ok: Some(false), limit: Some(1), ..none() },
+        ];
+        let sequences = |records: Vec<Record>| records.into_iter().map(|r| r.sequence).collect::<Vec<_>>();
+        for filter in filters {
+            let on_disk = sequences(journal.records(filter.clone()).await.unwrap());
+            assert_eq!(on_disk, sequences(memory.records(filter.clone()).await.unwrap()), "{filter:?}");
+        }
     }
 }
 
 #[tokio::test]
 async fn runs_on_disk_are_the_runs_folded_in_memory() {
-    let dir = Dir::new();
-    let journal = dir.open().await;
-    fill(&journal).await;
-    let memory = MemoryJournal::default();
-    for record in journal.records(RecordFilter::default()).await.unwrap() {
-        memory.append(record.event, Durability::Ordered).await.unwrap();
+    for place in places("runs").await {
+        let journal = place.open().await;
+        fill(&journal).await;
+        let memory = MemoryJournal::default();
+        for record in journal.records(RecordFilter::default()).await.unwrap() {
+            memory.append(record.event, Durability::Ordered).await.unwrap();
+        }
+        let filters = [
+            RunFilter::default(),
+            RunFilter { status: Some(RunStatus::Running), ..RunFilter::default() },
+            RunFilter { status: Some(RunStatus::Succeeded), ..RunFilter::default() },
+            RunFilter { status: Some(RunStatus::Failed), ..RunFilter::default() },
+            RunFilter { limit: Some(1), ..RunFilter::default() },
+            RunFilter { before: Some(run_id(2)), ..RunFilter::default() },
+            RunFilter { before: Some(run_id(9)), ..RunFilter::default() },
+        ];
+        for filter in filters {
+            let on_disk = journal.runs(filter.clone()).await.unwrap();
+            assert_eq!(on_disk, memory.runs(filter.clone()).await.unwrap(), "{filter:?}");
+        }
+        let all = journal.runs(RunFilter::default()).await.unwrap();
+        assert_eq!(all.iter().map(|run| run.tool_calls).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(journal.run_summary(&run_id(1)).await.unwrap().as_ref(), all.last());
+        assert_eq!(journal.run_summary(&run_id(9)).await.unwrap(), None);
     }
-    let filters = [
-        RunFilter::default(),
-        RunFilter { status: Some(RunStatus::Running), ..RunFilter::default() },
-        RunFilter { status: Some(RunStatus::Succeeded), ..RunFilter::default() },
-        RunFilter { status: Some(RunStatus::Failed), ..RunFilter::default() },
-        RunFilter { limit: Some(1), ..RunFilter::default() },
-        RunFilter { before: Some(run_id(2)), ..RunFilter::default() },
-        RunFilter { before: Some(run_id(9)), ..RunFilter::default() },
-    ];
-    for filter in filters {
-        let on_disk = journal.runs(filter.clone()).await.unwrap();
-        assert_eq!(on_disk, memory.runs(filter.clone()).await.unwrap(), "{filter:?}");
-    }
-    let all = journal.runs(RunFilter::default()).await.unwrap();
-    assert_eq!(all.iter().map(|run| run.tool_calls).collect::<Vec<_>>(), [1, 2]);
-    assert_eq!(journal.run_summary(&run_id(1)).await.unwrap().as_ref(), all.last());
-    assert_eq!(journal.run_summary(&run_id(9)).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn appends_from_many_tasks_make_one_chain_and_lose_nothing() {
-    let dir = Dir::new();
-    let journal = Arc::new(dir.open().await);
-    let tasks = (0..20u8).map(|task| {
-        let journal = Arc::clone(&journal);
-        tokio::spawn(async move {
-            for second in 0..50 {
-                let durability = if second % 10 == 0 { Durability::Forced } else { Durability::Ordered };
-                let text = format!("{task} {second}");
-                let body = EventBody::Printed { text };
-                journal.append(event(task, second, body), durability).await.unwrap();
-            }
-        })
-    });
-    for task in tasks.collect::<Vec<_>>() {
-        task.await.unwrap();
-    }
-    let report = journal.verify().await.unwrap();
-    assert!(report.ok, "{report:?}");
-    assert_eq!(report.records, 1000);
-    for task in 0..20u8 {
-        let filter = RecordFilter { run_id: Some(run_id(task)), ..RecordFilter::default() };
-        let own = journal.records(filter).await.unwrap();
-        let times: Vec<_> = own.iter().map(|record| record.event.at).collect();
-        assert!(own.len() == 50 && times.is_sorted(), "each task's records are in its order");
+    for place in places("appends from many tasks").await {
+        let journal = Arc::new(place.open().await);
+        let tasks = (0..20u8).map(|task| {
+            let journal = Arc::clone(&journal);
+            tokio::spawn(async move {
+                for second in 0..50 {
+                    let durability = if second % 10 == 0 { Durability::Forced } else { Durability::Ordered };
+                    let text = format!("{task} {second}");
+                    let body = EventBody::Printed { text };
+                    journal.append(event(task, second, body), durability).await.unwrap();
+                }
+            })
+        });
+        for task in tasks.collect::<Vec<_>>() {
+            task.await.unwrap();
+        }
+        let report = journal.verify().await.unwrap();
+        assert!(report.ok, "{report:?}");
+        assert_eq!(report.records, 1000);
+        for task in 0..20u8 {
+            let filter = RecordFilter { run_id: Some(run_id(task)), ..RecordFilter::default() };
+            let own = journal.records(filter).await.unwrap();
+            let times: Vec<_> = own.iter().map(|record| record.event.at).collect();
+            assert!(own.len() == 50 && times.is_sorted(), "each task's records are in its order");
+        }
     }
 }
 
 #[tokio::test]
 async fn the_log_refuses_changes_and_deletions_by_sql() {
-    let dir = Dir::new();
-    let journal = dir.open().await;
-    fill(&journal).await;
-    let mut raw = dir.raw().await;
-    for sql in ["UPDATE records SET ok = 1 WHERE sequence = 7", "DELETE FROM records"] {
-        let refused = sqlx::query(sql).execute(&mut raw).await.unwrap_err();
-        assert!(refused.to_string().contains("append-only"), "{refused}");
+    for place in places("a log that refuses changes").await {
+        let journal = place.open().await;
+        fill(&journal).await;
+        for sql in ["UPDATE records SET ok = TRUE WHERE sequence = 7", "DELETE FROM records"] {
+            let refused = place.refusal_of(sql).await;
+            assert!(refused.contains("append-only"), "{refused}");
+        }
+        assert!(journal.verify().await.unwrap().ok);
     }
-    assert!(journal.verify().await.unwrap().ok);
 }
 
 #[cfg(unix)]

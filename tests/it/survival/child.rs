@@ -38,33 +38,41 @@ pub(crate) struct Job {
     /// Whether it decides about the calls that wait and goes on with the run, instead of beginning it.
     #[serde(default)]
     pub(crate) decides: bool,
+    /// Whether it stands still where it would be killed, until somebody lets it go on.
+    #[serde(default)]
+    pub(crate) stops: bool,
 }
 
 impl Job {
     /// Does it in a process of its own.
     pub(crate) fn run(&self) -> ExitStatus {
+        self.command().output().unwrap().status
+    }
+
+    /// The process that does it.
+    pub(crate) fn command(&self) -> Command {
         std::fs::create_dir_all(&self.folder).unwrap();
         let file = self.folder.join("job.json");
         std::fs::write(&file, serde_json::to_string(self).unwrap()).unwrap();
-        let output = Command::new(std::env::current_exe().unwrap())
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
             .args(["--exact", "survival::child::child_process", "--nocapture", "--test-threads=1"])
-            .env(JOB, file)
-            .output()
-            .unwrap();
-        output.status
+            .env(JOB, file);
+        command
     }
 }
 
 struct Killing {
     journal: Arc<dyn JournalWrite>,
     kill: Kill,
-    writes: AtomicU64,
+    signal: Signal,
+    writes: Arc<AtomicU64>,
 }
 
 impl Killing {
     fn die_at(&self, write: u64, after: bool) {
         if self.kill == (Kill { write, after }) {
-            raise(Signal::SIGKILL).unwrap();
+            raise(self.signal).unwrap();
         }
     }
 }
@@ -86,10 +94,19 @@ impl JournalWrite for Killing {
         self.die_at(write, true);
         Ok(settled)
     }
+
+    async fn may_act(&self) -> Result<()> {
+        self.journal.may_act().await
+    }
+
+    async fn hand_on(&self) -> Result<()> {
+        self.journal.hand_on().await
+    }
 }
 
-fn killing(kill: Kill) -> JournalLayer {
-    Arc::new(move |journal| Arc::new(Killing { journal, kill, writes: AtomicU64::new(0) }))
+fn killing(kill: Kill, signal: Signal) -> JournalLayer {
+    let writes = Arc::new(AtomicU64::new(0));
+    Arc::new(move |journal| Arc::new(Killing { journal, kill, signal, writes: Arc::clone(&writes) }))
 }
 
 #[tokio::test]
@@ -97,7 +114,8 @@ async fn child_process() {
     #[expect(clippy::disallowed_methods, reason = "a switch of this test, not of the program")]
     let Ok(file) = std::env::var(JOB) else { return };
     let job: Job = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
-    let app = open(&job.folder, job.flags, job.kill.map(killing)).await;
+    let signal = if job.stops { Signal::SIGSTOP } else { Signal::SIGKILL };
+    let app = open(&job.folder, job.flags, job.kill.map(|kill| killing(kill, signal))).await;
     let run_id: RunId = job.run_id.parse().unwrap();
     if job.decides {
         for waits in app.pending_approvals(Some(&run_id)).await.unwrap() {

@@ -38,6 +38,7 @@ pub(super) async fn in_doubt(parts: &DemoParts, folder: &std::path::Path) -> Run
         // run_started, plan_proposed, plan_checked, plan_accepted, tool_call_started, then the outcome.
         kill: Some(Kill { write: 6, after: false }),
         decides: false,
+        stops: false,
     };
     assert!(!job.run().success());
     assert_eq!(parts.received().len(), 1);
@@ -145,6 +146,7 @@ async fn of_many_that_resume_one_does() {
         case,
         kill,
         decides: false,
+        stops: false,
     };
     assert!(!job.run().success());
     let apps =

@@ -28,6 +28,7 @@ fn killed(parts: &DemoParts, folder: &std::path::Path) -> RunId {
         },
         kill: Some(Kill { write: 5, after: true }),
         decides: false,
+        stops: false,
     };
     assert!(!job.run().success());
     run_id

@@ -1,0 +1,288 @@
+//! Who runs which run: nodes with a lease that they renew, and runs with a fence that grows.
+//!
+//! A node is a process. It keeps its lease by renewing it, by the database's clock alone. A run belongs to
+//! the node it was last taken up by, under a number one higher than the time before: its fence. Once a
+//! node's lease has run out, any other may take its runs; what the old owner still writes shows the old
+//! fence and is refused.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use sqlx::postgres::PgPool;
+use tokio::sync::OnceCell;
+
+use super::errors::journal_error;
+use crate::base::{Error, ErrorCode, Result, RunId};
+
+/// What a run was taken up with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fence {
+    pub(super) node: Arc<str>,
+    pub(super) token: i64,
+}
+
+impl Fence {
+    pub(super) fn is(&self, node: &str, token: i64) -> bool {
+        *self.node == *node && self.token == token
+    }
+}
+
+/// This node's lease and the runs it holds.
+pub struct Leases {
+    shown: Arc<str>,
+    pool: PgPool,
+    time: Duration,
+    registered: OnceCell<()>,
+    own: Mutex<Own>,
+}
+
+struct Own {
+    /// Made anew where records were lost: nothing held under the old name counts any more.
+    node: Arc<str>,
+    /// Until when this node is sure of its lease, by its own clock; nothing while it has none.
+    sure_until: Option<Instant>,
+    /// The runs under way here, by the number of their fence; 0 while one is being taken up.
+    held: HashMap<RunId, i64>,
+}
+
+/// A run this process holds. Given up where this is dropped, whatever the database says.
+pub struct Held {
+    leases: Arc<Leases>,
+    run_id: RunId,
+    fence: Fence,
+}
+
+impl Held {
+    /// What to write with.
+    #[must_use]
+    pub fn fence(&self) -> &Fence {
+        &self.fence
+    }
+
+    /// Lets other nodes take the run up. `leave` keeps them from doing so by themselves.
+    ///
+    /// # Errors
+    /// `journal_unavailable`; others then take it up once this node's lease has run out.
+    pub async fn give_back(&self, leave: bool) -> Result<()> {
+        let released = self.leases.release(&self.run_id, &self.fence, leave).await;
+        self.leases.let_go(&self.run_id, &self.fence);
+        released
+    }
+
+    /// See [`crate::journal::JournalWrite::may_act`].
+    pub(super) async fn may_act(&self) -> Result<()> {
+        self.leases.may_act(&self.run_id, &self.fence).await
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.leases.let_go(&self.run_id, &self.fence);
+    }
+}
+
+/// What the loser is told.
+pub(super) fn taken_over(run_id: &RunId) -> Error {
+    let message = format!("run {run_id} is not this node's any more; nothing was written");
+    Error::new(ErrorCode::RunTakenOver, message)
+}
+
+fn under_way(run_id: &RunId) -> Error {
+    Error::new(ErrorCode::RunActive, format!("run {run_id} is under way"))
+}
+
+impl Leases {
+    pub(super) fn new(shown: Arc<str>, pool: PgPool, time: Duration) -> Self {
+        let own = Own { node: new_name(), sure_until: None, held: HashMap::new() };
+        Self { shown, pool, time, registered: OnceCell::new(), own: Mutex::new(own) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Own> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// This node's name, whether it holds a lease under it or not.
+    pub(super) fn name(&self) -> Arc<str> {
+        self.lock().node.clone()
+    }
+
+    /// The runs under way here.
+    pub(super) fn held(&self) -> Vec<String> {
+        self.lock().held.keys().map(ToString::to_string).collect()
+    }
+
+    pub(super) fn failed(&self, error: sqlx::Error) -> Error {
+        journal_error(&self.shown, error)
+    }
+
+    /// How long a lease lasts.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        self.time
+    }
+
+    /// This node's name, which it holds a lease under from now on.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub async fn node(self: &Arc<Self>) -> Result<Arc<str>> {
+        let registered = self.registered.get_or_try_init(|| async {
+            self.renew().await?;
+            tokio::spawn(keep_renewed(Arc::downgrade(self), self.time / 3));
+            Ok::<_, Error>(())
+        });
+        registered.await?;
+        Ok(self.lock().node.clone())
+    }
+
+    async fn renew(&self) -> Result<()> {
+        let before = Instant::now();
+        let node = self.lock().node.clone();
+        sqlx::query(
+            "INSERT INTO nodes (node, expires_at) \
+             VALUES ($1, clock_timestamp() + $2 * interval '1 millisecond') \
+             ON CONFLICT (node) DO UPDATE SET expires_at = excluded.expires_at",
+        )
+        .bind(&*node)
+        .bind(self.time.as_millis() as f64)
+        .execute(&self.pool)
+        .await
+        .map_err(|error| self.failed(error))?;
+        let mut own = self.lock();
+        if own.node == node {
+            own.sure_until = Some(before + self.time);
+        }
+        Ok(())
+    }
+
+    /// Takes up a run nobody is at: a new one, one without an owner, or one whose owner's lease ran out.
+    ///
+    /// # Errors
+    /// `run_active` where a node that lives has it, `journal_unavailable`.
+    pub async fn acquire(self: &Arc<Self>, run_id: &RunId) -> Result<Held> {
+        let node = self.node().await?;
+        {
+            let mut own = self.lock();
+            if own.held.contains_key(run_id) {
+                return Err(under_way(run_id));
+            }
+            own.held.insert(run_id.clone(), 0);
+        }
+        // Gives the place up again where it is dropped before it has a number.
+        let fence = Fence { node, token: 0 };
+        let mut held = Held { leases: Arc::clone(self), run_id: run_id.clone(), fence };
+        let taken = self.take(run_id, &held.fence.node).await.map_err(|error| self.failed(error))?;
+        let token = taken.ok_or_else(|| under_way(run_id))?;
+        self.lock().held.insert(run_id.clone(), token);
+        held.fence.token = token;
+        Ok(held)
+    }
+
+    /// Whether the fence was given under the name this node has now.
+    pub(super) fn is_current(&self, fence: &Fence) -> bool {
+        self.lock().node == fence.node
+    }
+
+    /// Forgets that a run is under way here.
+    pub(super) fn let_go(&self, run_id: &RunId, fence: &Fence) {
+        let mut own = self.lock();
+        if own.node == fence.node && own.held.get(run_id) == Some(&fence.token) {
+            own.held.remove(run_id);
+        }
+    }
+
+    /// From now on this is another node, without runs; those it had are anybody's.
+    pub(super) fn start_over(self: &Arc<Self>) {
+        let old = {
+            let mut own = self.lock();
+            own.held.clear();
+            own.sure_until = Some(Instant::now());
+            std::mem::replace(&mut own.node, new_name())
+        };
+        let leases = Arc::clone(self);
+        tokio::spawn(async move {
+            if let Err(error) = leases.forget(&old).await {
+                tracing::warn!(%error, "the runs of this node are taken up once its lease has run out");
+            }
+            if let Err(error) = leases.renew().await {
+                tracing::warn!(%error, "this node's lease could not be renewed");
+            }
+        });
+    }
+
+    async fn forget(&self, node: &str) -> Result<()> {
+        let forgotten = sqlx::query("DELETE FROM nodes WHERE node = $1").bind(node).execute(&self.pool).await;
+        forgotten.map(drop).map_err(|error| self.failed(error))
+    }
+
+    /// Ends this node's lease, so that others need not wait for it to run out.
+    pub(super) async fn end(&self) {
+        let node = {
+            let mut own = self.lock();
+            if own.sure_until.take().is_none() {
+                return;
+            }
+            own.node.clone()
+        };
+        if let Err(error) = self.forget(&node).await {
+            tracing::warn!(%error, "this node's lease was left to run out");
+        }
+    }
+
+    /// Closes the connections.
+    pub(super) async fn close(&self) {
+        self.pool.close().await;
+    }
+
+    /// Whether the run is certainly still this node's. Asks the database where the lease may have run out.
+    async fn may_act(&self, run_id: &RunId, fence: &Fence) -> Result<()> {
+        {
+            let own = self.lock();
+            if own.node != fence.node {
+                return Err(taken_over(run_id));
+            }
+            if own.sure_until.is_some_and(|until| Instant::now() < until) {
+                return Ok(());
+            }
+        }
+        self.renew().await?;
+        let held: Option<i32> =
+            sqlx::query_scalar("SELECT 1 FROM runs WHERE run_id = $1 AND node = $2 AND fence = $3")
+                .bind(run_id.as_str())
+                .bind(&*fence.node)
+                .bind(fence.token)
+                .fetch_optional(&self.pool)
+                .await
+                .map_err(|error| self.failed(error))?;
+        held.map(drop).ok_or_else(|| taken_over(run_id))
+    }
+}
+
+fn new_name() -> Arc<str> {
+    RunId::generate().as_str().into()
+}
+
+/// Renews until the leases are gone or ended.
+async fn keep_renewed(leases: Weak<Leases>, pause: Duration) {
+    const TRY_AGAIN: Duration = Duration::from_millis(250);
+    let mut next = pause;
+    loop {
+        tokio::time::sleep(next).await;
+        let Some(leases) = leases.upgrade() else { return };
+        if leases.lock().sure_until.is_none() {
+            return;
+        }
+        next = match leases.renew().await {
+            Ok(()) => pause,
+            Err(error) => {
+                tracing::warn!(%error, "this node's lease could not be renewed; trying again");
+                TRY_AGAIN.min(pause)
+            }
+        };
+    }
+}

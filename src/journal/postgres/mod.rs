@@ -1,0 +1,356 @@
+//! The journal in a PostgreSQL database, shared by every node that uses it.
+//!
+//! The same records, bytes and chain as in a SQLite file. Each process has one writer task, which puts what is
+//! waiting into one transaction; reading uses connections of its own that cannot write. Beside the log stand
+//! two tables that are no record: which nodes live, and which of them has which run.
+//!
+//! **Never here:** what an event means, beyond how it leaves its run.
+
+mod contexts;
+mod errors;
+mod leases;
+mod read;
+mod runs;
+mod schema;
+mod session;
+mod verify;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use secrecy::{ExposeSecret as _, SecretString};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _};
+use tokio::sync::{mpsc, oneshot};
+
+pub use self::contexts::PostgresContexts;
+use self::errors::{journal_error, unavailable};
+pub use self::leases::{Fence, Held, Leases};
+pub use self::runs::{Alarm, OpenRun};
+use self::session::Session;
+use self::writer::{Append, Command, Settle, Writer, closed};
+use super::anchor;
+use super::placed::{Head, Row};
+use super::{Durability, Event, JournalWrite, Precluded, Record, Settled};
+use crate::base::{Error, ErrorCode, Result};
+
+/// Appends that may wait for the writer before `append` itself waits.
+const QUEUE_LENGTH: usize = 1024;
+const READERS_MAX: u32 = 4;
+/// Connections for leases, one of them for being woken.
+const LEASES_MAX: u32 = 3;
+/// How long a step waits for a free connection, or for another node that holds the log.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+/// The server ends a session that holds the log and says nothing for so long: its node has stalled.
+const STALLED_AFTER: Duration = Duration::from_secs(3);
+
+/// Where the journal is, and how nodes share it.
+#[derive(Clone)]
+pub struct PostgresSettings {
+    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
+    pub url: SecretString,
+    /// How long a node keeps its runs without renewing its lease.
+    pub lease: Duration,
+    /// The folder where this node notes the newest record it forced; without one it does not.
+    pub anchors: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for PostgresSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PostgresSettings").field("lease", &self.lease).finish_non_exhaustive()
+    }
+}
+
+impl PostgresSettings {
+    fn options(&self) -> Result<PgConnectOptions> {
+        let options = PgConnectOptions::from_str(self.url.expose_secret()).map_err(|_| {
+            Error::new(ErrorCode::ConfigInvalid, "journal.url is not the address of a PostgreSQL database")
+                .with_help("write `postgres://USER:PASSWORD@HOST:PORT/DATABASE`")
+                .with_detail("key", "journal.url")
+        })?;
+        Ok(options.application_name("luaplan").disable_statement_logging())
+    }
+
+    /// Whether the address can be one.
+    ///
+    /// # Errors
+    /// `config_invalid`.
+    pub fn check(&self) -> Result<()> {
+        self.options().map(drop)
+    }
+}
+
+/// Makes the folder of the anchors: without one a cut-off end of the log would go unseen.
+async fn make_folder(folder: &Path) -> Result<()> {
+    tokio::fs::create_dir_all(folder).await.map_err(|error| {
+        let message = format!("cannot make the data folder {}: {error}", folder.display());
+        Error::new(ErrorCode::JournalUnavailable, message)
+            .with_help("make the folder, or name another one in `data_dir`")
+    })
+}
+
+/// A journal in a PostgreSQL database.
+pub struct PostgresJournal {
+    /// The address without its password.
+    shown: Arc<str>,
+    readers: PgPool,
+    writers: Option<PgPool>,
+    queue: Option<mpsc::Sender<Command>>,
+    leases: Option<Arc<Leases>>,
+    /// The path whose anchor is this node's note of the newest record.
+    anchor: Option<PathBuf>,
+}
+
+impl PostgresJournal {
+    /// Opens the journal to read and write, and makes its tables where there are none. Needs a tokio runtime,
+    /// which runs its writer.
+    ///
+    /// # Errors
+    /// `config_invalid` for a bad address; `journal_unavailable` where the database does not answer or may not
+    /// be written; `journal_corrupt` where it ends before a record it certainly had;
+    /// `journal_newer_version`; `journal_disk_full`.
+    pub async fn open(settings: &PostgresSettings) -> Result<Self> {
+        let options = settings.options()?;
+        let shown = shown(&options);
+        let writing = with_schema(&options)
+            .options([("idle_in_transaction_session_timeout", millis(STALLED_AFTER))])
+            .options([("lock_timeout", millis(WAIT_MAX)), ("tcp_user_timeout", millis(WAIT_MAX))]);
+        if let Some(folder) = &settings.anchors {
+            make_folder(folder).await?;
+        }
+        let mut connection = connect(&writing, &shown).await?;
+        let id = schema::prepare(&mut connection, &shown).await?;
+        let anchor = settings.anchors.as_ref().map(|folder| folder.join(format!("journal-{id}.db")));
+        let newest = check_end(&mut connection, &shown, anchor.as_deref()).await?;
+        let leasing = writing.clone().options([("synchronous_commit", "off")]);
+        let leases = Leases::new(Arc::clone(&shown), pool(leasing, LEASES_MAX), settings.lease);
+        let leases = Arc::new(leases);
+        let (queue, commands) = mpsc::channel(QUEUE_LENGTH);
+        let session = Session::new(writing.clone(), connection, Arc::clone(&shown), newest);
+        let writer = Writer { session, leases: Arc::clone(&leases), anchor: anchor.clone() };
+        tokio::spawn(writer.run(commands));
+        Ok(Self {
+            readers: pool(reading(&options), READERS_MAX),
+            writers: Some(pool(writing, 1)),
+            queue: Some(queue),
+            leases: Some(leases),
+            anchor,
+            shown,
+        })
+    }
+
+    /// Opens the journal only to read; `None` where the database has none.
+    ///
+    /// # Errors
+    /// `config_invalid`, `journal_unavailable` and `journal_newer_version`.
+    pub async fn open_read_only(settings: &PostgresSettings) -> Result<Option<Self>> {
+        let options = settings.options()?;
+        let shown = shown(&options);
+        let mut connection = connect(&reading(&options), &shown).await?;
+        let found = schema::look(&mut connection, &shown).await;
+        // The answer matters; a failing close would add nothing to it.
+        let _ = connection.close().await;
+        let Some(id) = found? else { return Ok(None) };
+        Ok(Some(Self {
+            readers: pool(reading(&options), READERS_MAX),
+            writers: None,
+            queue: None,
+            leases: None,
+            anchor: settings.anchors.as_ref().map(|folder| folder.join(format!("journal-{id}.db"))),
+            shown,
+        }))
+    }
+
+    /// Where the journal is, without a password.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The named contexts kept in the same database.
+    #[must_use]
+    pub fn contexts(&self) -> PostgresContexts {
+        PostgresContexts {
+            shown: Arc::clone(&self.shown),
+            readers: self.readers.clone(),
+            writers: self.writers.clone(),
+        }
+    }
+
+    /// Who runs which run.
+    ///
+    /// # Errors
+    /// `journal_unavailable` where the journal is open only to read.
+    pub fn leases(&self) -> Result<&Arc<Leases>> {
+        self.leases.as_ref().ok_or_else(|| closed(&self.shown))
+    }
+
+    /// Writes what is waiting, gives this node's runs to others and closes all connections.
+    pub async fn close(&self) {
+        if let Some(queue) = &self.queue {
+            let (done, wait) = oneshot::channel();
+            if queue.send(Command::Close(done)).await.is_ok() {
+                // A writer that is gone already has nothing left to close.
+                let _ = wait.await;
+            }
+        }
+        if let Some(leases) = &self.leases {
+            leases.end().await;
+            leases.close().await;
+        }
+        if let Some(writers) = &self.writers {
+            writers.close().await;
+        }
+        self.readers.close().await;
+    }
+
+    async fn send(&self, events: Vec<(Event, Durability)>, fence: Option<Fence>) -> Result<Vec<Record>> {
+        let queue = self.queue.as_ref().ok_or_else(|| closed(&self.shown))?;
+        let durability = events.iter().map(|(_, durability)| *durability).max();
+        let rows = events.into_iter().map(|(event, _)| Row::of(event)).collect::<Result<_>>()?;
+        let (reply, answer) = oneshot::channel();
+        let durability = durability.unwrap_or(Durability::Ordered);
+        queue
+            .send(Command::Append(Append { rows, durability, fence, reply }))
+            .await
+            .map_err(|_| closed(&self.shown))?;
+        answer.await.map_err(|_| closed(&self.shown))?
+    }
+}
+
+#[async_trait]
+impl JournalWrite for PostgresJournal {
+    async fn append(&self, event: Event, durability: Durability) -> Result<Record> {
+        self.append_all(vec![(event, durability)]).await?.pop().ok_or_else(|| closed(&self.shown))
+    }
+
+    async fn append_all(&self, events: Vec<(Event, Durability)>) -> Result<Vec<Record>> {
+        self.send(events, None).await
+    }
+
+    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+        let queue = self.queue.as_ref().ok_or_else(|| closed(&self.shown))?;
+        let rows = events.into_iter().map(Row::of).collect::<Result<_>>()?;
+        let (reply, answer) = oneshot::channel();
+        let settle = Settle { rows, unless, reply };
+        queue.send(Command::Settle(settle)).await.map_err(|_| closed(&self.shown))?;
+        answer.await.map_err(|_| closed(&self.shown))?
+    }
+}
+
+/// What the owner of a run writes with.
+pub struct FencedPen {
+    journal: Arc<PostgresJournal>,
+    held: Arc<Held>,
+}
+
+impl FencedPen {
+    /// A pen for the run that `held` is about.
+    #[must_use]
+    pub fn new(journal: Arc<PostgresJournal>, held: Arc<Held>) -> Self {
+        Self { journal, held }
+    }
+}
+
+#[async_trait]
+impl JournalWrite for FencedPen {
+    async fn append(&self, event: Event, durability: Durability) -> Result<Record> {
+        let mut records = self.append_all(vec![(event, durability)]).await?;
+        records.pop().ok_or_else(|| closed(&self.journal.shown))
+    }
+
+    async fn append_all(&self, events: Vec<(Event, Durability)>) -> Result<Vec<Record>> {
+        self.journal.send(events, Some(self.held.fence().clone())).await
+    }
+
+    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+        self.journal.settle(events, unless).await
+    }
+
+    async fn may_act(&self) -> Result<()> {
+        self.held.may_act().await
+    }
+
+    async fn hand_on(&self) -> Result<()> {
+        self.held.give_back(false).await
+    }
+}
+
+/// Refuses to go on writing a log that has lost its end; else its newest record.
+async fn check_end(connection: &mut PgConnection, shown: &str, anchor: Option<&Path>) -> Result<Head> {
+    let failed = |error| journal_error(shown, error);
+    let corrupt = |message: String| {
+        Error::new(ErrorCode::JournalCorrupt, message).with_help(
+            "keep a copy of the database as evidence and restore it from a backup; nothing was changed",
+        )
+    };
+    let (sequence, hash): (i64, String) = sqlx::query_as("SELECT sequence, hash FROM head")
+        .fetch_optional(&mut *connection)
+        .await
+        .map_err(failed)?
+        .ok_or_else(|| corrupt(format!("the journal `{shown}` has lost its note of the newest record")))?;
+    let mut known = vec![(sequence, hash.clone(), "its own note".to_owned())];
+    if let Some(path) = anchor {
+        let file = anchor::anchor_path(path);
+        let noted = anchor::read(path)
+            .map_err(|error| corrupt(format!("the anchor `{}` cannot be read: {error}", file.display())))?;
+        if let Some(noted) = noted {
+            let sequence = i64::try_from(noted.sequence).unwrap_or(i64::MAX);
+            known.push((sequence, noted.hash, format!("the anchor `{}`", file.display())));
+        }
+    }
+    for (sequence, hash, who) in known.into_iter().filter(|(sequence, ..)| *sequence > 0) {
+        let found: Option<String> = sqlx::query_scalar("SELECT hash FROM records WHERE sequence = $1")
+            .bind(sequence)
+            .fetch_optional(&mut *connection)
+            .await
+            .map_err(failed)?;
+        match found {
+            Some(found) if found == hash => {}
+            Some(_) => {
+                return Err(corrupt(format!(
+                    "record {sequence} of the journal `{shown}` is not the one {who} names"
+                )));
+            }
+            None => {
+                return Err(corrupt(format!(
+                    "the journal `{shown}` has lost its end: {who} names record {sequence}, which is not there"
+                )));
+            }
+        }
+    }
+    Ok(Head { sequence: sequence.unsigned_abs(), hash })
+}
+
+fn shown(options: &PgConnectOptions) -> Arc<str> {
+    let database = options.get_database().unwrap_or(options.get_username());
+    format!("postgres://{}:{}/{database}", options.get_host(), options.get_port()).into()
+}
+
+fn with_schema(options: &PgConnectOptions) -> PgConnectOptions {
+    options.clone().options([("search_path", schema::SCHEMA)])
+}
+
+/// Connections that cannot write, whatever the statement.
+fn reading(options: &PgConnectOptions) -> PgConnectOptions {
+    with_schema(options).options([("default_transaction_read_only", "on")])
+}
+
+fn pool(options: PgConnectOptions, connections_max: u32) -> PgPool {
+    PgPoolOptions::new().max_connections(connections_max).acquire_timeout(WAIT_MAX).connect_lazy_with(options)
+}
+
+async fn connect(options: &PgConnectOptions, shown: &str) -> Result<PgConnection> {
+    match tokio::time::timeout(WAIT_MAX, options.connect()).await {
+        Ok(connected) => connected.map_err(|error| journal_error(shown, error)),
+        Err(_) => Err(unavailable(shown, "the server did not answer in time")),
+    }
+}
+
+fn millis(time: Duration) -> String {
+    time.as_millis().to_string()
+}

@@ -1,0 +1,82 @@
+//! Reading records back.
+
+use async_trait::async_trait;
+use futures::TryStreamExt as _;
+use sqlx::postgres::{PgRow, Postgres};
+use sqlx::{QueryBuilder, Row as _};
+
+use super::PostgresJournal;
+use super::errors::{journal_error, newer_record, undecodable};
+use crate::base::{Result, RunId};
+use crate::journal::select::{
+    RUNS_AT_ONCE, select_call_counts, select_for_summaries, select_records, select_runs, summaries,
+};
+use crate::journal::{JournalRead, RECORD_VERSION, Record, RecordFilter, RunFilter, RunSummary};
+
+/// A record from its row, columns as [`crate::journal::select::COLUMNS`] has them.
+pub(super) fn decode(shown: &str, row: &PgRow) -> Result<Record> {
+    let sequence = row.try_get::<i64, _>(0).map_err(|error| journal_error(shown, error))?.unsigned_abs();
+    let unreadable = |error: sqlx::Error| undecodable(shown, sequence, &error);
+    let stored: i64 = row.try_get(1).map_err(unreadable)?;
+    let version = u32::try_from(stored)
+        .ok()
+        .filter(|version| *version <= RECORD_VERSION)
+        .ok_or_else(|| newer_record(shown, stored))?;
+    let body: &str = row.try_get(2).map_err(unreadable)?;
+    Ok(Record {
+        sequence,
+        version,
+        previous_hash: row.try_get(3).map_err(unreadable)?,
+        hash: row.try_get(4).map_err(unreadable)?,
+        event: serde_json::from_str(body).map_err(|error| undecodable(shown, sequence, &error))?,
+    })
+}
+
+#[async_trait]
+impl JournalRead for PostgresJournal {
+    async fn records(&self, filter: RecordFilter) -> Result<Vec<Record>> {
+        self.select(select_records(&filter)).await
+    }
+
+    async fn runs(&self, filter: RunFilter) -> Result<Vec<RunSummary>> {
+        let ids: Vec<String> = select_runs::<Postgres>(&filter)
+            .build_query_scalar()
+            .fetch_all(&self.readers)
+            .await
+            .map_err(|error| journal_error(&self.shown, error))?;
+        let mut runs = Vec::with_capacity(ids.len());
+        for some in ids.chunks(RUNS_AT_ONCE) {
+            runs.extend(self.summaries(some).await?);
+        }
+        Ok(runs)
+    }
+
+    async fn run_summary(&self, run_id: &RunId) -> Result<Option<RunSummary>> {
+        Ok(self.summaries(&[run_id.as_str().to_owned()]).await?.pop())
+    }
+}
+
+impl PostgresJournal {
+    async fn select(&self, mut query: QueryBuilder<Postgres>) -> Result<Vec<Record>> {
+        let mut rows = query.build().fetch(&self.readers);
+        let mut records = Vec::new();
+        while let Some(row) = rows.try_next().await.map_err(|error| journal_error(&self.shown, error))? {
+            records.push(decode(&self.shown, &row)?);
+        }
+        Ok(records)
+    }
+
+    /// The runs `ids`, in that order; an id without records is left out.
+    async fn summaries(&self, ids: &[String]) -> Result<Vec<RunSummary>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let records = self.select(select_for_summaries(ids)).await?;
+        let counts: Vec<(String, i64)> = select_call_counts::<Postgres>(ids)
+            .build_query_as()
+            .fetch_all(&self.readers)
+            .await
+            .map_err(|error| journal_error(&self.shown, error))?;
+        Ok(summaries(ids, records, counts))
+    }
+}

@@ -1,0 +1,183 @@
+//! The table of runs: who has which, and which are anybody's.
+
+use std::sync::Arc;
+
+use sqlx::postgres::PgListener;
+
+use super::errors::unavailable;
+use super::leases::{Fence, Leases};
+use crate::base::{Result, RunId};
+
+/// The channel nodes wake one another on.
+const CHANNEL: &str = "luaplan_work";
+
+/// A run nobody is at, and whether somebody asked for its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenRun {
+    /// The run.
+    pub run_id: RunId,
+    /// Whether it is to be cancelled.
+    pub cancel: bool,
+}
+
+impl Leases {
+    /// The number of the new fence; `None` where a node that lives has the run.
+    pub(super) async fn take(&self, run_id: &RunId, node: &str) -> sqlx::Result<Option<i64>> {
+        let new: Option<i64> = sqlx::query_scalar(
+            "INSERT INTO runs (run_id, status, node, fence) VALUES ($1, 'open', $2, 1) \
+             ON CONFLICT (run_id) DO NOTHING RETURNING fence",
+        )
+        .bind(run_id.as_str())
+        .bind(node)
+        .fetch_optional(self.pool())
+        .await?;
+        if new.is_some() {
+            return Ok(new);
+        }
+        let mut transaction = self.pool().begin().await?;
+        // No record of the old owner is on its way while this is held.
+        sqlx::query("SELECT sequence FROM head FOR UPDATE").execute(&mut *transaction).await?;
+        let taken = sqlx::query_scalar(
+            "UPDATE runs SET node = $2, fence = fence + 1 WHERE run_id = $1 \
+             AND (node IS NULL OR node = $2 OR NOT EXISTS \
+             (SELECT 1 FROM nodes WHERE nodes.node = runs.node AND expires_at > clock_timestamp())) \
+             RETURNING fence",
+        )
+        .bind(run_id.as_str())
+        .bind(node)
+        .fetch_optional(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(taken)
+    }
+
+    pub(super) async fn release(&self, run_id: &RunId, fence: &Fence, leave: bool) -> Result<()> {
+        sqlx::query(
+            "UPDATE runs SET node = NULL, status = CASE WHEN $4 AND status = 'open' THEN 'left' ELSE status END \
+             WHERE run_id = $1 AND node = $2 AND fence = $3",
+        )
+        .bind(run_id.as_str())
+        .bind(&*fence.node)
+        .bind(fence.token)
+        .bind(leave)
+        .execute(self.pool())
+        .await
+        .map_err(|error| self.failed(error))?;
+        if !leave {
+            self.wake().await?;
+        }
+        Ok(())
+    }
+
+    /// Runs to take up, oldest first: those without an owner, those whose owner is gone, and those that have
+    /// slept long enough.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub async fn open_runs(self: &Arc<Self>, limit: u32) -> Result<Vec<OpenRun>> {
+        let node = self.node().await?;
+        let held = self.held();
+        let rows: Vec<(String, bool)> = sqlx::query_as(
+            "SELECT run_id, cancel FROM runs WHERE run_id <> ALL($2) \
+             AND (status = 'open' OR (status = 'sleeping' AND wake_at <= clock_timestamp())) \
+             AND (node IS NULL OR node = $1 OR NOT EXISTS \
+             (SELECT 1 FROM nodes WHERE nodes.node = runs.node AND expires_at > clock_timestamp())) \
+             ORDER BY created_at LIMIT $3",
+        )
+        .bind(&*node)
+        .bind(held)
+        .bind(i64::from(limit))
+        .fetch_all(self.pool())
+        .await
+        .map_err(|error| self.failed(error))?;
+        rows.into_iter().map(|(run_id, cancel)| Ok(OpenRun { run_id: run_id.parse()?, cancel })).collect()
+    }
+
+    /// How many runs wait for a node.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub async fn waiting(&self) -> Result<u64> {
+        let (count,): (i64,) =
+            sqlx::query_as("SELECT count(*) FROM runs WHERE status = 'open' AND node IS NULL")
+                .fetch_one(self.pool())
+                .await
+                .map_err(|error| self.failed(error))?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// Asks whoever runs the run, or takes it up, to end it. Says whether it is under way or waits.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub async fn ask_to_cancel(&self, run_id: &RunId) -> Result<bool> {
+        let asked = sqlx::query("UPDATE runs SET cancel = TRUE WHERE run_id = $1 AND status = 'open'")
+            .bind(run_id.as_str())
+            .execute(self.pool())
+            .await
+            .map_err(|error| self.failed(error))?;
+        self.wake().await?;
+        Ok(asked.rows_affected() > 0)
+    }
+
+    /// The runs of this node that somebody wants ended.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub async fn to_be_cancelled(&self) -> Result<Vec<RunId>> {
+        let node = self.name();
+        let run_ids: Vec<String> =
+            sqlx::query_scalar("SELECT run_id FROM runs WHERE cancel AND node = $1 AND status = 'open'")
+                .bind(&*node)
+                .fetch_all(self.pool())
+                .await
+                .map_err(|error| self.failed(error))?;
+        run_ids.iter().map(|run_id| run_id.parse()).collect()
+    }
+
+    /// Has a paused run taken up by whichever node has room.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub async fn open_again(&self, run_id: &RunId) -> Result<()> {
+        sqlx::query(
+            "UPDATE runs SET status = 'open' WHERE run_id = $1 AND status = 'paused' AND node IS NULL",
+        )
+        .bind(run_id.as_str())
+        .execute(self.pool())
+        .await
+        .map_err(|error| self.failed(error))?;
+        self.wake().await
+    }
+
+    async fn wake(&self) -> Result<()> {
+        let woken = sqlx::query("SELECT pg_notify($1, '')").bind(CHANNEL).execute(self.pool()).await;
+        woken.map(drop).map_err(|error| self.failed(error))
+    }
+
+    /// What tells this node that there is something to do.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub async fn alarm(&self) -> Result<Alarm> {
+        let listen = async {
+            let mut listener = PgListener::connect_with(self.pool()).await?;
+            listener.listen(CHANNEL).await?;
+            Ok::<_, sqlx::Error>(listener)
+        };
+        listen.await.map(Alarm).map_err(|error| self.failed(error))
+    }
+}
+
+/// Tells that there is something to do.
+pub struct Alarm(PgListener);
+
+impl Alarm {
+    /// Waits for the next time, or until the connection had to be made anew.
+    ///
+    /// # Errors
+    /// `journal_unavailable` where it could not be made anew.
+    pub async fn rings(&mut self) -> Result<()> {
+        self.0.try_recv().await.map(drop).map_err(|error| unavailable("the database", &error.to_string()))
+    }
+}

@@ -1,0 +1,180 @@
+//! The queries both databases answer, and what is folded from their rows.
+
+use indexmap::IndexMap;
+use jiff::Timestamp;
+use sqlx::{Database, Encode, QueryBuilder, Type};
+
+use super::{Precluded, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary};
+use crate::base::RunId;
+
+/// What a [`Record`] is decoded from, in this order; conditions follow.
+pub(super) const COLUMNS: &str =
+    "SELECT sequence, version, body, previous_hash, hash FROM records WHERE TRUE";
+
+/// The events a [`RunSummary`] is folded from, besides the number of calls.
+const SUMMARY_EVENTS: &str = "('run_started', 'plan_proposed', 'plan_accepted', 'run_resumed', 'run_paused', 'run_sleeping', \
+     'run_finished', 'run_failed', 'run_cancelled')";
+/// The events that decide how a run stands: the last of them.
+const STATUS_EVENTS: &str = "('run_started', 'run_resumed', 'run_paused', 'run_sleeping', 'run_finished', 'run_failed', 'run_cancelled')";
+
+/// Runs folded at once, to bound a statement's parameters.
+pub(super) const RUNS_AT_ONCE: usize = 500;
+
+/// A time as the column `at` has it: always nanoseconds, so that text order is time order.
+pub(super) fn stored_time(at: Timestamp) -> String {
+    format!("{at:.9}")
+}
+
+/// The records that fit.
+pub(super) fn select_records<DB: Database>(filter: &RecordFilter) -> QueryBuilder<DB>
+where
+    String: for<'t> Encode<'t, DB> + Type<DB>,
+    i64: for<'t> Encode<'t, DB> + Type<DB>,
+    bool: for<'t> Encode<'t, DB> + Type<DB>,
+{
+    let mut query = QueryBuilder::new(COLUMNS);
+    if let Some(run_id) = &filter.run_id {
+        query.push(" AND run_id = ").push_bind(run_id.as_str().to_owned());
+    }
+    if let Some(tool) = &filter.tool {
+        query.push(" AND tool = ").push_bind(tool.clone());
+    }
+    if !filter.events.is_empty() {
+        query.push(" AND event IN (");
+        let mut separated = query.separated(", ");
+        for event in &filter.events {
+            separated.push_bind(event.clone());
+        }
+        query.push(")");
+    }
+    if let Some(ok) = filter.ok {
+        query.push(" AND ok = ").push_bind(ok);
+    }
+    if let Some(since) = filter.since {
+        query.push(" AND at >= ").push_bind(stored_time(since));
+    }
+    if let Some(until) = filter.until {
+        query.push(" AND at < ").push_bind(stored_time(until));
+    }
+    if let Some(after) = filter.after_sequence {
+        query.push(" AND sequence > ").push_bind(i64::try_from(after).unwrap_or(i64::MAX));
+    }
+    query.push(" ORDER BY sequence");
+    if filter.newest_first {
+        query.push(" DESC");
+    }
+    if let Some(limit) = filter.limit {
+        query.push(" LIMIT ").push_bind(i64::from(limit));
+    }
+    query
+}
+
+/// The first record that makes it too late.
+pub(super) fn select_precluding<DB: Database>(unless: &Precluded) -> QueryBuilder<DB>
+where
+    String: for<'t> Encode<'t, DB> + Type<DB>,
+    i64: for<'t> Encode<'t, DB> + Type<DB>,
+{
+    let mut query = QueryBuilder::new(COLUMNS);
+    query.push(" AND run_id = ").push_bind(unless.run_id.as_str().to_owned());
+    query.push(" AND sequence > ").push_bind(i64::try_from(unless.after_sequence).unwrap_or(i64::MAX));
+    query.push(" AND (call_id IS NULL OR call_id = ").push_bind(unless.call_id.as_str().to_owned());
+    query.push(") AND event IN (");
+    let mut names = query.separated(", ");
+    for name in unless.by_events {
+        names.push_bind((*name).to_owned());
+    }
+    query.push(") ORDER BY sequence LIMIT 1");
+    query
+}
+
+/// The ids of the runs that fit, newest first.
+pub(super) fn select_runs<DB: Database>(filter: &RunFilter) -> QueryBuilder<DB>
+where
+    String: for<'t> Encode<'t, DB> + Type<DB>,
+    i64: for<'t> Encode<'t, DB> + Type<DB>,
+{
+    let mut query = QueryBuilder::new("SELECT run_id FROM records AS start WHERE event = 'run_started'");
+    if let Some(before) = &filter.before {
+        query
+            .push(" AND sequence < (SELECT min(sequence) FROM records WHERE event = 'run_started' AND run_id = ")
+            .push_bind(before.as_str().to_owned())
+            .push(")");
+    }
+    if let Some(status) = filter.status {
+        let last = match status {
+            RunStatus::Running => "IN ('run_started', 'run_resumed')",
+            RunStatus::Sleeping => "= 'run_sleeping'",
+            RunStatus::Paused => "= 'run_paused'",
+            RunStatus::Succeeded => "= 'run_finished'",
+            RunStatus::Failed => "= 'run_failed'",
+            RunStatus::Cancelled => "= 'run_cancelled'",
+        };
+        query
+            .push(" AND (SELECT event FROM records AS state WHERE state.run_id = start.run_id AND state.event IN ")
+            .push(STATUS_EVENTS)
+            .push(" ORDER BY sequence DESC LIMIT 1) ")
+            .push(last);
+    }
+    query.push(" ORDER BY sequence DESC");
+    if let Some(limit) = filter.limit {
+        query.push(" LIMIT ").push_bind(i64::from(limit));
+    }
+    query
+}
+
+/// The records that summaries of the runs `ids` are folded from.
+pub(super) fn select_for_summaries<DB: Database>(ids: &[String]) -> QueryBuilder<DB>
+where
+    String: for<'t> Encode<'t, DB> + Type<DB>,
+{
+    let mut query = QueryBuilder::new(COLUMNS);
+    query.push(" AND event IN ").push(SUMMARY_EVENTS);
+    push_ids(&mut query, ids);
+    query.push(" ORDER BY sequence");
+    query
+}
+
+/// How many calls each of the runs `ids` made.
+pub(super) fn select_call_counts<DB: Database>(ids: &[String]) -> QueryBuilder<DB>
+where
+    String: for<'t> Encode<'t, DB> + Type<DB>,
+{
+    let mut query =
+        QueryBuilder::new("SELECT run_id, count(*) FROM records WHERE event = 'tool_call_started'");
+    push_ids(&mut query, ids);
+    query.push(" GROUP BY run_id");
+    query
+}
+
+fn push_ids<DB: Database>(query: &mut QueryBuilder<DB>, ids: &[String])
+where
+    String: for<'t> Encode<'t, DB> + Type<DB>,
+{
+    query.push(" AND run_id IN (");
+    let mut separated = query.separated(", ");
+    for id in ids {
+        separated.push_bind(id.clone());
+    }
+    query.push(")");
+}
+
+/// The runs `ids`, in that order, from what the two selections above gave; an id without records is left
+/// out.
+pub(super) fn summaries(ids: &[String], records: Vec<Record>, counts: Vec<(String, i64)>) -> Vec<RunSummary> {
+    let mut by_run: IndexMap<RunId, Vec<Record>> = IndexMap::new();
+    for record in records {
+        by_run.entry(record.event.run_id.clone()).or_default().push(record);
+    }
+    let mut summaries: IndexMap<String, RunSummary> = by_run
+        .values()
+        .filter_map(RunState::fold)
+        .map(|run| (run.run_id.to_string(), run.summary()))
+        .collect();
+    for (id, calls) in counts {
+        if let Some(summary) = summaries.get_mut(&id) {
+            summary.tool_calls = calls.unsigned_abs();
+        }
+    }
+    ids.iter().filter_map(|id| summaries.swap_remove(id)).collect()
+}
