@@ -174,6 +174,7 @@ pub(crate) fn fairness() -> bool {
     if !std::env::args().any(|argument| argument == "fairness") {
         return false;
     }
+    luaplan::llm::install_crypto_provider();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for isolation in ["in-process", "process"] {
         let folder = tempfile::tempdir().unwrap();
