@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::ending::Ending;
 use super::in_place::Guard;
 use super::seat::Seat;
 use super::{PhaseEvent, RunOutcome, RunPhase};
@@ -110,12 +111,14 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
     };
     let seat = Seat::new(request.workers, request.vms, options, hurry.clone()).tracing(request.lines);
     let mut drive = Drive {
-        deadline: started + request.limits.wall,
+        ending: Ending {
+            cancel: request.cancel,
+            deadline: started + request.limits.wall,
+            idle: request.idle,
+        },
         wall: request.limits.wall,
-        idle: request.idle,
         interrupt: seat.interrupt().clone(),
         hurry,
-        cancel: request.cancel,
         cancel_calls: request.cancel_calls,
         handler,
         log,
@@ -125,9 +128,9 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         phase: RunPhase::Running,
     };
     // Held to the end of the run.
-    let _guard = seat.steps_in_place().then(|| {
-        Guard::new(drive.interrupt.clone(), drive.hurry.clone(), drive.cancel.clone(), drive.deadline)
-    });
+    let _guard = seat
+        .steps_in_place()
+        .then(|| Guard::new(drive.interrupt.clone(), drive.hurry.clone(), drive.ending.clone()));
     let start = WorkerStart {
         source: request.plan.source().to_owned(),
         name: request.plan.name().to_owned(),
@@ -149,12 +152,10 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
 }
 
 struct Drive<'a> {
-    deadline: Instant,
+    ending: Ending,
     wall: Duration,
-    idle: Arc<IdleTime>,
     interrupt: Interrupt,
     hurry: CancellationToken,
-    cancel: CancellationToken,
     cancel_calls: CancellationToken,
     handler: &'a dyn CallHandler,
     log: &'a RunLog,
@@ -209,8 +210,7 @@ impl Drive<'_> {
         let reason = tokio::select! {
             biased;
             done = &mut work => return done,
-            () = self.cancel.cancelled() => InterruptReason::Cancelled,
-            () = self.overdue() => InterruptReason::WallTime,
+            reason = self.ending.reached() => reason,
         };
         self.interrupt.trigger(reason);
         self.hurry.cancel();
@@ -228,8 +228,7 @@ impl Drive<'_> {
         let reason = tokio::select! {
             biased;
             answered = &mut answers => return answered,
-            () = self.cancel.cancelled() => InterruptReason::Cancelled,
-            () = self.overdue() => InterruptReason::WallTime,
+            reason = self.ending.reached() => reason,
         };
         // The handler gets a moment to record that its calls were cut.
         cancel_calls.cancel();
@@ -240,8 +239,7 @@ impl Drive<'_> {
     async fn wait(&mut self, wait: Duration) -> Result<()> {
         let reason = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => InterruptReason::Cancelled,
-            () = self.overdue() => InterruptReason::WallTime,
+            reason = self.ending.reached() => reason,
             () = tokio::time::sleep(wait) => {
                 self.phase = self.phase.after(PhaseEvent::WaitOver)?;
                 return Ok(());
@@ -267,23 +265,11 @@ impl Drive<'_> {
         }
     }
 
-    /// Comes back when the wall time is used up. A call may begin to sleep meanwhile, which moves the end.
-    async fn overdue(&self) {
-        loop {
-            let end = self.deadline + self.idle.total();
-            tokio::time::sleep_until(end).await;
-            if self.deadline + self.idle.total() <= end {
-                return;
-            }
-        }
-    }
-
     fn interrupted(&self, reason: InterruptReason) -> Error {
         match reason {
             InterruptReason::Cancelled => Error::new(ErrorCode::Cancelled, "the run was cancelled"),
             InterruptReason::WallTime => {
-                let over = Instant::now().saturating_duration_since(self.deadline + self.idle.total());
-                LimitName::Wall.exceeded(millis(self.wall), millis(self.wall + over))
+                LimitName::Wall.exceeded(millis(self.wall), millis(self.wall + self.ending.over()))
             }
         }
     }

@@ -13,8 +13,9 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::ending::Ending;
 use crate::base::{CallOutcome, Error, ErrorCode, Result, Value};
-use crate::sandbox::{Interrupt, InterruptReason, Step};
+use crate::sandbox::{Interrupt, Step};
 
 /// A run that once took longer for a step takes all others on a thread of their own.
 const SHORT_STEP: Duration = Duration::from_millis(2);
@@ -108,24 +109,14 @@ fn is_light<'v>(values: impl IntoIterator<Item = &'v Value>) -> bool {
     values.into_iter().try_for_each(|value| weigh(value, &mut left)).is_some()
 }
 
-/// Interrupts a VM at its deadline, or when somebody ends the run, from a task of its own.
+/// Interrupts a VM when its run must come to its end, from a task of its own.
 pub(super) struct Guard(AbortHandle);
 
 impl Guard {
     /// `hurry` is cancelled after the interrupt was triggered.
-    pub(super) fn new(
-        interrupt: Interrupt,
-        hurry: CancellationToken,
-        cancel: CancellationToken,
-        deadline: tokio::time::Instant,
-    ) -> Self {
+    pub(super) fn new(interrupt: Interrupt, hurry: CancellationToken, ending: Ending) -> Self {
         let watch = async move {
-            let reason = tokio::select! {
-                biased;
-                () = cancel.cancelled() => InterruptReason::Cancelled,
-                () = tokio::time::sleep_until(deadline) => InterruptReason::WallTime,
-            };
-            interrupt.trigger(reason);
+            interrupt.trigger(ending.reached().await);
             hurry.cancel();
         };
         Self(tokio::spawn(watch).abort_handle())

@@ -7,6 +7,7 @@
 //! (the planner), where results are shown (the edges).
 
 mod drive;
+mod ending;
 mod in_place;
 mod isolation;
 mod outcome;

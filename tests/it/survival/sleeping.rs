@@ -95,6 +95,16 @@ async fn sleeps_below_and_above_the_threshold_come_to_the_same_and_replay_withou
 
 #[tokio::test]
 async fn what_is_slept_is_no_wall_time() {
+    sleeps_beyond_its_wall_time().await;
+}
+
+/// On several threads steps are taken in place, and another task keeps the time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_slept_is_no_wall_time_where_steps_are_taken_in_place() {
+    sleeps_beyond_its_wall_time().await;
+}
+
+async fn sleeps_beyond_its_wall_time() {
     let bench = Bench::new().await;
     let mut limits = bench.limits();
     limits.wall = Duration::from_millis(700);

@@ -1,0 +1,52 @@
+//! When a run must come to its end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::bus::IdleTime;
+use crate::sandbox::InterruptReason;
+
+/// Somebody ends the run, or its wall time is used up. Whoever watches a run asks this.
+#[derive(Clone)]
+pub(super) struct Ending {
+    /// Cancelled when somebody ends the run.
+    pub(super) cancel: CancellationToken,
+    /// When its wall time is used up, if it never sleeps.
+    pub(super) deadline: Instant,
+    /// Its sleeps, which are no wall time.
+    pub(super) idle: Arc<IdleTime>,
+}
+
+impl Ending {
+    /// Comes back when the run must come to its end, with the reason.
+    pub(super) async fn reached(&self) -> InterruptReason {
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => InterruptReason::Cancelled,
+            () = self.overdue() => InterruptReason::WallTime,
+        }
+    }
+
+    /// By how much the wall time is over.
+    pub(super) fn over(&self) -> Duration {
+        Instant::now().saturating_duration_since(self.end())
+    }
+
+    /// Comes back when the wall time is used up. A call may begin to sleep meanwhile, which moves the end.
+    async fn overdue(&self) {
+        loop {
+            let end = self.end();
+            tokio::time::sleep_until(end).await;
+            if self.end() <= end {
+                return;
+            }
+        }
+    }
+
+    fn end(&self) -> Instant {
+        self.deadline + self.idle.total()
+    }
+}
