@@ -95,8 +95,9 @@ impl App {
         };
         let servers = McpServers::new(&config).map_err(placed)?;
         let registry = wiring::registry(&config, environment, llm.as_ref(), &servers).map_err(placed)?;
+        let catalog = Arc::new(registry.catalog());
         if let Some(rules) = &config.policy {
-            PolicyReport::of(rules, &registry.catalog())?;
+            PolicyReport::of(rules, &catalog)?;
         }
         let journal = Arc::new(Journal::open(&config.journal_path(), config.journal.as_ref()).await?);
         let pen: Arc<dyn JournalWrite> = match &parts.journal_layer {
@@ -104,10 +105,10 @@ impl App {
             None => journal.clone(),
         };
         Ok(Self {
-            usable: Arc::new(wiring::usable_tools(&config, &registry.catalog(), llm.is_some())),
-            workers: wiring::workers(&config, parts.isolation, parts.worker_program, &registry.catalog()),
-            vms: wiring::vms(&config, parts.isolation, &registry.catalog()),
-            catalog: Arc::new(registry.catalog()),
+            usable: Arc::new(wiring::usable_tools(&config, &catalog, llm.is_some())),
+            workers: wiring::workers(&config, parts.isolation, parts.worker_program, &catalog),
+            vms: wiring::vms(&config, parts.isolation, &catalog),
+            catalog,
             registry: Arc::new(registry),
             servers,
             limiter: Arc::new(Limiter::new(config.rates.clone())),

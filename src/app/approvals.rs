@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::App;
 use super::agents::family_of;
-use super::resume::{circumstances_of, recorded_source};
+use super::from_records::{circumstances_of, recorded_source};
 use super::run_report::no_such_run;
 use crate::base::{Error, ErrorCode, Result, RunId, Value};
 use crate::bus::Tier;

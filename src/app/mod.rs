@@ -17,6 +17,7 @@ mod doctor;
 mod driving;
 mod event_hub;
 mod explain;
+mod from_records;
 mod manifest_tools;
 mod mcp_servers;
 mod openapi;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use super::resume::recorded_source;
+use super::from_records::recorded_source;
 use super::runs::Run;
 use crate::base::{CallId, LimitName, Result, Value};
 use crate::bus::CallHandler;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::App;
-use super::resume::circumstances_of;
+use super::from_records::circumstances_of;
 use crate::base::{Error, ErrorCode, Result, RunId, Value, nearest};
 use crate::bus::{Circumstances, Fit, Policy, PolicyRules, Rule, Tier, Verdict};
 use crate::catalog::Catalog;
@@ -49,7 +49,6 @@ impl PolicyReport {
     pub fn of(rules: &PolicyRules, catalog: &Catalog) -> Result<Self> {
         let mut warnings = Vec::new();
         for rule in &rules.rules {
-            let named = |name: &str| rule.tools.iter().any(|glob| glob.fit(name) == Fit::Yes);
             for glob in &rule.tools {
                 if !catalog.names().any(|name| glob.fit(name) == Fit::Yes) {
                     warnings.push(format!("rule `{}`: no tool is named `{glob}`", rule.name));
@@ -57,8 +56,7 @@ impl PolicyReport {
             }
             for condition in &rule.conditions {
                 let parameter = &condition.path[0];
-                let mut meant =
-                    catalog.iter().filter(|spec| rule.tools.is_empty() || named(&spec.name)).peekable();
+                let mut meant = catalog.iter().filter(|spec| rule.is_about(&spec.name)).peekable();
                 let nowhere = meant.peek().is_some()
                     && meant.all(|spec| spec.parameter(parameter).is_none() && !spec.takes_unknown_names());
                 if nowhere {
@@ -71,9 +69,7 @@ impl PolicyReport {
 }
 
 fn no_such_parameter(rule: &Rule, parameter: &str, catalog: &Catalog) -> Error {
-    let about =
-        |name: &str| rule.tools.is_empty() || rule.tools.iter().any(|glob| glob.fit(name) == Fit::Yes);
-    let meant = catalog.iter().filter(|spec| about(&spec.name));
+    let meant = catalog.iter().filter(|spec| rule.is_about(&spec.name));
     let known: BTreeSet<&str> = meant.flat_map(|spec| spec.parameters().map(|(name, _)| name)).collect();
     let message =
         format!("policy file: rule `{}`: no tool it is about has the parameter `{parameter}`", rule.name);

@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::App;
+use super::from_records::{limits_of, recorded_source};
 use super::replay_policy::{PolicyDifference, UnderPolicy, is_denied};
-use super::resume::{limits_of, recorded_source};
 use super::run_end::{ended_by_policy, failed};
 use crate::base::{CallOutcome, ContentHash, Error, ErrorCode, Limits, Result, RunId, ToolFailure, Value};
 use crate::bus::{CallHandler, Policy, RunBudget};

@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::App;
+use super::from_records::circumstances_of;
 use super::replay::{ReplayReport, ReplayRequest};
-use super::resume::circumstances_of;
 use crate::base::{CallOutcome, ErrorCode, Result};
 use crate::bus::{CallHandler, Policy, PolicyRules, Tier};
 use crate::catalog::{CallRequest, Catalog};

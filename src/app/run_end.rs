@@ -48,10 +48,8 @@ impl App {
                 return outcome;
             }
             let request = ResumeRequest {
-                run_id: outcome.run_id.clone(),
-                resolutions: Vec::new(),
                 listeners: listeners.to_vec(),
-                cancel: cancel.clone(),
+                ..ResumeRequest::new(outcome.run_id.clone(), cancel.clone())
             };
             outcome = match self.take_up_own(request).await {
                 Ok(taken_up) => self.go_on_once(taken_up, agent).await,
@@ -87,10 +85,8 @@ impl App {
                 return outcome;
             }
             let request = ResumeRequest {
-                run_id: outcome.run_id.clone(),
-                resolutions: Vec::new(),
                 listeners: listeners.to_vec(),
-                cancel: cancel.clone(),
+                ..ResumeRequest::new(outcome.run_id.clone(), cancel.clone())
             };
             outcome = match self.resume_to_rest(request).await {
                 Ok(outcome) => outcome,

@@ -114,8 +114,7 @@ impl ActiveRuns {
         if is_cancelled {
             cancel.cancel();
         }
-        let request =
-            ResumeRequest { run_id: run_id.clone(), resolutions: Vec::new(), listeners: Vec::new(), cancel };
+        let request = ResumeRequest::new(run_id.clone(), cancel);
         match self.resume(request).await {
             Ok(_) => tracing::info!(%run_id, "took up a run that nobody was at"),
             // Another node was first, or this one is full or stopping.

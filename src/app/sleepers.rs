@@ -93,12 +93,7 @@ impl ActiveRuns {
 
     async fn wake(self: &Arc<Self>, run_id: RunId) {
         loop {
-            let request = ResumeRequest {
-                run_id: run_id.clone(),
-                resolutions: Vec::new(),
-                listeners: Vec::new(),
-                cancel: CancellationToken::new(),
-            };
+            let request = ResumeRequest::new(run_id.clone(), CancellationToken::new());
             match self.resume(request).await.map(drop).map_err(|error| (error.code(), error)) {
                 Ok(()) => return,
                 Err((ErrorCode::TooManyRequests, _)) => self.until_one_ends().await,

@@ -100,10 +100,8 @@ pub(super) async fn ask_and_go_on(
             return Ok(outcome);
         }
         let request = ResumeRequest {
-            run_id: outcome.run_id.clone(),
-            resolutions: Vec::new(),
             listeners: listeners.to_vec(),
-            cancel: cancel.clone(),
+            ..ResumeRequest::new(outcome.run_id.clone(), cancel.clone())
         };
         outcome = app.resume_to_rest(request).await?;
         outcome = sleep_and_go_on(output, app, outcome, listeners, cancel).await?;

@@ -28,12 +28,8 @@ pub(super) async fn sleep_and_go_on(
             () = cancel.cancelled() => return Ok(outcome),
             () = app.sleep_until(wake_at) => {}
         }
-        let request = ResumeRequest {
-            run_id,
-            resolutions: Vec::new(),
-            listeners: listeners.to_vec(),
-            cancel: cancel.clone(),
-        };
+        let request =
+            ResumeRequest { listeners: listeners.to_vec(), ..ResumeRequest::new(run_id, cancel.clone()) };
         outcome = app.resume_to_rest(request).await?;
     }
     Ok(outcome)

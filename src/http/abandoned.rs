@@ -49,12 +49,7 @@ async fn to_its_end(runs: &Arc<ActiveRuns>, run_id: RunId) {
 /// Waits for a place where as many runs as may be are under way.
 async fn take_up(runs: &Arc<ActiveRuns>, run_id: &RunId) -> Result<ActiveRun> {
     loop {
-        let request = ResumeRequest {
-            run_id: run_id.clone(),
-            resolutions: Vec::new(),
-            listeners: Vec::new(),
-            cancel: CancellationToken::new(),
-        };
+        let request = ResumeRequest::new(run_id.clone(), CancellationToken::new());
         match runs.resume(request).await {
             Err(error) if error.code() == ErrorCode::TooManyRequests => runs.until_one_ends().await,
             done => return done,

@@ -61,12 +61,7 @@ pub(super) async fn decide(
 
 /// Goes on with the run; `false` where somebody else does, or it has not paused yet and goes on by itself.
 async fn resume(state: &Arc<ApiState>, run_id: RunId) -> Result<bool> {
-    let request = ResumeRequest {
-        run_id,
-        resolutions: Vec::new(),
-        listeners: Vec::new(),
-        cancel: CancellationToken::new(),
-    };
+    let request = ResumeRequest::new(run_id, CancellationToken::new());
     let run_id = request.run_id.clone();
     match state.runs.resume(request).await {
         Ok(_) => Ok(true),

@@ -32,12 +32,8 @@ pub(super) async fn resume(
 ) -> Result<Response, Problem> {
     let wait = wait_of(&query)?;
     let resolutions = body.resolve.into_iter().map(resolution).collect::<Result<_>>()?;
-    let request = ResumeRequest {
-        run_id: run_id.clone(),
-        resolutions,
-        listeners: Vec::new(),
-        cancel: CancellationToken::new(),
-    };
+    let request =
+        ResumeRequest { resolutions, ..ResumeRequest::new(run_id.clone(), CancellationToken::new()) };
     let run = state.runs.resume(request).await?;
     Ok(match wait {
         Some(wait) => wait_for(&state, run_id, Some(run), wait).await,

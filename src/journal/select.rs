@@ -2,10 +2,10 @@
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
-use sqlx::{Database, Encode, QueryBuilder, Type};
+use sqlx::{ColumnIndex, Database, Decode, Encode, QueryBuilder, Row, Type};
 
-use super::{Precluded, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary};
-use crate::base::RunId;
+use super::{ContextVersion, Precluded, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary};
+use crate::base::{Error, Result, RunId};
 
 /// What a [`Record`] is decoded from, in this order; conditions follow.
 pub(super) const COLUMNS: &str =
@@ -177,4 +177,32 @@ pub(super) fn summaries(ids: &[String], records: Vec<Record>, counts: Vec<(Strin
         }
     }
     ids.iter().filter_map(|id| summaries.swap_remove(id)).collect()
+}
+
+/// A saved context from its row: name, version, hash, size, time and run, in this order. `failed` tells of a
+/// row that cannot be read at all, `corrupt` what is wrong with the context of that name.
+pub(super) fn context_version<R: Row>(
+    row: &R,
+    failed: impl Fn(sqlx::Error) -> Error,
+    corrupt: impl Fn(&str, &str) -> Error,
+) -> Result<ContextVersion>
+where
+    usize: ColumnIndex<R>,
+    for<'r> String: Decode<'r, R::Database> + Type<R::Database>,
+    for<'r> Option<String>: Decode<'r, R::Database> + Type<R::Database>,
+    for<'r> i64: Decode<'r, R::Database> + Type<R::Database>,
+{
+    let name: String = row.try_get(0).map_err(failed)?;
+    let unreadable = |error: sqlx::Error| corrupt(&name, &error.to_string());
+    let hash: String = row.try_get(2).map_err(unreadable)?;
+    let at: String = row.try_get(4).map_err(unreadable)?;
+    let run_id: Option<String> = row.try_get(5).map_err(unreadable)?;
+    Ok(ContextVersion {
+        version: row.try_get::<i64, _>(1).map_err(unreadable)?.unsigned_abs(),
+        hash: serde_json::from_value(hash.into()).map_err(|error| corrupt(&name, &error.to_string()))?,
+        size_bytes: row.try_get::<i64, _>(3).map_err(unreadable)?.unsigned_abs(),
+        at: at.parse().map_err(|error: jiff::Error| corrupt(&name, &error.to_string()))?,
+        run_id: run_id.map(|id| id.parse()).transpose()?,
+        name,
+    })
 }

@@ -82,10 +82,8 @@ impl McpServer {
             tokio::time::sleep(PLACE_PAUSE).await;
         }
         let request = ResumeRequest {
-            run_id: run_id.clone(),
-            resolutions: Vec::new(),
             listeners: progress.iter().map(|progress| progress.listener()).collect(),
-            cancel: CancellationToken::new(),
+            ..ResumeRequest::new(run_id.clone(), CancellationToken::new())
         };
         match self.runs().resume(request).await {
             Err(error) if error.code() == ErrorCode::RunActive => self.runs().active(run_id).ok_or(error),

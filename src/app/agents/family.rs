@@ -81,8 +81,7 @@ impl App {
         agent: AgentRun,
         cancel: CancellationToken,
     ) -> Result<RunOutcome> {
-        let request =
-            ResumeRequest { run_id, resolutions: Vec::new(), listeners: Vec::new(), cancel: cancel.clone() };
+        let request = ResumeRequest::new(run_id, cancel.clone());
         let taken_up = self.take_up_own(request).await?;
         let outcome = self.go_on_once(taken_up, Some(&agent)).await;
         Ok(self.go_on_where_decided(outcome, &[], &cancel, Some(&agent)).await)

@@ -148,6 +148,12 @@ impl Rule {
         }
     }
 
+    /// Whether it is about the tool of that name, whatever else it asks.
+    #[must_use]
+    pub fn is_about(&self, tool: &str) -> bool {
+        self.tools.is_empty() || self.tools.iter().any(|glob| glob.fit(tool) == Fit::Yes)
+    }
+
     /// The rule as records name it.
     #[must_use]
     pub fn reference(&self) -> RuleReference {

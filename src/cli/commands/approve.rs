@@ -91,12 +91,8 @@ fn left_alone(
 async fn go_on(session: &Session<'_>, app: &App, run_id: RunId, events: bool) -> Result<u8> {
     let printer = EventPrinter::new(session.output, events);
     let (listeners, cancel) = (vec![printer.listener()], cancelled_by_signals());
-    let request = ResumeRequest {
-        run_id: run_id.clone(),
-        resolutions: Vec::new(),
-        listeners: listeners.clone(),
-        cancel: cancel.clone(),
-    };
+    let request =
+        ResumeRequest { listeners: listeners.clone(), ..ResumeRequest::new(run_id.clone(), cancel.clone()) };
     let outcome = match app.resume_to_rest(request).await {
         Ok(outcome) => outcome,
         Err(error) if error.code() == ErrorCode::RunActive => {

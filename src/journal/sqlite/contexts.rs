@@ -10,7 +10,7 @@ use sqlx::{Connection as _, Row as _};
 use super::errors::{journal_error, unwritable};
 use crate::base::{ContentHash, Error, ErrorCode, Result, RunId, Value};
 use crate::journal::contexts::conflict;
-use crate::journal::select::stored_time;
+use crate::journal::select::{context_version, stored_time};
 use crate::journal::{ContextStore, ContextVersion, NewContext, SavedContext, check_context_name};
 
 const COLUMNS: &str = "name, version, hash, length(CAST(body AS BLOB)), created_at, run_id";
@@ -40,20 +40,7 @@ impl SqliteContexts {
     }
 
     fn info(&self, row: &SqliteRow) -> Result<ContextVersion> {
-        let name: String = row.try_get(0).map_err(|error| self.failed(error))?;
-        let unreadable = |error: sqlx::Error| self.corrupt(&name, &error.to_string());
-        let hash: String = row.try_get(2).map_err(unreadable)?;
-        let at: String = row.try_get(4).map_err(unreadable)?;
-        let run_id: Option<String> = row.try_get(5).map_err(unreadable)?;
-        Ok(ContextVersion {
-            version: row.try_get::<i64, _>(1).map_err(unreadable)?.unsigned_abs(),
-            hash: serde_json::from_value(hash.into())
-                .map_err(|error| self.corrupt(&name, &error.to_string()))?,
-            size_bytes: row.try_get::<i64, _>(3).map_err(unreadable)?.unsigned_abs(),
-            at: at.parse().map_err(|error: jiff::Error| self.corrupt(&name, &error.to_string()))?,
-            run_id: run_id.map(|id| id.parse()).transpose()?,
-            name,
-        })
+        context_version(row, |error| self.failed(error), |name, reason| self.corrupt(name, reason))
     }
 }
 

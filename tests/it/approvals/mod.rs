@@ -106,12 +106,7 @@ impl Governed {
 }
 
 pub(crate) fn resume_request(run_id: &RunId) -> ResumeRequest {
-    ResumeRequest {
-        run_id: run_id.clone(),
-        resolutions: Vec::new(),
-        listeners: Vec::new(),
-        cancel: CancellationToken::new(),
-    }
+    ResumeRequest::new(run_id.clone(), CancellationToken::new())
 }
 
 pub(crate) fn assert_asks(outcome: &RunOutcome) {

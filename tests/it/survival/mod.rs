@@ -86,12 +86,7 @@ pub(crate) async fn resume(app: &App, run_id: &RunId) -> Result<RunOutcome> {
 }
 
 pub(crate) fn resume_request(run_id: &RunId) -> ResumeRequest {
-    ResumeRequest {
-        run_id: run_id.clone(),
-        resolutions: Vec::new(),
-        listeners: Vec::new(),
-        cancel: CancellationToken::new(),
-    }
+    ResumeRequest::new(run_id.clone(), CancellationToken::new())
 }
 
 /// The subjects of the mails that came after the first `known`, sorted.

@@ -1,0 +1,64 @@
+//! What a run began with, read from its records.
+
+use tokio_util::sync::CancellationToken;
+
+use super::planning::PlanWishes;
+use super::runs::{RunRequest, Work};
+use crate::base::{ContentHash, Error, ErrorCode, Limits, Result, Value};
+use crate::bus::Circumstances;
+use crate::journal::RunState;
+
+/// The request the run began with, from its records.
+pub(super) fn run_request(state: &RunState) -> Result<RunRequest> {
+    let plan_name = || state.plan_name.clone().unwrap_or_else(|| "plan".to_owned());
+    let work = match (&state.task, &state.source) {
+        (Some(task), _) => Work::Task(task.clone()),
+        (None, Some(source)) => Work::Plan { name: plan_name(), source: source.clone() },
+        (None, None) => {
+            let message =
+                format!("run {} was broken off before its plan was on record; it did nothing", state.run_id);
+            return Err(Error::new(ErrorCode::RunNotResumable, message).with_help("start it again"));
+        }
+    };
+    Ok(RunRequest {
+        run_id: state.run_id.clone(),
+        work,
+        context: Some(Value::from_exact_json(state.context.clone())?),
+        context_name: state.context_name.clone(),
+        limits: limits_of(state)?,
+        circumstances: circumstances_of(state)?,
+        handler: None,
+        listeners: Vec::new(),
+        planning: PlanWishes::default(),
+        cancel: CancellationToken::new(),
+    })
+}
+
+pub(super) fn limits_of(state: &RunState) -> Result<Limits> {
+    Limits::from_json(&state.limits).map_err(|error| {
+        Error::new(
+            ErrorCode::RunNotResumable,
+            format!("the recorded limits cannot be read: {}", error.message()),
+        )
+    })
+}
+
+/// Whose run it is; what older records do not say is as it was then.
+pub(super) fn circumstances_of(state: &RunState) -> Result<Circumstances> {
+    let default = Circumstances::default();
+    Ok(Circumstances {
+        tenant: state.tenant.clone().unwrap_or(default.tenant),
+        mode: state.mode.as_deref().map_or(Ok(default.mode), str::parse)?,
+    })
+}
+
+/// The source on record, where it is whole.
+pub(super) fn recorded_source(state: &RunState) -> Result<Option<(&str, &ContentHash)>> {
+    let Some(accepted) = &state.accepted else { return Ok(None) };
+    let source = accepted.source.as_deref().unwrap_or_default();
+    if ContentHash::of(source.as_bytes()) != accepted.plan_hash {
+        let message = "the plan on record is not whole: a secret stood in it, or its record is missing";
+        return Err(Error::new(ErrorCode::RunNotResumable, message));
+    }
+    Ok(Some((source, &accepted.plan_hash)))
+}
