@@ -5,7 +5,7 @@ use emmylua_parser::LuaTokenKind as Kind;
 
 use super::braces::BraceWatch;
 use super::report::Lines;
-use super::tokens::{Fault, Token};
+use super::tokens::{Fault, Token, begins_statement};
 
 /// A fault in the pairing, with the place where it showed.
 pub(super) struct PairFault {
@@ -113,14 +113,7 @@ impl Pairing<'_> {
             Kind::TkEnd => self.check_end(token),
             Kind::TkUntil | Kind::TkElse | Kind::TkElseIf => self.check_middle(token),
             Kind::TkRightParen | Kind::TkRightBrace | Kind::TkRightBracket => self.check_bracket(token),
-            Kind::TkLocal
-            | Kind::TkReturn
-            | Kind::TkIf
-            | Kind::TkFor
-            | Kind::TkWhile
-            | Kind::TkRepeat
-            | Kind::TkBreak
-            | Kind::TkGoto => self.check_needs(token),
+            kind if begins_statement(kind) => self.check_needs(token),
             _ => None,
         };
         self.follow(token);

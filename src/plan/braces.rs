@@ -4,7 +4,7 @@
 use emmylua_parser::LuaTokenKind as Kind;
 
 use super::report::{Lines, Span};
-use super::tokens::{Fault, Token};
+use super::tokens::{Fault, Token, begins_statement};
 
 /// Looks out for a `{` where a block begins.
 pub(super) struct BraceWatch {
@@ -52,7 +52,9 @@ impl BraceWatch {
                 matches!(self.before, Some(Kind::TkElse | Kind::TkThen | Kind::TkDo | Kind::TkRepeat));
             let is_body = after_word || self.header == Header::Closed;
             let ends_line = next.is_none_or(|next| lines.line(next.span.0) > lines.line(token.span.0));
-            let is_likely = ends_line || next.is_some_and(|next| begins_statement(next.kind));
+            // No entry of a table begins so.
+            let begins = |next: &Token| begins_statement(next.kind) || next.kind == Kind::TkDo;
+            let is_likely = ends_line || next.is_some_and(begins);
             if is_body || needs.is_some() && is_likely {
                 self.brace = Some(Brace { span: token.span, word: needs.filter(|_| !is_body), depth });
             }
@@ -91,20 +93,4 @@ impl BraceWatch {
             ),
         })
     }
-}
-
-/// Words that begin a statement, and so no entry of a table.
-fn begins_statement(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::TkLocal
-            | Kind::TkReturn
-            | Kind::TkIf
-            | Kind::TkFor
-            | Kind::TkWhile
-            | Kind::TkRepeat
-            | Kind::TkBreak
-            | Kind::TkGoto
-            | Kind::TkDo
-    )
 }

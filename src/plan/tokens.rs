@@ -25,6 +25,21 @@ impl Fault {
     }
 }
 
+/// Whether a word begins a statement, `do` apart, which also goes on with `for` and `while`.
+pub(super) const fn begins_statement(kind: LuaTokenKind) -> bool {
+    matches!(
+        kind,
+        LuaTokenKind::TkLocal
+            | LuaTokenKind::TkReturn
+            | LuaTokenKind::TkIf
+            | LuaTokenKind::TkFor
+            | LuaTokenKind::TkWhile
+            | LuaTokenKind::TkRepeat
+            | LuaTokenKind::TkBreak
+            | LuaTokenKind::TkGoto
+    )
+}
+
 /// The tokens of `source`.
 ///
 /// # Errors

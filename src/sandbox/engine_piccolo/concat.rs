@@ -11,7 +11,7 @@ use piccolo::{
 use super::fault::{self, Raised};
 use super::host::Host;
 use super::numbers::exact;
-use super::values::metamethod;
+use super::values::binary_metamethod;
 use crate::sandbox::native::Charge as _;
 use crate::sandbox::native::number;
 
@@ -52,13 +52,11 @@ fn work<'gc>(
             items.push(joined);
             continue;
         }
-        for operand in [left, right] {
-            let method = metamethod(ctx, operand, "__concat");
-            if !method.is_nil() {
-                items.pop();
-                host.note_line(exec);
-                return Ok(Joined::Meta(method, left, right));
-            }
+        let method = binary_metamethod(ctx, left, right, "__concat");
+        if !method.is_nil() {
+            items.pop();
+            host.note_line(exec);
+            return Ok(Joined::Meta(method, left, right));
         }
         let culprit = if is_text(left) { right } else { left };
         let message = format!("attempt to concatenate a {} value", culprit.type_name());

@@ -10,6 +10,7 @@ use piccolo::{
 use super::fault::{self, Raised};
 use super::host::Host;
 use super::members::set_raw;
+use super::numbers::{coerced, integer};
 use super::values::{Take, call_metamethod, give, metamethod, raw_equal, text};
 use crate::sandbox::native::number;
 
@@ -188,7 +189,20 @@ fn error<'gc>(
     exec: &Execution<'gc, '_>,
     stack: Stack<'gc, '_>,
 ) -> Answer<'gc> {
-    let is_here = matches!(stack.get(1), Value::Nil | Value::Integer(1));
+    let level = match stack.get(1) {
+        Value::Nil => Some(1),
+        value => {
+            let number = coerced(value).ok_or_else(|| {
+                fault::bad_argument(host, ctx, exec, 2, "error", &wanted("number", &stack, 1))
+            })?;
+            integer(number)
+        }
+    };
+    let Some(level) = level else {
+        let message = "number has no integer representation";
+        return Err(fault::bad_argument(host, ctx, exec, 2, "error", message));
+    };
+    let is_here = level == 1;
     match (stack.get(0), host.line_of_caller(exec)) {
         (Value::String(message), Some(line)) if is_here => {
             let mut positioned = format!("{}:{line}: ", host.plan_name()).into_bytes();

@@ -50,7 +50,10 @@ fn next<'gc>(
     mut stack: Stack<'gc, '_>,
 ) -> Answer<'gc> {
     let table = table_argument(host, ctx, exec, &stack, 0, "next")?;
-    match table.next(stack.get(1)) {
+    // No table has such a key, and piccolo would look for the integer.
+    let is_whole = matches!(stack.get(1), Value::Number(float) if float.fract() == 0.0);
+    let next = if is_whole { NextValue::NotFound } else { table.next(stack.get(1)) };
+    match next {
         NextValue::Found { key, value } => {
             stack.clear();
             stack.extend([key, value]);

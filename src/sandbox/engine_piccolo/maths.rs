@@ -1,5 +1,6 @@
 //! The math library: what Lua 5.4 has, without chance.
 
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use piccolo::{Callback, Context, Execution, Stack, Table, Value};
@@ -7,7 +8,8 @@ use piccolo::{Callback, Context, Execution, Stack, Table, Value};
 use super::fault::{self, Raised};
 use super::globals::wanted;
 use super::host::Host;
-use super::numbers::{self, coerced, float, integer};
+use super::numbers::{coerced, float, integer};
+use super::order;
 use super::values::{give, text};
 use crate::sandbox::native::number::Number;
 
@@ -26,24 +28,25 @@ impl<'gc> Call<'gc, '_, '_> {
         fault::bad_argument(self.host, self.ctx, self.exec, place + 1, self.name, message)
     }
 
-    fn number(&self, stack: &Stack<'gc, '_>, place: usize) -> Result<Number, Raised<'gc>> {
+    fn numeral(&self, stack: &Stack<'gc, '_>, place: usize) -> Result<Number, Raised<'gc>> {
         coerced(stack.get(place)).ok_or_else(|| self.bad(place, &wanted("number", stack, place)))
     }
 
+    /// A number as this library takes it: what a text stands for is a float, whatever it says.
+    fn number(&self, stack: &Stack<'gc, '_>, place: usize) -> Result<Number, Raised<'gc>> {
+        match stack.get(place) {
+            Value::Integer(integer) => Ok(Number::Integer(integer)),
+            _ => self.float(stack, place).map(Number::Float),
+        }
+    }
+
     fn float(&self, stack: &Stack<'gc, '_>, place: usize) -> Result<f64, Raised<'gc>> {
-        self.number(stack, place).map(float)
+        self.numeral(stack, place).map(float)
     }
 
     fn integer(&self, stack: &Stack<'gc, '_>, place: usize) -> Result<i64, Raised<'gc>> {
-        let number = self.number(stack, place)?;
+        let number = self.numeral(stack, place)?;
         integer(number).ok_or_else(|| self.bad(place, "number has no integer representation"))
-    }
-}
-
-fn value<'gc>(number: Number) -> Value<'gc> {
-    match number {
-        Number::Integer(integer) => Value::Integer(integer),
-        Number::Float(float) => Value::Number(float),
     }
 }
 
@@ -71,10 +74,10 @@ const FLOATS: [(&str, Function); 9] = floats! {
 
 const FUNCTIONS: [(&str, Function); 12] = [
     ("abs", |call, stack| {
-        Ok(vec![value(match call.number(stack, 0)? {
-            Number::Integer(integer) => Number::Integer(integer.wrapping_abs()),
-            Number::Float(float) => Number::Float(float.abs()),
-        })])
+        Ok(vec![match call.number(stack, 0)? {
+            Number::Integer(integer) => Value::Integer(integer.wrapping_abs()),
+            Number::Float(float) => Value::Number(float.abs()),
+        }])
     }),
     ("atan", |call, stack| {
         let x = if stack.get(1).is_nil() { 1.0 } else { call.float(stack, 1)? };
@@ -113,8 +116,8 @@ const FUNCTIONS: [(&str, Function); 12] = [
             x.ln() / base.ln()
         })])
     }),
-    ("max", |call, stack| extreme(call, stack, std::cmp::Ordering::Greater)),
-    ("min", |call, stack| extreme(call, stack, std::cmp::Ordering::Less)),
+    ("max", |call, stack| extreme(call, stack, Ordering::Greater)),
+    ("min", |call, stack| extreme(call, stack, Ordering::Less)),
     ("modf", |call, stack| {
         let number = match call.number(stack, 0)? {
             Number::Integer(integer) => return Ok(vec![Value::Integer(integer), Value::Number(0.0)]),
@@ -146,15 +149,20 @@ const FUNCTIONS: [(&str, Function); 12] = [
     }),
 ];
 
-fn extreme<'gc>(call: &Call<'gc, '_, '_>, stack: &Stack<'gc, '_>, side: std::cmp::Ordering) -> Given<'gc> {
-    let mut best = call.number(stack, 0)?;
+/// The first of the greatest or least, as it came: a numeral stays text, and is compared as text.
+fn extreme<'gc>(call: &Call<'gc, '_, '_>, stack: &Stack<'gc, '_>, side: Ordering) -> Given<'gc> {
+    call.number(stack, 0)?;
+    let mut best = stack.get(0);
     for place in 1..stack.len() {
-        let other = call.number(stack, place)?;
-        if numbers::compare(other, best) == Some(side) {
+        call.number(stack, place)?;
+        let other = stack.get(place);
+        // Lua asks whether the new one is less, or the best so far is.
+        let (left, right) = if side == Ordering::Less { (other, best) } else { (best, other) };
+        if order::ordered(call.host, call.ctx, call.exec, left, right)? == Some(Ordering::Less) {
             best = other;
         }
     }
-    Ok(vec![value(best)])
+    Ok(vec![best])
 }
 
 /// Sets the global `math`.

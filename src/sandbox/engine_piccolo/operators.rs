@@ -7,7 +7,7 @@ use piccolo::{Callback, Context, Value};
 use super::fault;
 use super::host::Host;
 use super::numbers::{self, Computed, coerced, exact, float, integer};
-use super::values::{Take, call_metamethod, give, metamethod};
+use super::values::{Take, binary_metamethod, call_metamethod, give};
 use crate::sandbox::native::number::Number;
 
 enum Work {
@@ -80,12 +80,10 @@ pub(super) fn helper<'gc>(ctx: Context<'gc>, host: &Rc<Host>, name: &str) -> Opt
             Ok(Number::Float(float)) => return give(stack, Value::Number(float)),
             Err(wrong) => wrong,
         };
-        for operand in [left, right] {
-            let method = metamethod(ctx, operand, operator.event);
-            if !method.is_nil() {
-                host.note_line(&exec);
-                return call_metamethod(ctx, stack, method, &[left, right], Take::First);
-            }
+        let method = binary_metamethod(ctx, left, right, operator.event);
+        if !method.is_nil() {
+            host.note_line(&exec);
+            return call_metamethod(ctx, stack, method, &[left, right], Take::First);
         }
         let message = match wrong {
             Wrong::Message(message) => message.to_owned(),

@@ -1,4 +1,4 @@
-//! `<`, `<=`, `>`, `>=`, with their metamethods, and the counters of numeric loops.
+//! `<`, `<=`, `>`, `>=`, `==`, with their metamethods, and the counters of numeric loops.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -9,7 +9,7 @@ use piccolo::{Callback, CallbackReturn, Context, Execution, Stack, Value};
 use super::fault::{self, Raised};
 use super::host::Host;
 use super::numbers::{self, coerced, exact, float};
-use super::values::{Take, call_metamethod, give, metamethod};
+use super::values::{Take, binary_metamethod, call_metamethod, give, raw_equal};
 use crate::sandbox::native::Charge as _;
 use crate::sandbox::native::number::Number;
 
@@ -29,6 +29,7 @@ pub(super) fn helper<'gc>(ctx: Context<'gc>, host: &Rc<Host>, name: &str) -> Opt
         "ge" => {
             Callback::from_fn(&ctx, move |ctx, exec, stack| compare(&host, ctx, &exec, stack, true, true))
         }
+        "eq" => Callback::from_fn(&ctx, move |ctx, exec, stack| equal(&host, ctx, &exec, stack)),
         "range" => Callback::from_fn(&ctx, move |ctx, exec, stack| range(&host, ctx, &exec, stack)),
         _ => return None,
     };
@@ -52,29 +53,81 @@ fn compare<'gc>(
         Some(Ordering::Equal) => or_equal,
         _ => false,
     };
-    if let (Value::String(left), Value::String(right)) = (left, right) {
-        let bytes = left.as_bytes().len().min(right.as_bytes().len()) as u64;
-        host.charge(bytes / crate::sandbox::meter::BYTES_PER_INSTRUCTION).map_err(fault::dead)?;
-        return give(stack, Value::Boolean(fits(Some(left.as_bytes().cmp(right.as_bytes())))));
-    }
-    if let (Some(left), Some(right)) = (exact(left), exact(right)) {
-        return give(stack, Value::Boolean(fits(numbers::compare(left, right))));
+    if let Some(order) = plain_order(host, left, right)? {
+        return give(stack, Value::Boolean(fits(order)));
     }
     let event = if or_equal { "__le" } else { "__lt" };
-    for operand in [left, right] {
-        let method = metamethod(ctx, operand, event);
+    let method = binary_metamethod(ctx, left, right, event);
+    if !method.is_nil() {
+        host.note_line(exec);
+        return call_metamethod(ctx, stack, method, &[left, right], Take::Truth);
+    }
+    Err(not_comparable(host, ctx, exec, left, right))
+}
+
+fn equal<'gc>(
+    host: &Host,
+    ctx: Context<'gc>,
+    exec: &Execution<'gc, '_>,
+    stack: Stack<'gc, '_>,
+) -> Result<CallbackReturn<'gc>, Raised<'gc>> {
+    let (left, right) = (stack.get(0), stack.get(1));
+    let is_same = raw_equal(left, right);
+    if !is_same && let (Value::Table(_), Value::Table(_)) = (left, right) {
+        let method = binary_metamethod(ctx, left, right, "__eq");
         if !method.is_nil() {
             host.note_line(exec);
             return call_metamethod(ctx, stack, method, &[left, right], Take::Truth);
         }
     }
+    give(stack, Value::Boolean(is_same))
+}
+
+/// The order of two numbers (none where one is not a number) or of two texts; nothing for other values.
+fn plain_order<'gc>(
+    host: &Host,
+    left: Value<'gc>,
+    right: Value<'gc>,
+) -> Result<Option<Option<Ordering>>, Raised<'gc>> {
+    if let (Value::String(left), Value::String(right)) = (left, right) {
+        let bytes = left.as_bytes().len().min(right.as_bytes().len()) as u64;
+        host.charge(bytes / crate::sandbox::meter::BYTES_PER_INSTRUCTION).map_err(fault::dead)?;
+        return Ok(Some(Some(left.as_bytes().cmp(right.as_bytes()))));
+    }
+    Ok(match (exact(left), exact(right)) {
+        (Some(left), Some(right)) => Some(numbers::compare(left, right)),
+        _ => None,
+    })
+}
+
+/// The order of two numbers or two texts.
+///
+/// # Errors
+/// Lua's, where they are something else or a text and a number.
+pub(super) fn ordered<'gc>(
+    host: &Host,
+    ctx: Context<'gc>,
+    exec: &Execution<'gc, '_>,
+    left: Value<'gc>,
+    right: Value<'gc>,
+) -> Result<Option<Ordering>, Raised<'gc>> {
+    plain_order(host, left, right)?.ok_or_else(|| not_comparable(host, ctx, exec, left, right))
+}
+
+fn not_comparable<'gc>(
+    host: &Host,
+    ctx: Context<'gc>,
+    exec: &Execution<'gc, '_>,
+    left: Value<'gc>,
+    right: Value<'gc>,
+) -> Raised<'gc> {
     let (left, right) = (left.type_name(), right.type_name());
     let message = if left == right {
         format!("attempt to compare two {left} values")
     } else {
         format!("attempt to compare {left} with {right}")
     };
-    Err(fault::raise_text(host, ctx, exec, &message))
+    fault::raise_text(host, ctx, exec, &message)
 }
 
 /// `range(from, to [, step])`: what walks a numeric loop.

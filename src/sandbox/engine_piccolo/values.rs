@@ -42,6 +42,17 @@ pub(super) fn metamethod<'gc>(ctx: Context<'gc>, value: Value<'gc>, event: &'sta
     }
 }
 
+/// What `event` is to the left of two operands, or else to the right.
+pub(super) fn binary_metamethod<'gc>(
+    ctx: Context<'gc>,
+    left: Value<'gc>,
+    right: Value<'gc>,
+    event: &'static str,
+) -> Value<'gc> {
+    let method = metamethod(ctx, left, event);
+    if method.is_nil() { metamethod(ctx, right, event) } else { method }
+}
+
 /// The same value: neither conversion nor `__eq`.
 pub(super) fn raw_equal<'gc>(left: Value<'gc>, right: Value<'gc>) -> bool {
     match (left, right) {

@@ -11,6 +11,12 @@ use super::tools;
 /// Instructions after which a program counts as endless.
 const INSTRUCTIONS_MAX: u32 = 3_000_000;
 const ENDLESS: &str = "endless";
+/// Lua as it comes has no cap of its own, and some programs double a text until there is one. Far
+/// above the sandbox's limit, so that whatever meets this one has met that one.
+const MEMORY_BYTES_MAX: usize = 512 * 1024 * 1024;
+/// Of what is printed, and of what calls say.
+const SEEN_BYTES_MAX: usize = 64 * 1024 * 1024;
+const TOO_MUCH: &str = "too much to compare";
 const NOT_CARRIED: &str = "an argument that no tool is given";
 
 /// What our sandbox does differently on purpose: an order of `pairs` and `next` that depends on
@@ -59,9 +65,15 @@ function pairs(...)
     end
   end, state, nil
 end
+local stock_pcall, stock_error = pcall, error
 function parallel(functions)
-  local results = {}
-  for _, key in ipairs(ordered_keys(functions)) do results[key] = functions[key]() end
+  local results, failed, reason = {}, false, nil
+  for _, key in ipairs(ordered_keys(functions)) do
+    -- Branches are begun together: where one fails, the calls of the others are made all the same.
+    local ok, result = stock_pcall(functions[key])
+    if ok then results[key] = result elseif not failed then failed, reason = true, result end
+  end
+  if failed then stock_error(reason, 0) end
   return results
 end
 "#;
@@ -71,8 +83,20 @@ end
 struct Seen {
     printed: String,
     calls: Vec<String>,
+    bytes: usize,
     /// Why the end means nothing. The program may have caught it, so it is kept apart.
     unjudged: Option<&'static str>,
+}
+
+impl Seen {
+    fn count(&mut self, bytes: usize) -> mlua::Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes <= SEEN_BYTES_MAX {
+            return Ok(());
+        }
+        self.unjudged = Some(TOO_MUCH);
+        Err(mlua::Error::runtime(TOO_MUCH))
+    }
 }
 
 /// Runs the program to its end.
@@ -81,7 +105,7 @@ pub(crate) fn run(source: &str) -> Outcome {
     let end = attempt(source, &seen).unwrap_or_else(|error| {
         End::Failed("plan_syntax".to_owned(), error.to_string().replace("syntax error: ", ""))
     });
-    let Seen { printed, calls, unjudged } = std::mem::take(&mut *seen.lock().unwrap());
+    let Seen { printed, calls, unjudged, .. } = std::mem::take(&mut *seen.lock().unwrap());
     Outcome { end: unjudged.map_or(end, |why| End::Unjudged(why.to_owned())), printed, calls }
 }
 
@@ -96,11 +120,13 @@ end
 
 fn attempt(source: &str, seen: &Arc<Mutex<Seen>>) -> mlua::Result<End> {
     let lua = Lua::new();
+    lua.set_memory_limit(MEMORY_BYTES_MAX)?;
     let lines = seen.clone();
     let emit_line = lua.create_function(move |_, text: mlua::LuaString| {
-        let printed = &mut lines.lock().unwrap().printed;
-        printed.push_str(&text.to_string_lossy());
-        printed.push('\n');
+        let mut seen = lines.lock().unwrap();
+        seen.count(text.as_bytes().len())?;
+        seen.printed.push_str(&text.to_string_lossy());
+        seen.printed.push('\n');
         Ok(())
     })?;
     lua.globals().set("emit_line", emit_line)?;
@@ -120,7 +146,11 @@ fn attempt(source: &str, seen: &Arc<Mutex<Seen>>) -> mlua::Result<End> {
             while values.last() == Some(&Value::Null) {
                 values.pop();
             }
-            seen.lock().unwrap().calls.push(tools::describe(tool, &values));
+            let call = tools::describe(tool, &values);
+            let mut seen = seen.lock().unwrap();
+            seen.count(call.len())?;
+            seen.calls.push(call);
+            drop(seen);
             match tools::answer(tool, &values) {
                 Ok(value) => lua_of(lua, &value),
                 Err(failure) => {

@@ -11,8 +11,12 @@ use super::{bare, generate, judge, kind_of, normal, ours, setting, taste};
 const PROGRAMS: u64 = 150;
 const TOLD_MAX: usize = 10;
 
-/// Takes the words of caught errors away, on both sides. On one line: lines must stay.
-const WORDLESS: &str = "local stock_pcall, stock_xpcall, stock_resume, stock_close = pcall, xpcall, coroutine.resume, coroutine.close \
+/// Takes the words of caught errors away, on both sides, and from Lua what the engine says it lacks: members
+/// of texts. On one line: lines must stay.
+const WORDLESS: &str = "local members = getmetatable('') \
+    if members then local library = members.__index members.__index = function(_, name) \
+    return type(name) == 'string' and library[name] or error('no member') end end \
+    local stock_pcall, stock_xpcall, stock_resume, stock_close = pcall, xpcall, coroutine.resume, coroutine.close \
     local function wordless(ok, e, ...) if not ok and type(e) == 'string' then return false, 'an error' end return ok, e, ... end \
     function pcall(...) return wordless(stock_pcall(...)) end \
     function xpcall(f, h, ...) return wordless(stock_xpcall(f, function(e) return h(type(e) == 'string' and 'an error' or e) end, ...)) end \

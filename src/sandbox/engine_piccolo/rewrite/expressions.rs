@@ -4,6 +4,9 @@ use emmylua_parser::{LuaSyntaxElement, LuaSyntaxKind, LuaSyntaxNode, LuaTokenKin
 
 use super::{Writer, is_expression, is_multiple, token_kind};
 
+/// A number written in so few characters is the same as an integer and as a float, or no integer at all.
+const EXACT_DIGITS: u32 = 15;
+
 /// The helper for an operator between two operands, where piccolo's own will not do.
 fn helper(operator: LuaTokenKind) -> Option<&'static str> {
     Some(match operator {
@@ -44,12 +47,29 @@ fn is_number(node: &LuaSyntaxNode) -> bool {
         && tokens.any(|kind| matches!(kind, LuaTokenKind::TkInt | LuaTokenKind::TkFloat))
 }
 
+/// Whether one side of `==` is a literal that piccolo compares as Lua does: all but large numbers, which it
+/// takes for floats.
+fn is_plainly_compared(node: &LuaSyntaxNode) -> bool {
+    node.children().any(|side| {
+        LuaSyntaxKind::from(side.kind()) == LuaSyntaxKind::LiteralExpr
+            && !is_multiple(&side)
+            && (!is_number(&side) || side.text().len() <= EXACT_DIGITS.into())
+    })
+}
+
 impl Writer {
     pub(super) fn binary(&mut self, node: &LuaSyntaxNode) {
         let operator = operator_of(node);
         match operator.and_then(helper) {
-            // Both sides of `==` and `~=` are plain to piccolo, and so are `and` and `or`.
-            None => self.children(node),
+            None => match operator {
+                Some(LuaTokenKind::TkEq) if !is_plainly_compared(node) => self.equality(node, operator),
+                Some(LuaTokenKind::TkNe) if !is_plainly_compared(node) => {
+                    self.out.push_str("(not ");
+                    self.equality(node, operator);
+                    self.out.push(')');
+                }
+                _ => self.children(node),
+            },
             Some("concat") => {
                 self.open("concat");
                 self.joined(node);
@@ -61,6 +81,12 @@ impl Writer {
                 self.out.push(')');
             }
         }
+    }
+
+    fn equality(&mut self, node: &LuaSyntaxNode, operator: Option<LuaTokenKind>) {
+        self.open("eq");
+        self.operands(node, operator);
+        self.out.push(')');
     }
 
     /// What stands around an operator, with a comma in its place.

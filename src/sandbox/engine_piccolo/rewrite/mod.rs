@@ -1,10 +1,11 @@
 //! A plan's source in the words piccolo gets right.
 //!
 //! piccolo's own operators differ from Lua's: `1.0 .. ""` gives `1`, `-7 // 2` gives -3, `"10" < 5`
-//! is an answer, `"10" + 1` a float, and none knows metamethods. Strings have no methods, numeric
-//! loops become float loops where their limit is a float, and a table from which a text key was
-//! removed makes the VM panic when it grows. So operators, method calls, numeric loops and
-//! assignments to members become calls of helpers (see [`HELPERS`]), each on its own line still.
+//! is an answer, `"10" + 1` a float, `2^53 == 2^53 + 1|0` is true, and most know no metamethods. Strings have no methods, numeric
+//! loops become float loops where their limit is a float, generic ones end at `false`, and a table
+//! from which a text key was removed makes the VM panic when it grows. So operators, method calls,
+//! numeric loops and assignments to members become calls of helpers (see [`HELPERS`]), and generic
+//! loops `while` loops, each on its own line still.
 //!
 //! Literals are spelled anew, as piccolo's lexer reads large integers as floats and refuses some
 //! escapes. Comments go; line breaks stay.
@@ -22,9 +23,9 @@ use crate::plan::{SyntaxFault, syntax_tree};
 pub(super) const PREFIX: &str = "__luaplan_";
 
 /// The helpers, in the order in which the rewritten chunk takes them.
-pub(super) const HELPERS: [&str; 24] = [
+pub(super) const HELPERS: [&str; 25] = [
     "add", "sub", "mul", "div", "idiv", "mod", "pow", "band", "bor", "bxor", "shl", "shr", "concat", "lt",
-    "le", "gt", "ge", "unm", "bnot", "method", "set", "range", "rest", "one",
+    "le", "gt", "ge", "eq", "unm", "bnot", "method", "set", "range", "rest", "one",
 ];
 
 /// Why a source cannot run on piccolo.
@@ -100,6 +101,7 @@ impl Writer {
             LuaSyntaxKind::AssignStat => self.assignment(node),
             LuaSyntaxKind::LocalStat => self.local(node),
             LuaSyntaxKind::ForStat => self.numeric_loop(node),
+            LuaSyntaxKind::ForRangeStat => self.generic_loop(node),
             LuaSyntaxKind::ParenExpr => self.bracketed(node),
             LuaSyntaxKind::ReturnStat => self.return_statement(node),
             LuaSyntaxKind::Attribute => self.attribute(node),

@@ -1,4 +1,4 @@
-//! Numeric loops, and assignments to members, as calls of helpers.
+//! Loops, and assignments to members, in the words of piccolo.
 
 use emmylua_parser::{LuaSyntaxElement, LuaSyntaxKind, LuaSyntaxNode, LuaTokenKind};
 
@@ -30,6 +30,42 @@ impl Writer {
                 }
                 (_, Some(LuaTokenKind::TkDo)) => self.out.push_str(") do"),
                 (LuaSyntaxElement::Node(bound), _) if bound == last => self.single(bound),
+                _ => self.element(&child),
+            }
+        }
+    }
+
+    /// `for k, v in f, s, c do` calls its iterator in a `while`, as piccolo's own loop ends where the first
+    /// value is `false`, and Lua's where it is `nil`.
+    pub(super) fn generic_loop(&mut self, node: &LuaSyntaxNode) {
+        let [iterator, state, control] = [self.hidden_name(), self.hidden_name(), self.hidden_name()];
+        let mut names: Vec<String> = Vec::new();
+        let mut is_head = true;
+        for child in node.children_with_tokens() {
+            match token_kind(&child) {
+                Some(LuaTokenKind::TkFor) => self.out.push_str("do "),
+                Some(LuaTokenKind::TkName) if is_head => {
+                    let name = child.to_string();
+                    if name.starts_with(super::PREFIX) {
+                        // Refused as any such name is.
+                        self.element(&child);
+                    }
+                    names.push(name);
+                }
+                Some(LuaTokenKind::TkComma) if is_head => {}
+                Some(LuaTokenKind::TkIn) => {
+                    is_head = false;
+                    self.out.push_str(&format!("local {iterator},{state},{control}="));
+                }
+                Some(LuaTokenKind::TkDo) => {
+                    let first = names.first().map_or("", String::as_str);
+                    self.out.push_str(&format!(
+                        " while true do local {}={iterator}({state},{control}) \
+                         if {first}==nil then break end {control}={first} do",
+                        names.join(",")
+                    ));
+                }
+                Some(LuaTokenKind::TkEnd) => self.out.push_str("end end end"),
                 _ => self.element(&child),
             }
         }

@@ -1,6 +1,7 @@
 -- One table of a million numbers, then another.
 -- expect: limit_memory
 -- expect on piccolo: limit_instructions
+-- expect on piccolo: limit_memory
 function run()
   local all = {}
   while true do

@@ -2,6 +2,7 @@
 -- expect: plan_error
 -- expect: limit_depth|limit_instructions|limit_memory
 -- expect on piccolo: limit_wall|worker_crashed
+-- expect on piccolo: limit_instructions
 function run()
   local mt = {}
   local t = setmetatable({}, mt)

@@ -1,5 +1,6 @@
 -- A chain of two thousand `__index`, each table with keys that share one place: one instruction goes past all of them.
 -- expect: limit_instructions|limit_wall
+-- expect on piccolo: limit_instructions|limit_wall|limit_memory
 function run()
   local step = (1 << 8) - 1
   local t = nil

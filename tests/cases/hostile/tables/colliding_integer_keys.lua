@@ -1,6 +1,7 @@
 -- Integers that share no places until the table grows, when they all have the same: moving them would take hours.
 -- expect: limit_instructions share places
 -- expect on piccolo: limit_instructions
+-- expect on piccolo: result: "grown"
 -- limits: memory=64MiB
 function run()
   local t = {}

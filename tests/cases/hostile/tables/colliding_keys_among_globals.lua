@@ -1,6 +1,7 @@
 -- The table of globals grows when a new global is set, full of integers that share a place.
 -- expect: limit_instructions share places
 -- expect on piccolo: limit_instructions
+-- expect on piccolo: result: "grown"
 -- limits: memory=64MiB
 function run()
   local step, size = (1 << 17) - 1, 1 << 16

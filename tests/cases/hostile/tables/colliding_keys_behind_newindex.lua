@@ -1,6 +1,7 @@
 -- The table that grows is behind two `__newindex`, and the keys come from rawset, a global and an assignment.
 -- expect: limit_instructions share places
 -- expect on piccolo: limit_instructions
+-- expect on piccolo: result: "grown"
 -- limits: memory=64MiB
 function run()
   local inner = {}

@@ -111,8 +111,10 @@ impl Generator {
                     self.int(1),
                     self.int(1)
                 )),
+                // An integer and a float of the same value have no order between them.
                 line(format!(
-                    "for place = 1, #{list} do if {list}[place] ~= {list}[place] then {list}[place] = 0 end end"
+                    "for place, v in ipairs({list}) do \
+                     {list}[place] = v == v and (math.tointeger(v) or v) or 0 end"
                 )),
                 line(format!("table.sort({list}) emit({list})")),
             ],

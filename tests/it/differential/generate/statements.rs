@@ -84,7 +84,11 @@ impl Generator {
                 self.chance.pick(&["1", "#{}", "1"]).replace("#{}", &format!("#{list}"))
             ),
             5 => format!("if #{list} > 0 then {list}[#{list}] = {value} end"),
-            6 => format!("emit(#table.move({list}, 1, math.min(#{list}, 3), {}))", self.chance.between(1, 3)),
+            // Not beyond the end: how long a list with holes is, no two engines need agree on.
+            6 => format!(
+                "emit(#table.move({list}, 1, math.min(#{list}, 3), math.min({}, #{list} + 1)))",
+                self.chance.between(1, 3)
+            ),
             _ => format!("emit(table.unpack({list}, 1, 3))"),
         })
     }
