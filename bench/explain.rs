@@ -21,7 +21,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     let catalog: Catalog = manifests.into_iter().collect();
     let plan = check(PLAN, "plan.lua", &catalog, &limits()).plan.unwrap();
     let always = BTreeMap::new();
-    let options = PreviewOptions { tool_calls_max: 100, context: None, always: &always };
+    let options = PreviewOptions { tool_calls_max: 100, context: None, always: &always, agents: &[] };
     let found = preview(&plan, &catalog, options);
     assert_eq!(found.calls.len(), 20);
     let mut group = criterion.benchmark_group("explain");

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
+use super::agents::agents_of;
 use super::config::Config;
 use super::manifest_tools;
 use crate::base::{Limits, Value};
 use crate::catalog::{Catalog, TargetKind};
 use crate::plan::draw::Graph;
-use crate::plan::preview::{Preview, PreviewOptions, preview};
+use crate::plan::flow::analyse;
+use crate::plan::preview::{Preview, PreviewOptions, preview_of};
 use crate::plan::{CheckInput, Finding, check_with};
 
 /// The tool that asks the configured model, whatever its arguments are.
@@ -67,7 +69,11 @@ pub fn explain(
         .collect();
     let mut always: BTreeMap<String, Vec<(TargetKind, String)>> = [(MODEL_TOOL.to_owned(), models)].into();
     always.extend(manifest_tools::reached(config, catalog));
-    let options = PreviewOptions { tool_calls_max: limits.tool_calls, context, always: &always };
-    let preview = report.plan.as_ref().map(|plan| preview(plan, catalog, options));
+    let options = PreviewOptions { tool_calls_max: limits.tool_calls, context, always: &always, agents: &[] };
+    let preview = report.plan.as_ref().map(|plan| {
+        let flow = analyse(plan, catalog);
+        let agents = agents_of(config, catalog, limits, &flow, options);
+        preview_of(&flow, catalog, PreviewOptions { agents: &agents, ..options })
+    });
     Explanation { findings: report.findings, preview }
 }

@@ -192,7 +192,9 @@ impl Judge<'_, '_> {
             nearest(&path, known.iter().copied()).or_else(|| nearest(&used.name, known.iter().copied()));
         let foreign = globals::usual(&used.name, None)
             .filter(|_| !near.is_some_and(|near| self.defined.contains(near)));
+        let absent = self.catalog.absent(&used.name).map(str::to_owned);
         let help = match near {
+            _ if absent.is_some() => absent.unwrap_or_default(),
             _ if foreign.is_some() => foreign.unwrap_or_default().to_owned(),
             Some(near) => format!("did you mean `{near}`?"),
             None if called => match self.catalog.names().collect::<Vec<_>>() {

@@ -19,7 +19,7 @@ fn graph(source: &str) -> Graph {
     let catalog: Catalog = [("get", "read"), ("put", "send")].into_iter().map(manifest).collect();
     let report = check(source, "plan", &catalog, &LimitProfile::Standard.limits());
     let always = BTreeMap::new();
-    let options = PreviewOptions { tool_calls_max: 100, context: None, always: &always };
+    let options = PreviewOptions { tool_calls_max: 100, context: None, always: &always, agents: &[] };
     Graph::of(&preview(&report.plan.unwrap_or_else(|| panic!("{:?}", report.findings)), &catalog, options))
 }
 

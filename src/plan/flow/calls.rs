@@ -27,6 +27,23 @@ pub(super) struct Want {
 }
 
 impl Want {
+    /// A call that Lua makes itself, once, without arguments or results.
+    pub(super) const fn once(at: At, before: Node) -> Self {
+        Self {
+            place: u32::MAX,
+            fixed: Vec::new(),
+            rest: None,
+            results: Vec::new(),
+            more: None,
+            before,
+            at,
+            factor: Factor::Once,
+            guard: None,
+            beside: false,
+            tag: 1,
+        }
+    }
+
     /// The argument at a place, from 0.
     pub(super) fn argument(&self, place: usize) -> Option<Node> {
         self.fixed.get(place).copied().or(self.rest)

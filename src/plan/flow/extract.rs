@@ -244,7 +244,7 @@ impl Extractor {
         if objects.len() > PARTS_MAX {
             leaves.push(Leaf::Computed);
         }
-        let shown = self.shown(solver, &cell, 0);
+        let shown = slice.with_calls_unnamed(self.shown(solver, &cell, 0));
         Argument { slice, leaves, own, shown }
     }
 

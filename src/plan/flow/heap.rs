@@ -299,18 +299,12 @@ impl Solver<'_> {
         );
         self.add(callee, &methods);
         let want = Want {
-            place: u32::MAX,
             fixed: vec![argument; 3],
-            rest: None,
             results: vec![result],
-            more: None,
-            before: at.stop,
-            at,
             // The library may call one again and again.
             factor: if tag < 2 { Factor::Once } else { Factor::Unbounded },
-            guard: None,
-            beside: false,
             tag: tag.wrapping_mul(31).wrapping_add(9_004),
+            ..Want::once(at, at.stop)
         };
         self.call(callee, &want);
         found.add(&self.read(result));

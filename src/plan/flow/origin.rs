@@ -72,4 +72,19 @@ impl Slice {
     pub fn is_constant(&self) -> bool {
         self.data.is_empty()
     }
+
+    /// The text of a value, and the calls whose results are in it though the text does not name them: what was put
+    /// into a table of the context, for one.
+    pub(super) fn with_calls_unnamed(&self, shown: String) -> String {
+        let is_named = |name: &str| {
+            let mut after = shown.match_indices(name).map(|(at, _)| &shown[at + name.len()..]);
+            after.any(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
+        };
+        let calls = self.data.iter().filter_map(|origin| match origin {
+            Origin::Call(number) => Some(format!("call {number}")),
+            _ => None,
+        });
+        let unnamed: Vec<String> = calls.filter(|name| !is_named(name)).collect();
+        if unnamed.is_empty() { shown } else { format!("{shown}, with what {} gave", unnamed.join(", ")) }
+    }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::calls::Want;
 use super::program::Operator;
 use super::solver::Solver;
-use super::state::{At, Factor, Key, Node, ObjectId};
+use super::state::{At, Key, Node, ObjectId};
 use super::value::{BOOL, Cell, Constant, NIL, NULL, NUMBER, TEXT, Taint, concat};
 
 #[derive(Debug)]
@@ -163,17 +163,9 @@ impl Solver<'_> {
             }
             Rule::Iterate { iterator, state, first, results, decides, before, at } => {
                 let want = Want {
-                    place: u32::MAX,
                     fixed: vec![*state, *first],
-                    rest: None,
                     results: results.clone(),
-                    more: None,
-                    before: *before,
-                    at: *at,
-                    factor: Factor::Once,
-                    guard: None,
-                    beside: false,
-                    tag: 1,
+                    ..Want::once(*at, *before)
                 };
                 // The control variable comes back as the second argument.
                 let variable = self.read(results[0]);
@@ -195,12 +187,7 @@ impl Solver<'_> {
                     rest: *rest,
                     results: results.clone(),
                     more: *more,
-                    before: *before,
-                    at: *at,
-                    factor: Factor::Once,
-                    guard: None,
-                    beside: false,
-                    tag: 1,
+                    ..Want::once(*at, *before)
                 };
                 self.call(*callee, &want);
             }

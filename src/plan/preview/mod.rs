@@ -20,7 +20,7 @@ use super::flow::{CallSite, Flow, Leaf, Slice, analyse};
 use crate::base::{Effect, Value};
 use crate::catalog::{Catalog, TargetKind};
 
-pub use agents::AgentReach;
+pub use agents::{AgentPlan, AgentReach, SavedPlan, agents_called, with_effects};
 pub use reach::{Reach, Target};
 
 /// The parameter that says how long a call sleeps.
@@ -35,6 +35,8 @@ pub struct PreviewOptions<'a> {
     pub context: Option<&'a Value>,
     /// What tools reach whatever their arguments are, by tool: the configured model, for example.
     pub always: &'a BTreeMap<String, Vec<(TargetKind, String)>>,
+    /// What was found out about the agents the plan may call, and about those that these may call.
+    pub agents: &'a [AgentReach],
 }
 
 /// One parameter of a call.
@@ -74,7 +76,7 @@ pub struct Preview {
     pub calls: Vec<PreviewCall>,
     /// Every effect, mildest first.
     pub effects: BTreeSet<Effect>,
-    /// The agents it may hand work to: each may do whatever its tools can.
+    /// The agents it may hand work to, those that these may hand work to among them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentReach>,
     /// Everything reached, each once.
@@ -107,33 +109,42 @@ pub fn preview(plan: &CheckedPlan, catalog: &Catalog, options: PreviewOptions<'_
 pub fn preview_of(flow: &Flow, catalog: &Catalog, options: PreviewOptions<'_>) -> Preview {
     let calls: Vec<PreviewCall> =
         flow.call_sites().iter().filter_map(|site| call(site, catalog, options)).collect();
-    let mut targets: Vec<Target> = calls.iter().flat_map(|call| call.targets.iter().cloned()).collect();
+    let agents = agents::reached(flow, catalog, options.agents);
+    let of_agents = agents.iter().flat_map(|agent| agent.targets(catalog, options.always));
+    let mut targets: Vec<Target> =
+        calls.iter().flat_map(|call| call.targets.iter().cloned()).chain(of_agents).collect();
     targets.sort();
     targets.dedup();
     let bound = |call: &PreviewCall| call.calls_max;
-    let agents = agents::reached(flow.call_sites(), catalog);
     let sum = calls.iter().map(bound).try_fold(0_u64, |sum, calls| sum.checked_add(calls?));
     // What agents call counts as calls of the run.
     let sum = sum.filter(|_| agents.is_empty());
     let calls_max = sum.unwrap_or(u64::MAX).min(options.tool_calls_max);
     let price = |call: &PreviewCall| catalog.get(&call.tool).and_then(|spec| spec.price_micro_usd);
-    // No more calls than the limit, each at the highest price that may be asked.
+    // No more calls than the limit, each at the highest price that may be asked; whose calls they are is open
+    // where agents make some.
     let by_call = calls.iter().fold(0_u64, |sum, call| {
         let most = call.calls_max.unwrap_or(u64::MAX).min(options.tool_calls_max);
         sum.saturating_add(price(call).unwrap_or(0).saturating_mul(most))
     });
-    let dearest = calls.iter().filter_map(price).max().unwrap_or(0);
-    let unpriced = calls
-        .iter()
-        .filter(|call| call.effect == Effect::Spend && price(call).is_none())
-        .map(|call| call.tool.clone())
+    let of_agents = agents::specs(&agents, catalog);
+    let by_call =
+        if of_agents.clone().any(|spec| spec.price_micro_usd.is_some()) { u64::MAX } else { by_call };
+    let prices =
+        calls.iter().filter_map(price).chain(of_agents.clone().filter_map(|spec| spec.price_micro_usd));
+    let dearest = prices.max().unwrap_or(0);
+    let called =
+        calls.iter().filter_map(|call| catalog.get(&call.tool)).map(AsRef::as_ref).chain(of_agents.clone());
+    let unpriced = called
+        .filter(|spec| spec.effect == Effect::Spend && spec.price_micro_usd.is_none())
+        .map(|spec| spec.name.clone())
         .collect();
     let sleeps = flow.call_sites().iter().filter_map(|site| sleep_of(site, catalog, options.tool_calls_max));
     Preview {
         sleeps_max_seconds: sleeps
             .chain(agents::sleeps(&agents, catalog, options))
             .reduce(u64::saturating_add),
-        effects: calls.iter().map(|call| call.effect).chain(agents::effects(&agents)).collect(),
+        effects: calls.iter().map(|call| call.effect).chain(of_agents.map(|spec| spec.effect)).collect(),
         agents,
         targets,
         calls_max,
@@ -197,6 +208,7 @@ impl Preview {
             .filter(|call| call.tool == tool)
             .flat_map(|call| &call.targets)
             .any(|target| target.covers(kind, what))
+            || self.agents.iter().any(|agent| agent.announces(tool, kind, what))
     }
 
     /// The most calls of a tool from a line; calls from places that are not known count for each.

@@ -94,6 +94,13 @@ pub(super) fn targets(
     found
 }
 
+/// What a tool reaches that may be called with anything.
+pub(super) fn anywhere(spec: &ToolSpec, fixed: Option<&Vec<(TargetKind, String)>>) -> Vec<Target> {
+    let mut found: Vec<Target> = spec.targets.values().map(|kind| open(*kind, Reach::Any)).collect();
+    fixed.into_iter().flatten().for_each(|(kind, what)| exactly(*kind, what, &mut found));
+    found
+}
+
 fn is_open(leaf: &Leaf) -> bool {
     matches!(leaf, Leaf::From(_) | Leaf::Computed)
 }

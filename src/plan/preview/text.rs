@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Preview, PreviewCall, Target};
+use super::{AgentPlan, AgentReach, Preview, PreviewCall, Target};
 use crate::catalog::TargetKind;
 use crate::plan::flow::Origin;
 
@@ -47,18 +47,10 @@ impl Preview {
                 let _ = writeln!(page, "  {heading:<11} {}", names.join(", "));
             }
         }
-        for agent in &self.agents {
-            lines += 1;
-            let tools: Vec<&str> = agent.tools.iter().map(|(tool, _)| tool.as_str()).collect();
-            let may = match tools.as_slice() {
-                [] => "calls no tool".to_owned(),
-                tools => format!("may do whatever {} can", tools.join(", ")),
-            };
-            let _ = writeln!(page, "  {:<11} {}, which {may}", "agent", agent.name);
-        }
         if lines == 0 {
             page.push_str("  nothing outside\n");
         }
+        write_agents(&self.agents, &mut page);
         page.push_str("\nat most\n");
         let effects: Vec<&str> = self.effects.iter().map(|effect| effect.as_str()).collect();
         let effects = if effects.is_empty() { "none".to_owned() } else { effects.join(", ") };
@@ -120,6 +112,50 @@ fn write_call(call: &PreviewCall, page: &mut String) {
     let decides: Vec<String> = innermost(&call.made.control).map(said).collect();
     if !decides.is_empty() {
         let _ = writeln!(page, "       decided by   {}", decides.join(", "));
+    }
+}
+
+/// What each agent may do, below its name.
+fn write_agents(agents: &[AgentReach], page: &mut String) {
+    if agents.is_empty() {
+        return;
+    }
+    page.push_str("\nagents\n");
+    for agent in agents {
+        let tools: Vec<&str> = agent.tools.iter().map(|(tool, _)| tool.as_str()).collect();
+        let tools = if tools.is_empty() { "no tool".to_owned() } else { tools.join(", ") };
+        match &agent.work {
+            AgentPlan::Unknown => {
+                let _ = writeln!(
+                    page,
+                    "  {}: its plan is not known before it runs; may do whatever {tools} can",
+                    agent.name
+                );
+            }
+            AgentPlan::Refused { reason } => {
+                let _ = writeln!(page, "  {}: does nothing: {reason}", agent.name);
+            }
+            AgentPlan::Saved(plan) => {
+                let _ = writeln!(page, "  {}, by {}, may call {tools}", agent.name, plan.file);
+            }
+        }
+        if !agent.limits.is_empty() {
+            let limits: Vec<String> =
+                agent.limits.iter().map(|(limit, most)| format!("{limit} {most}")).collect();
+            let _ = writeln!(page, "       {:<12} {}", "limits", limits.join(", "));
+        }
+        let AgentPlan::Saved(plan) = &agent.work else { continue };
+        if plan.gave_up {
+            page.push_str("       looks up what it calls in ways that cannot be followed: any of these, with anything\n");
+        }
+        let mut calls = String::new();
+        plan.calls.iter().for_each(|call| write_call(call, &mut calls));
+        calls.lines().for_each(|line| {
+            let _ = writeln!(page, "     {line}");
+        });
+        if !plan.agents.is_empty() {
+            let _ = writeln!(page, "       {:<12} {}", "hands on to", plan.agents.join(", "));
+        }
     }
 }
 

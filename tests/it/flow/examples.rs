@@ -183,6 +183,7 @@ fn what_examples_and_correct_cases_do_was_announced() {
             tool_calls_max: limits.tool_calls,
             context: Some(&case.context),
             always: &always,
+            agents: &[],
         };
         let found = preview(&plan, catalog, options);
         assert!(!found.gave_up, "{}", case.name);

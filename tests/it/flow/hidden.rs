@@ -38,7 +38,8 @@ fn a_mail_behind_a_metatable_is_announced() {
         let report = check(&source, "plan", &catalog, &limits);
         let plan = report.plan.unwrap_or_else(|| panic!("{source}: {:?}", report.findings));
         let always = BTreeMap::new();
-        let options = PreviewOptions { tool_calls_max: limits.tool_calls, context: None, always: &always };
+        let options =
+            PreviewOptions { tool_calls_max: limits.tool_calls, context: None, always: &always, agents: &[] };
         let said = preview(&plan, &catalog, options);
         assert!(said.announces("send_email", TargetKind::Recipient, "x@example.com"), "{source}");
     }
@@ -55,7 +56,8 @@ fn classes_that_inherit_are_followed_and_not_given_up() {
         body = tostring(Derived.new(3):double())} return {ok = r.error == nil} end";
     let plan = check(source, "plan", &catalog, &limits).plan.unwrap();
     let always = BTreeMap::new();
-    let options = PreviewOptions { tool_calls_max: limits.tool_calls, context: None, always: &always };
+    let options =
+        PreviewOptions { tool_calls_max: limits.tool_calls, context: None, always: &always, agents: &[] };
     let said = preview(&plan, &catalog, options);
     assert!(!said.gave_up && !said.announces("send_email", TargetKind::Recipient, "x@example.com"));
 }

@@ -11,9 +11,11 @@ mod run;
 use std::collections::{BTreeMap, BTreeSet};
 
 use luaplan::base::{LimitProfile, Value};
-use luaplan::catalog::TargetKind;
+use luaplan::catalog::{Catalog, TargetKind, builtin_manifests};
 use luaplan::plan::flow::{ContextPath, Flow, Origin, analyse};
-use luaplan::plan::preview::{PreviewOptions, preview_of};
+use luaplan::plan::preview::{
+    AgentPlan, AgentReach, Preview, PreviewOptions, SavedPlan, agents_called, preview_of, with_effects,
+};
 use luaplan::plan::{CheckedPlan, check};
 
 use run::{Call, Varied};
@@ -167,7 +169,7 @@ fn announced(
     tally: &mut Tally,
 ) -> Result<(), String> {
     let none = BTreeMap::new();
-    let blind = PreviewOptions { tool_calls_max: 10_000, context: None, always: &none };
+    let blind = PreviewOptions { tool_calls_max: 10_000, context: None, always: &none, agents: &[] };
     let knowing = PreviewOptions { context: Some(context), ..blind };
     let _ = plan;
     for options in [blind, knowing] {
@@ -196,7 +198,39 @@ fn announced(
             return Err(format!("{} calls, announced were {}", calls.len(), preview.calls_max));
         }
     }
+    for through in through_an_agent(flow, blind) {
+        for call in calls {
+            let said = |(kind, what): &(TargetKind, String)| {
+                through.announces(&call.tool, *kind, what)
+                    && through.targets.iter().any(|target| target.covers(*kind, what))
+            };
+            if let Some((kind, what)) = call.reached().into_iter().find(|place| !said(place)) {
+                return Err(format!("of an agent, {}: the {kind:?} {what:?} was not announced", call.tool));
+            }
+        }
+    }
     Ok(())
+}
+
+/// What a plan is said to do that hands its work to an agent with this plan: looked into, and not.
+fn through_an_agent(flow: &Flow, options: PreviewOptions<'_>) -> [Preview; 2] {
+    let tools: Vec<String> = run::catalog().names().map(str::to_owned).collect();
+    let mut caller = builtin_manifests().unwrap().into_iter().find(|spec| spec.name == "call_agent").unwrap();
+    caller.agents.insert("other".to_owned(), tools.clone());
+    let own = run::catalog().iter().map(|spec| (**spec).clone()).collect::<Vec<_>>();
+    let catalog: Catalog = own.into_iter().chain([caller]).collect();
+    let source = "function run(context) return call_agent(\"other\", context) end";
+    let plan = check(source, "caller", &catalog, &LimitProfile::Generous.limits()).plan.unwrap();
+    let caller = analyse(&plan, &catalog);
+    assert_eq!(agents_called(&caller, &catalog), ["other"]);
+    let agent = AgentReach {
+        name: "other".to_owned(),
+        depth: 1,
+        tools: with_effects(&tools, &catalog),
+        limits: BTreeMap::new(),
+        work: AgentPlan::Saved(SavedPlan::of("other.lua", flow, &run::catalog(), options)),
+    };
+    [&[agent][..], &[]].map(|agents| preview_of(&caller, &catalog, PreviewOptions { agents, ..options }))
 }
 
 /// Plans whose slices once missed something: errors kept within two protected calls, one inside the other, and

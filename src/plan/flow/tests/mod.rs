@@ -104,6 +104,17 @@ fn data_goes_through_every_construct() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn a_result_in_the_context_is_told_where_the_context_is_shown() {
+    let told = flow("context.rows = get{a = 1}\nreturn context").result().shown.clone();
+    assert_eq!(told, "context, with what call 1 gave");
+    assert_eq!(flow("return context").result().shown, "context");
+    assert_eq!(
+        flow("local rows = get{a = 1}\nreturn { rows = rows }").result().shown,
+        "{rows = result of call 1}"
+    );
+}
+
 /// Those of a text or of a place, as a plan would write them.
 fn shown(body: &str) -> String {
     let flow = flow(body);
