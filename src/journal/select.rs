@@ -135,13 +135,14 @@ where
     query
 }
 
-/// How many calls each of the runs `ids` made.
+/// How many calls each of the runs `ids` made; one that was begun again is the same call.
 pub(super) fn select_call_counts<DB: Database>(ids: &[String]) -> QueryBuilder<DB>
 where
     String: for<'t> Encode<'t, DB> + Type<DB>,
 {
-    let mut query =
-        QueryBuilder::new("SELECT run_id, count(*) FROM records WHERE event = 'tool_call_started'");
+    let mut query = QueryBuilder::new(
+        "SELECT run_id, count(DISTINCT call_id) FROM records WHERE event = 'tool_call_started'",
+    );
     push_ids(&mut query, ids);
     query.push(" GROUP BY run_id");
     query

@@ -20,10 +20,15 @@ impl Database {
             say_skipped(&format!("{what} on PostgreSQL: {URL} is not set"));
             return None;
         };
+        Some(Self::at(server).await)
+    }
+
+    /// A new, empty one on this server.
+    pub(crate) async fn at(server: String) -> Self {
         let name = format!("luaplan_{}", luaplan::base::RunId::generate().as_str().replace('-', "_"));
         let mut connection = PgConnection::connect(&server).await.unwrap();
         connection.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
-        Some(Self { server, name })
+        Self { server, name }
     }
 
     pub(crate) fn url(&self) -> String {

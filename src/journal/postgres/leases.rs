@@ -15,6 +15,9 @@ use tokio::sync::OnceCell;
 use super::errors::journal_error;
 use crate::base::{Error, ErrorCode, Result, RunId};
 
+/// How long after its lease ran out a node counts as gone for good.
+const DEAD_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// What a run was taken up with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
@@ -133,6 +136,7 @@ impl Leases {
     pub async fn node(self: &Arc<Self>) -> Result<Arc<str>> {
         let registered = self.registered.get_or_try_init(|| async {
             self.renew().await?;
+            self.forget_the_dead().await?;
             tokio::spawn(keep_renewed(Arc::downgrade(self), self.time / 3));
             Ok::<_, Error>(())
         });
@@ -218,6 +222,21 @@ impl Leases {
     async fn forget(&self, node: &str) -> Result<()> {
         let forgotten = sqlx::query("DELETE FROM nodes WHERE node = $1").bind(node).execute(&self.pool).await;
         forgotten.map(drop).map_err(|error| self.failed(error))
+    }
+
+    /// Takes away the rows of nodes whose leases ran out long ago. A node without a row stands as one whose
+    /// lease ran out, so none that comes back after all is worse off. Each row came with a node that began, so
+    /// whoever begins sweeps.
+    async fn forget_the_dead(&self) -> Result<()> {
+        sqlx::query(
+            "DELETE FROM nodes WHERE node IN (SELECT node FROM nodes \
+             WHERE expires_at < clock_timestamp() - $1 * interval '1 second' FOR UPDATE SKIP LOCKED)",
+        )
+        .bind(DEAD_AFTER.as_secs_f64())
+        .execute(&self.pool)
+        .await
+        .map(drop)
+        .map_err(|error| self.failed(error))
     }
 
     /// Ends this node's lease, so that others need not wait for it to run out.

@@ -9,6 +9,7 @@ mod escapes;
 mod event;
 mod keys;
 mod patterns;
+mod wrapped;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value as Json};
@@ -16,6 +17,7 @@ use serde_json::{Map, Value as Json};
 use self::escapes::{DEPTH_MAX, Unescaped};
 use self::keys::looks_secret;
 use self::patterns::{Pattern, patterns_of};
+use self::wrapped::Rows;
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
@@ -38,14 +40,15 @@ enum Scope {
 /// Knows the secrets of this process and replaces them with [`REDACTED`].
 #[derive(Debug, Default)]
 pub struct Redactor {
-    matcher: Option<AhoCorasick>,
-    patterns: Vec<Pattern>,
+    known: Known,
+    /// The forms that may be broken into lines.
+    base64: Known,
     short: Vec<String>,
 }
 
 impl Redactor {
-    /// A redactor that knows `secrets`, and their base64, percent-encoded and JSON-escaped forms, whichever
-    /// of its characters are escaped.
+    /// A redactor that knows `secrets`, and their base64 (in lines as well), percent-encoded and JSON-escaped
+    /// forms, whichever of its characters are escaped.
     /// Empty ones are passed over; one shorter than four bytes is only found as a whole string.
     #[must_use]
     pub fn new(secrets: Vec<String>) -> Self {
@@ -54,17 +57,8 @@ impl Redactor {
             .filter(|secret| !secret.is_empty())
             .partition(|secret| secret.len() >= INSIDE_TEXT_BYTES_MIN);
         let patterns: Vec<Pattern> = long.iter().flat_map(|secret| patterns_of(secret)).collect();
-        let matcher = (!patterns.is_empty())
-            .then(|| {
-                AhoCorasick::builder()
-                    .match_kind(MatchKind::LeftmostLongest)
-                    .build(patterns.iter().map(|pattern| pattern.text.as_str()))
-            })
-            .and_then(|built| {
-                // The automaton can only fail on sizes far beyond any configuration.
-                built.inspect_err(|error| tracing::error!(%error, "the redactor could not be built")).ok()
-            });
-        Self { matcher, patterns, short }
+        let base64 = patterns.iter().filter(|pattern| pattern.is_base64).cloned().collect();
+        Self { known: Known::of(patterns), base64: Known::of(base64), short }
     }
 
     /// A redactor that knows no secret values; keys and URLs are still looked at.
@@ -157,21 +151,54 @@ impl Redactor {
 }
 
 impl Redactor {
-    /// Where known secrets stand, in order; also where escapes of JSON hide them, `depth` deep.
+    /// Where known secrets stand, in order; also where line breaks, or escapes of JSON `depth` deep, hide them.
     fn known_in(&self, text: &str, depth: usize) -> Vec<(usize, usize)> {
-        let Some(matcher) = self.matcher.as_ref() else { return Vec::new() };
-        let range = |found: aho_corasick::Match| {
-            self.patterns[found.pattern().as_usize()].widen(text, found.start(), found.end())
-        };
-        let mut ranges: Vec<(usize, usize)> = matcher.find_iter(text).map(range).collect();
+        if self.known.matcher.is_none() {
+            return Vec::new();
+        }
+        let mut ranges: Vec<(usize, usize)> = self.known.ranges(text).collect();
+        if self.base64.matcher.is_some()
+            && let Some(rows) = Rows::of(text)
+        {
+            ranges.extend(self.base64.ranges(&rows.text).map(|range| rows.origin(range)));
+        }
         if depth > 0
             && let Some(inside) = Unescaped::of(text)
         {
             let hidden = self.known_in(&inside.text, depth - 1);
             ranges.extend(hidden.into_iter().map(|range| inside.origin(range)));
-            ranges.sort_unstable();
         }
+        ranges.sort_unstable();
         ranges
+    }
+}
+
+/// Texts to look for, all in one pass.
+#[derive(Debug, Default)]
+struct Known {
+    matcher: Option<AhoCorasick>,
+    patterns: Vec<Pattern>,
+}
+
+impl Known {
+    fn of(patterns: Vec<Pattern>) -> Self {
+        let matcher = (!patterns.is_empty())
+            .then(|| {
+                AhoCorasick::builder()
+                    .match_kind(MatchKind::LeftmostLongest)
+                    .build(patterns.iter().map(|pattern| pattern.text.as_str()))
+            })
+            .and_then(|built| {
+                // The automaton can only fail on sizes far beyond any configuration.
+                built.inspect_err(|error| tracing::error!(%error, "the redactor could not be built")).ok()
+            });
+        Self { matcher, patterns }
+    }
+
+    fn ranges<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
+        self.matcher.iter().flat_map(move |matcher| matcher.find_iter(text)).map(move |found| {
+            self.patterns[found.pattern().as_usize()].widen(text, found.start(), found.end())
+        })
     }
 }
 

@@ -3,13 +3,16 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
+use super::wrapped::is_digit;
+
 /// Below this, a stretch of base64 is too short to tell a secret from chance.
 const BASE64_SECRET_BYTES_MIN: usize = 6;
 
 /// One text to look for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Pattern {
     pub(super) text: String,
+    pub(super) is_base64: bool,
     /// Whether the base64 digit before and after holds some bits of the secret.
     edges: (bool, bool),
 }
@@ -18,9 +21,7 @@ impl Pattern {
     /// The byte range to replace for a match at `start..end`: with the digits at its edges that
     /// hold part of the secret.
     pub(super) fn widen(&self, text: &str, start: usize, end: usize) -> (usize, usize) {
-        let is_digit = |at: Option<&u8>| {
-            at.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_'))
-        };
+        let is_digit = |at: Option<&u8>| at.is_some_and(|byte| is_digit(*byte));
         let bytes = text.as_bytes();
         let before = self.edges.0 && start > 0 && is_digit(bytes.get(start - 1));
         let after = self.edges.1 && is_digit(bytes.get(end));
@@ -59,7 +60,7 @@ pub(super) fn patterns_of(secret: &str) -> Vec<Pattern> {
     texts.sort();
     texts.dedup();
     let mut patterns: Vec<Pattern> =
-        texts.into_iter().map(|text| Pattern { text, edges: (false, false) }).collect();
+        texts.into_iter().map(|text| Pattern { text, is_base64: false, edges: (false, false) }).collect();
     if secret.len() >= BASE64_SECRET_BYTES_MIN {
         patterns.extend((0..3).flat_map(|offset| base64_forms(secret.as_bytes(), offset)));
     }
@@ -109,5 +110,5 @@ fn base64_forms(secret: &[u8], offset: usize) -> Vec<Pattern> {
         .map(|digits| digits[first..end].to_owned())
         .collect();
     forms.dedup();
-    forms.into_iter().map(|text| Pattern { text, edges }).collect()
+    forms.into_iter().map(|text| Pattern { text, is_base64: true, edges }).collect()
 }

@@ -92,6 +92,48 @@ fn a_known_secret_is_found_in_base64_at_every_offset() {
     }
 }
 
+/// As mail (76 and CRLF), PEM (64 and LF), YAML and folded headers break it, as it is and inside JSON.
+#[test]
+fn base64_of_a_secret_that_is_broken_into_lines_is_found() {
+    let secret = "k9/Zq+7L".repeat(20);
+    let redactor = Redactor::new(vec![secret.clone(), SECRET.to_owned()]);
+    let packed = |text: &str| json!(text).to_string().trim_matches('"').to_owned();
+    for engine in [STANDARD, URL_SAFE] {
+        for before in 0..80 {
+            let digits = engine.encode(format!("{}{secret}and after", "u".repeat(before)));
+            for (width, line_end) in [(76, "\r\n"), (64, "\n"), (60, "\n    "), (72, "\r\n\t"), (5, "\n")] {
+                let lines: Vec<&str> =
+                    digits.as_bytes().chunks(width).map(|line| std::str::from_utf8(line).unwrap()).collect();
+                let once = lines.join(line_end);
+                let slashes = packed(&once).replace('/', "\\/");
+                let coded = once.replace('\n', "\\u000a").replace('\r', "\\u000d");
+                for text in [once.clone(), packed(&once), packed(&packed(&once)), slashes, coded] {
+                    let safe = redactor.text(&format!("to: you\n\n{text}\n.\nbye"));
+                    let rest = safe.replace("\\u000a", "").replace("\\u000d", "");
+                    let left = rest.bytes().filter(u8::is_ascii_alphanumeric).count();
+                    // What is left: the words around, what was encoded before and after, its line ends.
+                    assert!(safe.contains(REDACTED) && left <= 40 + before * 2, "{before} {text}: {safe}");
+                    assert!(safe.starts_with("to: you\n\n") && safe.ends_with("\n.\nbye"), "{safe}");
+                }
+            }
+        }
+    }
+    let digits = STANDARD.encode(SECRET);
+    let (first, second) = digits.split_at(10);
+    assert_eq!(redactor.text(&format!("a\n{first}\n{second}\nz")), "a\n[redacted]==\nz");
+    assert_eq!(
+        redactor.text(&format!("{first}\n{digits}\n{second}")),
+        format!("{first}\n[redacted]==\n{second}")
+    );
+    // Words on lines of their own are no base64 of it, nor is the secret itself broken in two.
+    let apart = format!("one\ntwo\n{}\n{}\nthree", &SECRET[..6], &SECRET[6..]);
+    assert_eq!(redactor.text(&apart), apart);
+    let mut result =
+        json!({"body": format!("{first}\r\n{second}"), "rows": [[format!("x{first}\n{second}")]]});
+    redactor.document(&mut result);
+    assert!(!result.to_string().contains(&first[..6]), "{result}");
+}
+
 #[test]
 fn a_very_short_secret_is_replaced_only_where_it_stands_alone() {
     assert_eq!(redactor().text("ab"), REDACTED);

@@ -1,18 +1,26 @@
 //! Writes the events of one run behind it, so that the run does not wait for each.
 //!
-//! One task takes what was handed over, in order, and appends what is waiting in one go. What could
+//! One task takes what was handed over, in order, and appends what is waiting in one go. What nobody waits
+//! for is gathered for a few milliseconds, as a transaction costs more than the records in it. What could
 //! not be kept is told to whoever waits next; until then everything later is refused as well, so the
 //! log never has a hole with something after it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::{Durability, Event, EventListener, JournalWrite, Record};
 use crate::base::{Error, ErrorCode, Result};
 
 /// Events that may be handed over and not yet kept; the run waits beyond that.
 const BEHIND_MAX: usize = 256;
+
+/// How long events that nobody waits for are gathered, and how many at most. A run that is killed may lose the
+/// reads of so long; its listeners hear of them so much later.
+const GATHERING: Duration = Duration::from_millis(5);
+const GATHERED_MAX: usize = 64;
 
 /// The run's end of the task.
 pub(super) struct Scribe {
@@ -31,6 +39,12 @@ enum Handed {
 }
 
 type Done = oneshot::Sender<Result<()>>;
+
+impl Handed {
+    const fn is_waited_for(&self) -> bool {
+        matches!(self, Self::Event { done: Some(_), .. } | Self::Mark(_))
+    }
+}
 
 impl Scribe {
     /// Starts the task; it ends when this end is dropped and all is written. Needs a tokio runtime.
@@ -93,6 +107,7 @@ impl Task {
     async fn run(mut self, mut handed: mpsc::UnboundedReceiver<Handed>) {
         let mut waiting = Vec::with_capacity(BEHIND_MAX);
         while handed.recv_many(&mut waiting, BEHIND_MAX).await != 0 {
+            gather(&mut handed, &mut waiting).await;
             let mut batch = Batch::default();
             for one in waiting.drain(..) {
                 match one {
@@ -159,6 +174,18 @@ impl Task {
     fn tell(&self, event: &Event, record: Option<&Record>) {
         for listener in &self.listeners {
             listener(event, record);
+        }
+    }
+}
+
+/// Takes more of what comes within a moment, until somebody waits or there is enough.
+async fn gather(handed: &mut mpsc::UnboundedReceiver<Handed>, waiting: &mut Vec<Handed>) {
+    let deadline = Instant::now() + GATHERING;
+    while waiting.len() < GATHERED_MAX && !waiting.iter().any(Handed::is_waited_for) {
+        let more = GATHERED_MAX - waiting.len();
+        let received = tokio::time::timeout_at(deadline, handed.recv_many(waiting, more)).await;
+        if matches!(received, Ok(0) | Err(_)) {
+            return;
         }
     }
 }

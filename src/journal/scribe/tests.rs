@@ -1,7 +1,7 @@
 //! Nothing is lost, nothing overtakes, and no failure goes untold.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 
@@ -16,6 +16,8 @@ use crate::base::{RunId, SystemClock, SystemRandomness};
 struct Breaking {
     kept: MemoryJournal,
     broken: AtomicBool,
+    /// How often something was appended.
+    appends: AtomicUsize,
 }
 
 #[async_trait]
@@ -25,6 +27,15 @@ impl JournalWrite for Breaking {
             return Err(Error::new(ErrorCode::JournalDiskFull, "full"));
         }
         self.kept.append(event, durability).await
+    }
+
+    async fn append_all(&self, events: Vec<(Event, Durability)>) -> Result<Vec<Record>> {
+        self.appends.fetch_add(1, Ordering::SeqCst);
+        let mut records = Vec::new();
+        for (event, durability) in events {
+            records.push(self.append(event, durability).await?);
+        }
+        Ok(records)
     }
 
     async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
@@ -93,14 +104,32 @@ async fn what_is_handed_over_is_kept_and_told_in_order() {
     assert_eq!(told.len(), 1002);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
+async fn what_nobody_waits_for_is_gathered_and_somebody_who_waits_ends_that() {
+    let world = world();
+    for number in 0..50 {
+        world.print(&number.to_string(), Durability::Queued).await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(world.journal.appends.load(Ordering::SeqCst), 0);
+    let asked = Instant::now();
+    world.print("waited for", Durability::Ordered).await.unwrap();
+    assert_eq!(world.journal.appends.load(Ordering::SeqCst), 1);
+    assert_eq!(asked.elapsed(), Duration::ZERO);
+    assert_eq!(world.kept().await.len(), 51);
+    world.print("alone", Durability::Queued).await.unwrap();
+    tokio::time::sleep(2 * GATHERING).await;
+    assert_eq!(world.kept().await.len(), 52);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_failure_is_told_to_whoever_waits_next_and_nothing_is_kept_behind_it_until_then() {
     let world = world();
     world.print("before", Durability::Queued).await.unwrap();
     world.log.catch_up().await.unwrap();
     world.journal.broken.store(true, Ordering::SeqCst);
     world.print("lost", Durability::Queued).await.unwrap();
-    tokio::task::yield_now().await;
+    tokio::time::sleep(2 * GATHERING).await;
     world.journal.broken.store(false, Ordering::SeqCst);
     world.print("behind the loss", Durability::Queued).await.unwrap();
     let error = world.print("intent", Durability::Forced).await.unwrap_err();

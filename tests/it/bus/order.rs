@@ -15,10 +15,10 @@ async fn the_intent_is_in_the_file_before_the_tool_runs() {
     let world = World::new().await;
     let path = world.dir.path();
     let world = world
-        .with(Probe::new(spec("look", "effect = \"read\""), Does::ReadJournal(path.clone())))
+        .with(Probe::new(spec("put", "effect = \"write\""), Does::ReadJournal(path.clone())))
         .with(Probe::new(spec("post", "effect = \"send\""), Does::ReadJournal(path)));
     let bus = world.bus();
-    let one = bus.answer(vec![call(1, "look", vec![])]).await.unwrap();
+    let one = bus.answer(vec![call(1, "put", vec![])]).await.unwrap();
     let two = bus.answer(vec![call(2, "post", vec![])]).await.unwrap();
     let (one, two) = (one[0].as_ref().unwrap(), two[0].as_ref().unwrap());
     assert_ne!(one, two, "each call has its own idempotency key");

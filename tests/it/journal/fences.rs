@@ -160,3 +160,28 @@ async fn a_node_whose_records_the_database_lost_gives_its_runs_up() {
     assert_eq!(journal.records(RecordFilter::default()).await.unwrap().len(), 3);
     assert!(journal.verify().await.unwrap().ok);
 }
+
+#[tokio::test]
+async fn rows_of_nodes_long_gone_are_swept_and_nobody_is_worse_off() {
+    let Some(database) = Database::new("nodes long gone").await else { return };
+    let (one, two) = (open(&database).await, open(&database).await);
+    let first = take(&one, 1).await.unwrap();
+    let pen = pen(&one, &first);
+    pen.append(event(1, 0, started("x")), Durability::Forced).await.unwrap();
+    let mut raw = database.raw().await;
+    raw.execute("UPDATE nodes SET expires_at = clock_timestamp() - interval '25 hours'").await.unwrap();
+    raw.execute("INSERT INTO nodes VALUES ('short', clock_timestamp() - interval '23 hours')").await.unwrap();
+    raw.execute("INSERT INTO nodes VALUES ('long', clock_timestamp() - interval '2 years')").await.unwrap();
+    let node = two.leases().unwrap().node().await.unwrap();
+    let mut left: Vec<String> =
+        sqlx::query_scalar("SELECT node FROM nodes").fetch_all(&mut raw).await.unwrap();
+    left.sort();
+    let mut expected = vec![node.to_string(), "short".to_owned()];
+    expected.sort();
+    assert_eq!(left, expected);
+    // Its row is gone and nobody took its run: it may go on. Whoever wants the run may have it.
+    pen.append(printed(1, "late"), Durability::Forced).await.unwrap();
+    let second = take(&two, 1).await.unwrap();
+    assert_eq!(refusal(&pen, printed(1, "too late")).await, ErrorCode::RunTakenOver);
+    drop(second);
+}

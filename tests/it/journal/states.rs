@@ -65,3 +65,21 @@ async fn each_transition_of_the_guide_is_what_the_records_come_to() {
     }
     assert_eq!(rows, 12);
 }
+
+#[tokio::test]
+async fn a_call_that_is_begun_again_counts_once() {
+    for place in super::places::places("calls begun again").await {
+        let journal = place.open().await;
+        let resumed = EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded: 0 };
+        let bodies =
+            [started("x"), call(1, "fetch_url"), resumed, call(1, "fetch_url"), call(2, "fetch_url")];
+        for body in bodies {
+            journal.append(event(1, 0, body), Durability::Ordered).await.unwrap();
+        }
+        let listed = journal.runs(luaplan::journal::RunFilter::default()).await.unwrap();
+        let state = journal.run_state(&run_id(1)).await.unwrap().unwrap();
+        assert_eq!((listed[0].tool_calls, state.summary().tool_calls), (2, 2));
+        assert_eq!(state.calls[0].attempts, 2);
+        journal.close().await;
+    }
+}
