@@ -7,13 +7,14 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::config::Config;
+use super::mcp_logins::authorization;
 use super::planning::PromptWish;
 use crate::base::{Effect, Error, ErrorCode, Result, ToolFailure};
 use crate::bus::Tool;
 use crate::catalog::ToolSpec;
 use crate::planner::Note;
 use crate::tools::mcp::{
-    Accepted, AcceptedPrompt, Change, McpConnection, McpServerSettings, McpTool, Refused,
+    Accepted, AcceptedPrompt, Change, McpConnection, McpServerSettings, McpTool, Refused, UNAUTHORIZED,
 };
 
 /// The servers, none of them started. Cheap to share.
@@ -93,9 +94,15 @@ impl McpServers {
     pub(super) fn new(config: &Config) -> Result<Self> {
         let server = |(name, settings): (&String, &McpServerSettings)| {
             let accepted = Accepted::load(&path(config, name))?;
-            Ok((name.clone(), (Arc::new(McpConnection::new(settings.clone())), accepted)))
+            let connection = McpConnection::new(settings.clone(), authorization(config, settings)?);
+            Ok((name.clone(), (Arc::new(connection), accepted)))
         };
         config.mcp.iter().map(server).collect::<Result<_>>().map(|servers| Self(Arc::new(servers)))
+    }
+
+    /// Whether all of them were accepted, and take what they are given. Nobody is asked.
+    pub(super) fn check_prompts(&self, wishes: &[PromptWish]) -> Result<()> {
+        wishes.iter().try_for_each(|wish| check_arguments(wish, self.prompt(&wish.name)?.1))
     }
 
     /// The texts of prompts, each asked of its server now.
@@ -147,22 +154,48 @@ impl McpServers {
     }
 }
 
+/// The settings of the server `name`.
+///
+/// # Errors
+/// `not_found` where no such server is configured.
+pub(super) fn settings_of<'a>(config: &'a Config, name: &str) -> Result<&'a McpServerSettings> {
+    config.mcp.get(name).ok_or_else(|| {
+        let known: Vec<&str> = config.mcp.keys().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        Error::new(ErrorCode::NotFound, format!("no MCP server `{name}` is configured"))
+            .with_help(format!("the servers are: {known}; add `[mcp.{name}]` to luaplan.toml"))
+    })
+}
+
+/// What was accepted of the server `name`; `None` where nothing was.
+///
+/// # Errors
+/// As [`Accepted::load`].
+pub(super) fn accepted_of(config: &Config, name: &str) -> Result<Option<Accepted>> {
+    let path = path(config, name);
+    if path.exists() { Accepted::load(&path).map(Some) } else { Ok(None) }
+}
+
+/// The servers of which nothing was accepted, so that plans know no tool of theirs, and what to do.
+pub(super) fn not_accepted(config: &Config) -> Vec<(String, String)> {
+    let waits = |name: &&String| !path(config, name).exists();
+    let help = |name: &String| {
+        format!("nothing of the MCP server `{name}` was accepted yet: `luaplan mcp accept {name}`")
+    };
+    config.mcp.keys().filter(waits).map(|name| (name.clone(), help(name))).collect()
+}
+
 /// Asks a server what it offers, and with `accept` takes that as what plans may call.
 ///
 /// # Errors
 /// `not_found` where no such server is configured; `mcp_unavailable` and `mcp_failed` as it answers;
 /// `config_unreadable` where what is accepted cannot be read or written.
 pub async fn offer_of_mcp_server(config: &Config, name: &str, accept: bool) -> Result<McpOffer> {
-    let settings = config.mcp.get(name).ok_or_else(|| {
-        let known: Vec<&str> = config.mcp.keys().map(String::as_str).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-        Error::new(ErrorCode::NotFound, format!("no MCP server `{name}` is configured"))
-            .with_help(format!("the servers are: {known}; add `[mcp.{name}]` to luaplan.toml"))
-    })?;
+    let settings = settings_of(config, name)?;
     let path = path(config, name);
     let before = Accepted::load(&path)?;
-    let (offered, refused) =
-        McpConnection::new(settings.clone()).offered().await.map_err(|failure| error_of(&failure))?;
+    let connection = McpConnection::new(settings.clone(), authorization(config, settings)?);
+    let (offered, refused) = connection.offered().await.map_err(|failure| error_of(&failure))?;
     let tools = offered
         .changes(&before)
         .into_iter()
@@ -215,5 +248,10 @@ fn path(config: &Config, server: &str) -> PathBuf {
 
 fn error_of(failure: &ToolFailure) -> Error {
     let code = failure.code.parse().unwrap_or(ErrorCode::McpFailed);
-    Error::new(code, failure.message.clone())
+    let error = Error::new(code, failure.message.clone());
+    if failure.details.get("status") == Some(&UNAUTHORIZED.into()) {
+        return error
+            .with_help("mend the `Authorization` in its `headers`, or the variable that is taken from");
+    }
+    error
 }

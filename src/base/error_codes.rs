@@ -179,6 +179,8 @@ error_codes! {
     McpChanged = "mcp_changed", "A tool of an MCP server is not what was accepted.", "Look at what it is now and accept it: `luaplan mcp accept NAME`.";
     McpFailed = "mcp_failed", "An MCP server answered a call with an error.", "Read its message; the call was made.";
     McpResultInvalid = "mcp_result_invalid", "An MCP server answered with what its own schema does not allow, or what cannot be carried.", "Report it to who makes the server.";
+    McpLoginRequired = "mcp_login_required", "An MCP server wants a login, and there is none that holds.", "Log in: `luaplan mcp login NAME`; a client that is no person needs another `client_id` or secret.";
+    McpLoginFailed = "mcp_login_failed", "The login to an MCP server came to nothing.", "Read its message; `luaplan mcp login NAME` begins again.";
 
     JournalUnavailable = "journal_unavailable", "The journal cannot be opened or written.", "Check the data folder's permissions and free space; nothing was done without a record.";
     JournalDiskFull = "journal_disk_full", "The disk that holds the journal is full.", "Free some space, and look at the run's last call: its intent is on record, its outcome may not be.";

@@ -213,7 +213,8 @@ fn unreadable(origin: &str, text: &str, error: &toml::de::Error) -> Error {
     Error::new(ErrorCode::ConfigInvalid, message).with_detail("line", line)
 }
 
-/// Whether `name` can be a tool's: `[a-z][a-z0-9_]*` with at most one dot, no word of Lua's own, and not `run`.
+/// Whether `name` can be a tool's: `[a-z][a-z0-9_]*` with at most one dot, no word of Lua's own, and neither `run` nor
+/// `run.…`.
 #[must_use]
 pub fn is_tool_name(name: &str) -> bool {
     let mut parts = name.split('.');
@@ -222,8 +223,8 @@ pub fn is_tool_name(name: &str) -> bool {
             && part.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
             && !super::stub::is_lua_keyword(part)
     };
-    // A plan's own `run` would hide a tool of that name.
-    name != "run" && parts.by_ref().take(2).all(well_formed) && parts.next().is_none()
+    // A plan's own `run` would hide a tool of that name, and tools in a group of that name.
+    name.split('.').next() != Some("run") && parts.by_ref().take(2).all(well_formed) && parts.next().is_none()
 }
 
 struct Checker<'a> {
@@ -244,7 +245,7 @@ impl Checker<'_> {
             return Err(self.fault(
                 "name",
                 format_args!("`{}`", raw.name),
-                "lower-case letters, digits and `_`, starting with a letter, with at most one dot, and no word of Lua",
+                "lower-case letters, digits and `_`, starting with a letter, with at most one dot, no word of Lua, and not `run`",
             ));
         }
         if raw.description.trim().is_empty() {

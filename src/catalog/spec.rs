@@ -214,40 +214,63 @@ impl ToolSpec {
 
 /// The whitelist: every tool a run may call, in a fixed order.
 #[derive(Debug, Clone, Default)]
-pub struct Catalog(IndexMap<String, Arc<ToolSpec>>);
+pub struct Catalog {
+    tools: IndexMap<String, Arc<ToolSpec>>,
+    /// Groups of tools that could be there, and what to do for that.
+    absent: BTreeMap<String, String>,
+}
 
 impl Catalog {
     /// Adds a tool, replacing one of the same name.
     pub fn insert(&mut self, spec: ToolSpec) {
-        self.0.insert(spec.name.clone(), Arc::new(spec));
+        self.tools.insert(spec.name.clone(), Arc::new(spec));
+    }
+
+    /// Says what to do about a group of tools that a plan may name and that is not there yet.
+    pub fn note_absent(&mut self, group: &str, what_to_do: String) {
+        self.absent.insert(group.to_owned(), what_to_do);
+    }
+
+    /// What to do for the group of tools of that name to be there.
+    #[must_use]
+    pub fn absent(&self, group: &str) -> Option<&str> {
+        self.absent.get(group).map(String::as_str)
     }
 
     /// The tool of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<ToolSpec>> {
-        self.0.get(name)
+        self.tools.get(name)
+    }
+
+    /// The tools that `is_kept`, in the same order, and nothing of those that are absent.
+    #[must_use]
+    pub fn only(&self, is_kept: impl Fn(&ToolSpec) -> bool) -> Self {
+        let kept = self.tools.iter().filter(|(_, spec)| is_kept(spec));
+        let tools = kept.map(|(name, spec)| (name.clone(), Arc::clone(spec))).collect();
+        Self { tools, absent: BTreeMap::new() }
     }
 
     /// How many tools there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.tools.len()
     }
 
     /// Whether there is no tool.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.tools.is_empty()
     }
 
     /// Every tool, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<ToolSpec>> {
-        self.0.values()
+        self.tools.values()
     }
 
     /// Every name, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.tools.keys().map(String::as_str)
     }
 }
 

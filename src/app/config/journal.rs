@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
 use super::checked::{invalid, keyed};
@@ -62,6 +62,10 @@ pub(super) fn check(
                 })?,
                 None => SecretString::from(url.as_str()),
             };
+            if !["postgres://", "postgresql://"].iter().any(|scheme| url.expose_secret().starts_with(scheme))
+            {
+                return Err(invalid("journal.url", "", "an address that begins with `postgres://`"));
+            }
             let settings = PostgresSettings { url, lease, anchors: Some(data_dir.to_owned()) };
             settings.check()?;
             Ok(Some(settings))
@@ -101,6 +105,7 @@ mod tests {
             ("store = \"postgres\"", "journal.url"),
             ("[journal]\nurl = \"postgres://user1:pa55word@h/db\"", "store"),
             ("store = \"postgres\"\n[journal]\nurl = \"postgres://user1:pa55word@h:port/db\"", "journal.url"),
+            ("store = \"postgres\"\n[journal]\nurl = \"mysql://user1:pa55word@h/db\"", "postgres://"),
             ("[journal]\nlease = \"10ms\"", "journal.lease"),
         ] {
             let error = checked(text, &[]).unwrap_err();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 use super::Environment;
@@ -10,7 +11,7 @@ use super::checked::{invalid, keyed};
 use crate::base::{Effect, Error, ErrorCode, Result, parse_duration};
 use crate::catalog::{is_builtin, is_lua_keyword};
 use crate::plan::globals;
-use crate::tools::mcp::{McpServerSettings, McpTransport};
+use crate::tools::mcp::{McpServerSettings, McpTransport, OAuthGrant, OAuthSettings};
 
 /// `[mcp.NAME]`, as written. Exactly one of `command` and `url`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,6 +25,8 @@ pub struct RawMcpServer {
     pub url: String,
     /// What is sent with each request; `env:NAME` stands for the value of a variable.
     pub headers: BTreeMap<String, String>,
+    /// How luaplan logs in to a server at a `url` that wants that.
+    pub oauth: RawMcpOAuth,
     /// Effects of single tools: `read`, `write`, `send` or `spend`.
     pub effects: BTreeMap<String, String>,
     /// How long the server may take until it answers after its start.
@@ -39,12 +42,47 @@ impl Default for RawMcpServer {
             env: Vec::new(),
             url: String::new(),
             headers: BTreeMap::new(),
+            oauth: RawMcpOAuth::default(),
             effects: BTreeMap::new(),
             start_timeout: "20s".into(),
             enabled: true,
         }
     }
 }
+
+/// `[mcp.NAME.oauth]`, as written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawMcpOAuth {
+    /// Who gives leave: `authorization_code` (a person) or `client_credentials` (the client's secret).
+    pub grant: String,
+    /// The client luaplan is registered as; empty where it registers itself.
+    pub client_id: String,
+    /// The variable with that client's secret.
+    pub client_secret_env: String,
+    /// What is asked for; what the server names where this is empty.
+    pub scopes: Vec<String>,
+    /// The loopback port the browser is sent back to; 0 takes a free one.
+    pub redirect_port: u16,
+    /// Hosts the authorization server may be on, besides that of `url`.
+    pub allow_hosts: Vec<String>,
+}
+
+impl Default for RawMcpOAuth {
+    fn default() -> Self {
+        Self {
+            grant: AUTHORIZATION_CODE.into(),
+            client_id: String::new(),
+            client_secret_env: String::new(),
+            scopes: Vec::new(),
+            redirect_port: 0,
+            allow_hosts: Vec::new(),
+        }
+    }
+}
+
+const AUTHORIZATION_CODE: &str = "authorization_code";
+const CLIENT_CREDENTIALS: &str = "client_credentials";
 
 /// What of a variable's name says that its value is secret.
 const SECRET_WORDS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"];
@@ -79,7 +117,7 @@ fn check_name(name: &str) -> Result<()> {
             "a name of lower-case letters, digits and `_` that is no word of Lua",
         ));
     }
-    if globals::all().any(|global| global == name) || is_builtin(name) {
+    if globals::all().any(|global| global == name) || is_builtin(name) || name == "run" {
         return Err(invalid(&key, name, "a name that plans do not have for something else"));
     }
     Ok(())
@@ -94,6 +132,10 @@ fn transport(
     let key = format!("mcp.{name}");
     match (raw.command.is_empty(), raw.url.is_empty()) {
         (false, true) => {
+            if raw.oauth != RawMcpOAuth::default() {
+                let message = format!("{key}.oauth is for a server at a `url`, and this one is a `command`");
+                return Err(Error::new(ErrorCode::ConfigInvalid, message).with_detail("key", key.as_str()));
+            }
             let mut variables = BTreeMap::new();
             for variable in raw.env.iter().map(String::as_str).chain(["PATH"]) {
                 let Some(value) = environment.get(variable) else { continue };
@@ -134,13 +176,67 @@ fn transport(
                 };
                 headers.insert(header.clone(), value);
             }
-            Ok(McpTransport::Url { url: raw.url.clone(), headers })
+            let oauth = oauth(&key, raw, environment, secrets)?;
+            Ok(McpTransport::Url { url: raw.url.clone(), headers, oauth })
         }
         _ => {
             let message = format!("{key} needs exactly one of `command` and `url`");
             Err(Error::new(ErrorCode::ConfigInvalid, message).with_detail("key", key.as_str()))
         }
     }
+}
+
+/// `[mcp.NAME.oauth]`, checked; `None` where a configured header says who asks.
+fn oauth(
+    key: &str,
+    raw: &RawMcpServer,
+    environment: &Environment,
+    secrets: &mut Vec<String>,
+) -> Result<Option<OAuthSettings>> {
+    let key = format!("{key}.oauth");
+    let fault =
+        |message: String| Err(Error::new(ErrorCode::ConfigInvalid, message).with_detail("key", key.as_str()));
+    let oauth = &raw.oauth;
+    if raw.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) {
+        if *oauth != RawMcpOAuth::default() {
+            return fault(format!("{key} and an `Authorization` header cannot both say who asks"));
+        }
+        return Ok(None);
+    }
+    let grant = match oauth.grant.as_str() {
+        AUTHORIZATION_CODE => OAuthGrant::AuthorizationCode,
+        CLIENT_CREDENTIALS => OAuthGrant::ClientCredentials,
+        other => {
+            let known = format!("`{AUTHORIZATION_CODE}` or `{CLIENT_CREDENTIALS}`");
+            return Err(invalid(&format!("{key}.grant"), other, &known));
+        }
+    };
+    let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let variable = text(&oauth.client_secret_env);
+    if (variable.is_some() || grant == OAuthGrant::ClientCredentials) && oauth.client_id.is_empty() {
+        return fault(format!("{key}.client_id is missing: a secret is that of a client"));
+    }
+    if variable.is_none() && grant == OAuthGrant::ClientCredentials {
+        return fault(format!("{key}.client_secret_env is missing: `{CLIENT_CREDENTIALS}` needs a secret"));
+    }
+    let mut client_secret = None;
+    if let Some(variable) = variable {
+        let Some(secret) = environment.get(&variable) else {
+            return fault(format!("{key}.client_secret_env is taken from ${variable}, which is not set"));
+        };
+        secrets.push(secret.to_owned());
+        client_secret = Some(SecretString::from(secret));
+    }
+    let settings = OAuthSettings {
+        grant,
+        client_id: text(&oauth.client_id),
+        client_secret,
+        scopes: oauth.scopes.clone(),
+        redirect_port: oauth.redirect_port,
+        allow_hosts: oauth.allow_hosts.clone(),
+    };
+    settings.check_hosts(&format!("{key}.allow_hosts"))?;
+    Ok(Some(settings))
 }
 
 fn start_timeout(name: &str, text: &str) -> Result<Duration> {

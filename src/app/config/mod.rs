@@ -27,7 +27,7 @@ pub use journal::RawJournal;
 pub use layers::{ConfigSource, LoadOptions, Loaded, ValueSource, load, validate_text};
 pub(super) use layers::{faulty_key, refused, unknown_field};
 pub use mask::{mask_json, mask_passwords};
-pub use mcp::RawMcpServer;
+pub use mcp::{RawMcpOAuth, RawMcpServer};
 pub use policy_file::{RawPolicy, parse_policy, read_policy};
 pub use raw::{RawConfig, RawLimits, RawSecret, RawServer};
 pub use sandbox::{RawSandbox, SandboxConfig};

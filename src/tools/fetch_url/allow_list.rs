@@ -42,10 +42,29 @@ impl AllowList {
     /// # Errors
     /// `config_invalid` naming the entry.
     pub(in crate::tools) fn parse(tool: &str, entries: &[String]) -> Result<Self> {
+        Self::parse_under(&format!("tools.{tool}.allow_hosts"), entries)
+    }
+
+    /// As [`AllowList::parse`], for a list that stands under the configuration's `key`.
+    ///
+    /// # Errors
+    /// `config_invalid` naming the entry.
+    pub(in crate::tools) fn parse_under(key: &str, entries: &[String]) -> Result<Self> {
         if entries.is_empty() {
             return Ok(Self(vec![Entry { pattern: Pattern::Any, port: None }]));
         }
-        entries.iter().map(|entry| parse_entry(tool, entry)).collect::<Result<_>>().map(Self)
+        entries.iter().map(|entry| parse_entry(key, entry)).collect::<Result<_>>().map(Self)
+    }
+
+    /// A list that allows nothing.
+    pub(in crate::tools) const fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// The same list, and this host on this port named in full.
+    pub(in crate::tools) fn and_named(mut self, host: &Host<&str>, port: u16) -> Self {
+        self.0.push(Entry { pattern: Pattern::Exact(host.to_owned()), port: Some(port) });
+        self
     }
 
     /// What the list says.
@@ -101,9 +120,9 @@ fn without_root_dot(name: &str) -> &str {
     name.strip_suffix('.').unwrap_or(name)
 }
 
-fn parse_entry(tool: &str, entry: &str) -> Result<Entry> {
+fn parse_entry(key: &str, entry: &str) -> Result<Entry> {
     let invalid = || {
-        Error::new(ErrorCode::ConfigInvalid, format!("`{entry}` in `tools.{tool}.allow_hosts` is not a host"))
+        Error::new(ErrorCode::ConfigInvalid, format!("`{entry}` in `{key}` is not a host"))
             .with_help("use `host`, `host:port`, `*.domain` or `*`, without scheme, user or path")
     };
     let (host, port) = split_port(entry).ok_or_else(invalid)?;

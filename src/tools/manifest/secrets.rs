@@ -8,7 +8,7 @@ use memchr::memmem;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value as Json;
 
-use crate::base::{CallOutcome, Value};
+use crate::base::{CallOutcome, ToolFailure, Value};
 use crate::journal::{REDACTED, Redactor};
 
 /// One configured secret.
@@ -75,12 +75,17 @@ impl Scrubber {
         }
         match outcome {
             Ok(value) => Ok(self.value(value)),
-            Err(mut failure) => {
-                failure.message = self.text(failure.message);
-                failure.details = self.members(failure.details);
-                Err(failure)
-            }
+            Err(failure) => Err(self.failure(failure)),
         }
+    }
+
+    /// The failure without the secrets.
+    pub(in crate::tools) fn failure(&self, mut failure: ToolFailure) -> ToolFailure {
+        if !self.raw.is_empty() {
+            failure.message = self.text(failure.message);
+            failure.details = self.members(failure.details);
+        }
+        failure
     }
 
     fn value(&self, value: Value) -> Value {
@@ -97,7 +102,8 @@ impl Scrubber {
         members.into_iter().map(|(name, value)| (self.text(name), self.value(value))).collect()
     }
 
-    fn text(&self, text: String) -> String {
+    /// The text without the secrets.
+    pub(in crate::tools) fn text(&self, text: String) -> String {
         let mut document = Json::String(text);
         self.redactor.document(&mut document);
         match document {
@@ -128,7 +134,7 @@ impl Scrubber {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::{ErrorCode, ToolFailure};
+    use crate::base::ErrorCode;
 
     #[test]
     fn no_form_of_a_secret_is_handed_on() {

@@ -2,18 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use http::{HeaderName, HeaderValue};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse,
     Prompt, ReadResourceRequestParams, ReadResourceResult, Tool,
 };
 use rmcp::service::{ClientInitializeError, Peer, RunningService, ServiceError};
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{RoleClient, ServiceExt as _};
 use serde_json::Value as Json;
 use tokio::sync::Mutex;
@@ -22,13 +19,19 @@ use tokio::time::Instant;
 use super::accepted::{Accepted, AcceptedTool, Refused, hash_of};
 use super::content::shown;
 use super::handler::Handler;
+use super::oauth::Authorization;
 use super::process::{Process, UNASKED_BYTES_MAX};
 use super::prompts::{self, AcceptedPrompt};
+use super::remote;
 use super::settings::{McpServerSettings, McpTransport};
 use crate::base::{ContentHash, ErrorCode, ToolFailure};
+use crate::tools::manifest::Scrubber;
 
 /// The longest message; what is longer is passed over, and its call runs into its timeout.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The status of a refusal, as `status` of its failure.
+pub const UNAUTHORIZED: i64 = 401;
 
 const PAUSE_FIRST: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
@@ -36,6 +39,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 /// A server, whether it runs or not.
 pub struct McpConnection {
     settings: McpServerSettings,
+    authorization: Option<Arc<Authorization>>,
+    headers_refused: Arc<AtomicBool>,
     state: Mutex<State>,
     allowance: Arc<AtomicU64>,
 }
@@ -66,10 +71,18 @@ impl Running {
 }
 
 impl McpConnection {
-    /// Not started yet.
+    /// Not started yet. `authorization` gets tokens where the server is at a `url` and wants them.
     #[must_use]
-    pub fn new(settings: McpServerSettings) -> Self {
-        Self { settings, state: Mutex::default(), allowance: Arc::new(AtomicU64::new(UNASKED_BYTES_MAX)) }
+    pub fn new(settings: McpServerSettings, authorization: Option<Arc<Authorization>>) -> Self {
+        let allowance = Arc::new(AtomicU64::new(UNASKED_BYTES_MAX));
+        let headers_refused = Arc::default();
+        Self { settings, authorization, headers_refused, state: Mutex::default(), allowance }
+    }
+
+    /// Takes the server's tokens out of what it says: it knows them, and may repeat them.
+    pub(super) fn scrubber(&self) -> Scrubber {
+        let secrets = self.authorization.as_ref().map(|authorization| authorization.secrets());
+        Scrubber::new(&secrets.unwrap_or_default())
     }
 
     /// The server's name.
@@ -83,6 +96,10 @@ impl McpConnection {
     /// # Errors
     /// `mcp_unavailable` where it cannot be reached, `mcp_failed` for what it refuses.
     pub async fn offered(&self) -> Result<(Accepted, Vec<Refused>), ToolFailure> {
+        self.offered_now().await.map_err(|failure| self.scrubber().failure(failure))
+    }
+
+    async fn offered_now(&self) -> Result<(Accepted, Vec<Refused>), ToolFailure> {
         let mut state = self.state.lock().await;
         let running = self.ready(&mut state).await?;
         let has_resources =
@@ -121,6 +138,16 @@ impl McpConnection {
     /// `mcp_changed`; `mcp_result_invalid` for what cannot be put before a planner; `mcp_unavailable` and
     /// `mcp_failed` as for tools.
     pub async fn prompt(
+        &self,
+        prompt: &AcceptedPrompt,
+        arguments: serde_json::Map<String, Json>,
+    ) -> Result<String, ToolFailure> {
+        let asked = self.ask_for_prompt(prompt, arguments).await;
+        let scrubber = self.scrubber();
+        asked.map(|text| scrubber.text(text)).map_err(|failure| scrubber.failure(failure))
+    }
+
+    async fn ask_for_prompt(
         &self,
         prompt: &AcceptedPrompt,
         arguments: serde_json::Map<String, Json>,
@@ -209,7 +236,10 @@ impl McpConnection {
                     state.running = Some(running);
                 }
                 Err(failure) => {
-                    self.note_failure(state);
+                    // A login is no matter of time: the next call may come with it.
+                    if failure.code != ErrorCode::McpLoginRequired.as_str() {
+                        self.note_failure(state);
+                    }
                     return Err(failure);
                 }
             }
@@ -249,18 +279,11 @@ impl McpConnection {
                     handler.clone().serve(transport).await.map_err(|error| refused(&cause(&error)))?;
                 (service, Some(process))
             }
-            McpTransport::Url { url, headers } => {
-                // Another part may have installed it.
-                let _ = rustls::crypto::ring::default_provider().install_default();
-                let client =
-                    reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
-                let client = client.build().map_err(|error| refused(&error))?;
-                let headers = headers.iter().map(|(name, value)| header(name, value)).collect::<Option<_>>();
-                let headers = headers.ok_or_else(|| refused(&"a header cannot be sent"))?;
-                let config =
-                    StreamableHttpClientTransportConfig::with_uri(url.as_str()).custom_headers(headers);
-                let transport = StreamableHttpClientTransport::with_client(client, config);
-                (handler.clone().serve(transport).await.map_err(|error| refused(&cause(&error)))?, None)
+            McpTransport::Url { url, headers, .. } => {
+                let (authorization, refused_flag) =
+                    (self.authorization.clone(), self.headers_refused.clone());
+                let served = remote::serve(handler.clone(), url, headers, authorization, refused_flag).await;
+                (served.map_err(|what| self.refusal().unwrap_or_else(|| refused(&what)))?, None)
             }
         };
         Ok(Running { service, handler, offered: HashMap::new(), prompts: None, _process: process })
@@ -271,7 +294,7 @@ impl McpConnection {
             tokio::time::timeout(self.settings.start_timeout, running.service.list_all_tools()).await;
         match listed {
             Ok(Ok(tools)) => Ok(tools),
-            Ok(Err(error)) => Err(self.broken(&error)),
+            Ok(Err(error)) => Err(self.refusal().unwrap_or_else(|| self.broken(&error))),
             Err(_) => Err(self.unavailable("the MCP server did not say what it offers")),
         }
     }
@@ -286,10 +309,12 @@ impl McpConnection {
             }
             Err(error) => {
                 let is_over = matches!(error, ServiceError::TransportClosed | ServiceError::TransportSend(_));
-                if is_over && state.starts == start && state.running.take().is_some() {
+                let refusal = if is_over { self.refusal() } else { None };
+                let is_ours = is_over && state.starts == start;
+                if is_ours && state.running.take().is_some() && refusal.is_none() {
                     self.note_failure(&mut state);
                 }
-                Err(self.broken(&error))
+                Err(refusal.unwrap_or_else(|| self.broken(&error)))
             }
         }
     }
@@ -318,6 +343,18 @@ impl McpConnection {
         }
     }
 
+    /// Why the server, or the way to a token for it, refused the last request.
+    fn refusal(&self) -> Option<ToolFailure> {
+        if let Some(authorization) = &self.authorization {
+            return authorization.take_failure();
+        }
+        let name = self.name();
+        self.headers_refused.swap(false, Ordering::AcqRel).then(|| {
+            let message = format!("the MCP server `{name}` refused (401) what `[mcp.{name}] headers` sends");
+            ToolFailure::new(ErrorCode::McpUnavailable, message).with_detail("status", UNAUTHORIZED)
+        })
+    }
+
     fn failed(&self, what: &str) -> ToolFailure {
         ToolFailure::new(ErrorCode::McpFailed, format!("the MCP server `{}` refused: {what}", self.name()))
     }
@@ -328,16 +365,10 @@ impl McpConnection {
 }
 
 /// What went wrong at the start, without the types that carried it.
-fn cause(error: &ClientInitializeError) -> String {
+pub(super) fn cause(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
         ClientInitializeError::ConnectionClosed(_) => "it broke off before it answered".to_owned(),
         other => other.to_string(),
     }
-}
-
-fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
-    let mut value: HeaderValue = value.parse().ok()?;
-    value.set_sensitive(true);
-    Some((name.parse().ok()?, value))
 }

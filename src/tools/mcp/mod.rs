@@ -9,8 +9,10 @@ mod accepted;
 mod connection;
 mod content;
 mod handler;
+mod oauth;
 mod process;
 mod prompts;
+mod remote;
 mod settings;
 
 use std::sync::Arc;
@@ -19,9 +21,10 @@ use async_trait::async_trait;
 use serde_json::Value as Json;
 
 pub use accepted::{Accepted, AcceptedTool, Change, Refused};
-pub use connection::McpConnection;
+pub use connection::{McpConnection, UNAUTHORIZED};
+pub use oauth::{Authorization, LoginState, PendingLogin};
 pub use prompts::{AcceptedArgument, AcceptedPrompt};
-pub use settings::{McpServerSettings, McpTransport};
+pub use settings::{McpServerSettings, McpTransport, OAuthGrant, OAuthSettings};
 
 use crate::base::{CallOutcome, ErrorCode, ToolFailure};
 use crate::bus::{Invocation, Tool};
@@ -74,6 +77,7 @@ impl Tool for McpTool {
             }
             outcome = answer => outcome,
         };
+        let outcome = self.connection.scrubber().outcome(outcome);
         // A server that could not be reached did nothing; one that broke off may have.
         outcome.map_err(|failure| failure.with_detail("server", self.connection.name()))
     }

@@ -5,7 +5,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::base::Effect;
+use secrecy::SecretString;
+
+use crate::base::{Effect, Result};
+use crate::tools::fetch_url::allow_list::AllowList;
 
 /// How a server is reached.
 #[derive(Clone)]
@@ -25,7 +28,46 @@ pub enum McpTransport {
         url: String,
         /// What is sent with each request; the values may be secret.
         headers: BTreeMap<String, String>,
+        /// How leave is got where the server wants it; `None` where `headers` say who asks.
+        oauth: Option<OAuthSettings>,
     },
+}
+
+/// How leave is got from the authorization server of a server at a `url`.
+#[derive(Clone, Default)]
+pub struct OAuthSettings {
+    /// Who gives leave.
+    pub grant: OAuthGrant,
+    /// The client luaplan is registered as; without one it registers itself.
+    pub client_id: Option<String>,
+    /// The secret of that client, where it has one.
+    pub client_secret: Option<SecretString>,
+    /// What is asked for; what the server names where this is empty.
+    pub scopes: Vec<String>,
+    /// The loopback port the browser is sent back to; 0 takes a free one.
+    pub redirect_port: u16,
+    /// Hosts the authorization server may be on, as for `fetch_url`: public ones where this is empty.
+    pub allow_hosts: Vec<String>,
+}
+
+/// Who gives leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OAuthGrant {
+    /// A person, in a browser: `luaplan mcp login`.
+    #[default]
+    AuthorizationCode,
+    /// The client's own secret.
+    ClientCredentials,
+}
+
+impl OAuthSettings {
+    /// Refuses hosts that are none.
+    ///
+    /// # Errors
+    /// `config_invalid` naming the entry of `key`.
+    pub fn check_hosts(&self, key: &str) -> Result<()> {
+        AllowList::parse_under(key, &self.allow_hosts).map(drop)
+    }
 }
 
 /// One server, as configured.

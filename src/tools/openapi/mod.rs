@@ -17,6 +17,9 @@ mod schema;
 mod security;
 mod server;
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use serde_json::Value as Json;
 
 pub use self::document::Document;
@@ -28,6 +31,8 @@ use crate::catalog::plan_name;
 const METHODS: [&str; 6] = ["get", "head", "post", "put", "patch", "delete"];
 /// Methods OpenAPI knows beyond these.
 const OTHER_METHODS: [&str; 2] = ["options", "trace"];
+/// Stands for the methods of a path that are not known.
+const ANY_METHOD: &str = "*";
 
 /// What the person who imports decides.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +52,7 @@ pub struct Wishes {
 pub struct Operation {
     /// The document's name for it, else method and path: `GET /pets`.
     pub id: String,
-    /// The method, in capitals.
+    /// The method, in capitals; `*` where the document does not show which methods a path has.
     pub method: String,
     /// The path as the document has it.
     pub path: String,
@@ -70,41 +75,43 @@ pub struct Manifest {
     pub secret: Option<String>,
 }
 
-impl Operation {
-    /// Whether `name` means this operation: its id, or method and path.
-    #[must_use]
-    pub fn is_called(&self, name: &str) -> bool {
-        let method_and_path = name.split_once(' ');
-        self.id == name
-            || method_and_path.is_some_and(|(method, path)| {
-                self.method.eq_ignore_ascii_case(method) && self.path == path.trim()
-            })
-    }
-}
-
 impl Document {
     /// Every operation, in the document's order.
     #[must_use]
     pub fn operations(&self, wishes: &Wishes) -> Vec<Operation> {
         let mut operations: Vec<Operation> = Vec::new();
-        for (path, item) in self.members("/paths") {
-            if !path.starts_with('/') {
-                continue;
-            }
+        let mut ids_by_tool: HashMap<String, String> = HashMap::new();
+        for (path, item) in self.members("/paths").filter(|(path, _)| !path.starts_with("x-")) {
             // A path may stand elsewhere in the document.
-            let item = self.resolved(item).unwrap_or(item);
+            let item = match self.resolved(item) {
+                Ok(item) => item,
+                Err(reason) => {
+                    operations.push(self.unreadable(path, reason, wishes));
+                    item
+                }
+            };
             for method in METHODS.iter().chain(&OTHER_METHODS) {
                 let Some(operation) = item.get(method) else { continue };
                 let mut found = self.operation(method, path, item, operation, wishes);
-                if let Some(other) = operations.iter().find(|other| other.tool == found.tool) {
-                    let reason =
-                        format!("its tool would be named `{}`, as that of `{}`", found.tool, other.id);
-                    found.manifest = Err(reason);
+                match ids_by_tool.entry(found.tool.clone()) {
+                    Entry::Occupied(other) => {
+                        let (tool, other) = (&found.tool, other.get());
+                        found.manifest =
+                            Err(format!("its tool would be named `{tool}`, as that of `{other}`"));
+                    }
+                    Entry::Vacant(free) => drop(free.insert(found.id.clone())),
                 }
                 operations.push(found);
             }
         }
         operations
+    }
+
+    /// What stands for the operations of a path that cannot be looked at.
+    fn unreadable(&self, path: &str, reason: String, wishes: &Wishes) -> Operation {
+        let mut found = self.operation(ANY_METHOD, path, &Json::Null, &Json::Null, wishes);
+        found.manifest = Err(reason);
+        found
     }
 
     fn operation(
@@ -126,7 +133,9 @@ impl Document {
             None => name,
         };
         let summary = text("summary").or_else(|| text("description")).unwrap_or_default().to_owned();
-        let manifest = if METHODS.contains(&method) {
+        let manifest = if !path.starts_with('/') {
+            Err(format!("its path `{path}` does not begin with `/`"))
+        } else if METHODS.contains(&method) {
             Draft::of(self, &capitals, path, item, operation, wishes).and_then(|draft| draft.written(&tool))
         } else {
             Err(format!("manifests know no {capitals}"))

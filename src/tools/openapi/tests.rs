@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use super::Wishes;
 use super::document::Document;
 use super::parameters::ToolParameters;
 use super::schema::{Converter, Direction};
@@ -147,4 +148,24 @@ fn a_server_is_named_or_refused() {
         let refused = of(servers, None).unwrap_err();
         assert!(refused.contains(reason), "{refused}");
     }
+}
+
+/// Names are looked up, not looked for: twice as many operations cost about twice as much.
+#[test]
+fn many_operations_cost_as_much_as_they_are() {
+    let seconds = |count: usize| {
+        let paths: serde_json::Map<String, Json> = (0..count)
+            .map(|at| (format!("/a{at}"), json!({ "get": { "operationId": format!("read_{at}") } })))
+            .collect();
+        // Without an address each is refused at once, so that little but the names is measured.
+        let text = json!({ "openapi": "3.1.0", "servers": [{}], "paths": paths }).to_string();
+        let document = Document::read(&text, "test", None).unwrap();
+        let begun = std::time::Instant::now();
+        let operations = document.operations(&Wishes::default());
+        assert_eq!(operations.len(), count);
+        begun.elapsed().as_secs_f64()
+    };
+    let few = seconds(3_000).min(seconds(3_000));
+    let many = seconds(60_000);
+    assert!(many < few * 120.0, "{few} s for 3,000 and {many} s for 60,000");
 }

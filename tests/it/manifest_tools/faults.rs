@@ -185,3 +185,30 @@ async fn secrets_and_the_folder_are_checked() {
     assert_eq!(failure.code, "tool_not_configured");
     assert!(failure.message.contains("secrets.key.tools"), "{}", failure.message);
 }
+
+/// A plan's own `run` hides whatever else has that name, also a group of tools.
+#[tokio::test]
+async fn no_tool_is_called_run() {
+    for name in ["run", "run.things"] {
+        let text = HTTP.replace("name = \"t\"", &format!("name = \"{name}\""));
+        let said = refusal(&text).await;
+        assert!(said.contains("`run`"), "{name}: {said}");
+    }
+    let folder = crate::cli::Folder::new();
+    for name in ["run", "run.things"] {
+        let refused = folder.run(&["tools", "new", name, "--kind", "http"]).exits(2);
+        assert!(refused.err.contains("`run` is the function that plans define already"), "{refused}");
+    }
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+    folder.write("luaplan.toml", "[mcp.run]\ncommand = [\"true\"]\n");
+    let refused = folder.run(&["config", "validate"]).exits(2);
+    assert!(refused.err.contains("mcp.run") && refused.err.contains("something else"), "{refused}");
+    // What a document calls so gets another name.
+    let document = "{\"openapi\": \"3.1.0\", \"servers\": [{\"url\": \"https://a.example.com\"}], \"paths\": {\"/r\": \
+        {\"post\": {\"operationId\": \"run\", \"responses\": {\"200\": {\"description\": \"ok\"}}}}}}";
+    folder.write("luaplan.toml", "");
+    folder.write("api.json", document);
+    folder.run(&["tools", "import", "api.json", "--operations", "run"]).exits(0);
+    folder.run(&["tools", "check"]).exits(0);
+    assert!(folder.read("luaplan-tools/run_.toml").contains("name = \"run_\""));
+}

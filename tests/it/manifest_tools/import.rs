@@ -46,6 +46,8 @@ fn what_no_manifest_can_say_is_refused_by_name_with_its_reason() {
         ("list_customers", "as that of `listCustomers`"),
         ("askCustomers", "no OPTIONS"),
         ("getLonely", "`{id}`, and no parameter fills it"),
+        ("getStock", "its path `stock` does not begin with `/`"),
+        ("* /shelves", "`other.yaml#/paths/~1shelves` leads to another document"),
     ] {
         let refused = of(id)["refused"].as_str().unwrap_or_default().to_owned();
         assert!(refused.contains(reason), "{id}: {refused}");
@@ -56,11 +58,21 @@ fn what_no_manifest_can_say_is_refused_by_name_with_its_reason() {
     {
         assert!(notes.contains(left_out), "{left_out}: {notes}");
     }
-    for fine in
-        ["listCustomers", "createCustomer", "getCustomer", "changeCustomer", "removeCustomer", "getTree"]
-    {
+    for fine in [
+        "listCustomers",
+        "createCustomer",
+        "getCustomer",
+        "changeCustomer",
+        "removeCustomer",
+        "getTree",
+        "listOffers",
+        "listPrices",
+    ] {
         assert_eq!(of(fine)["refused"], Json::Null, "{fine}");
     }
+    // A member of the document's own is no path.
+    let all = folder.run(&["tools", "import", "shop.yaml"]).exits(0);
+    assert!(all.out.contains("stock") && !all.out.contains("notOne"), "{all}");
     // One that cannot be imported takes the others with it: nothing is half done.
     let refused =
         folder.run(&["tools", "import", "shop.yaml", "--operations", "getCustomer,getMatrix"]).exits(2);
@@ -138,6 +150,43 @@ fn a_manifest_says_what_the_document_says() {
     folder
         .run(&["tools", "import", "shop.yaml", "--operations", "getTree", "--prefix", "shop", "--overwrite"])
         .exits(0);
+}
+
+/// `security: [{}, …]`: a key may be sent, and is where somebody asked for it.
+#[test]
+fn a_way_in_that_may_be_left_out_is_taken_where_a_secret_is_named() {
+    let folder = shop();
+    let import = ["tools", "import", "shop.yaml", "--operations", "listOffers,listPrices", "--overwrite"];
+    let auth = |tool: &str| manifest_of(&folder, tool)["settings"].get("auth").cloned();
+    folder.run(&import).exits(0);
+    assert_eq!((auth("list_offers"), auth("list_prices")), (None, None));
+    folder.run(&[&import[..], &["--secret", "offers"]].concat()).exits(0);
+    let key: toml::Value = toml::from_str("header = { name = \"X-Shop-Key\", secret = \"offers\" }")
+        .map(toml::Value::Table)
+        .unwrap();
+    assert_eq!(auth("list_offers"), Some(key));
+    // The only key there is cannot be said, and none is needed.
+    assert_eq!(auth("list_prices"), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_import_never_writes_through_a_link() {
+    let folder = shop();
+    folder.write("luaplan-tools/other.txt", "mine");
+    let link = folder.path().join("luaplan-tools/get_tree.toml");
+    std::os::unix::fs::symlink("other.txt", &link).unwrap();
+    let import = ["tools", "import", "shop.yaml", "--operations", "getTree"];
+    for options in [&import[..], &[&import[..], &["--overwrite"]].concat()] {
+        let refused = folder.run(options).exits(2);
+        assert!(refused.err.contains("file_exists") && refused.err.contains("get_tree.toml"), "{refused}");
+        assert_eq!(folder.read("luaplan-tools/other.txt"), "mine");
+    }
+    // A link that leads to nothing yet is one as well.
+    std::fs::remove_file(folder.path().join("luaplan-tools/other.txt")).unwrap();
+    let refused = folder.run(&[&import[..], &["--overwrite"]].concat()).exits(2);
+    assert!(refused.err.contains("symbolic link"), "{refused}");
+    assert!(!folder.path().join("luaplan-tools/other.txt").exists());
 }
 
 type Asked = Arc<Mutex<Vec<Json>>>;

@@ -76,6 +76,22 @@ fn a_new_manifest_passes_its_check_and_nothing_is_overwritten() {
     folder.run(&["tools"]).fails(2, "config_invalid");
 }
 
+#[test]
+fn a_tool_without_parameters_is_tested_with_none() {
+    let echo = manifest("echo", "command", "write", "{}", "[settings]\nargv = [\"echo\", \"done\"]");
+    let folder = Folder::with(&[
+        ("luaplan-tools/echo.toml", &echo),
+        ("luaplan.toml", "[tools.echo]\nunconfined = true\n"),
+    ]);
+    for arguments in [&["tools", "test", "echo"][..], &["tools", "test", "echo", "--arguments", "{}"]] {
+        let told = folder.run(arguments).exits(0);
+        assert!(told.out.contains("done") && told.err.contains("on record as run "), "{told}");
+    }
+    let given = ["tools", "test", "echo", "--arguments", "{\"word\": 1, \"more\": 2}"];
+    let refused = folder.run(&given).fails(2, "usage");
+    assert!(refused.err.contains("`echo` takes no arguments; --arguments gives `word`, `more`"), "{refused}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_of_a_tool_is_a_call_on_record_that_shows_what_is_sent() {
     let site = Site::start().await;

@@ -16,6 +16,7 @@ use luaplan::engine::RunOutcome;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::real::variable;
 use crate::http_support::open;
 
 /// The small server as `[mcp.small]`, with its folder.
@@ -56,12 +57,12 @@ pub(super) async fn run(app: &App, source: &str) -> RunOutcome {
 }
 
 /// What a plan returned.
-pub(super) async fn result(app: &App, source: &str) -> Json {
+pub(crate) async fn result(app: &App, source: &str) -> Json {
     run(app, source).await.result.unwrap_or_else(|error| panic!("{error}")).to_json()
 }
 
 /// The failure of one call, as the plan sees it.
-pub(super) async fn failure(app: &App, call: &str) -> Json {
+pub(crate) async fn failure(app: &App, call: &str) -> Json {
     let plan = format!(
         "function run()\n  local answer = {call}\n  if type(answer) ~= \"table\" or not answer.error then \
          return {{ worked = answer }} end\n  return {{ code = answer.code, error = answer.error, \

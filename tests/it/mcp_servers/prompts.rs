@@ -1,12 +1,18 @@
 //! Prompts of a server, put before the planner by a person.
 
-use luaplan::app::{App, PromptWish};
+use std::sync::Arc;
+
+use luaplan::app::{ActiveRuns, App, PromptWish};
 use luaplan::base::{Error, Value};
+use luaplan::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
+use luaplan::mcp::McpServer;
+use rmcp::ServiceExt as _;
+use rmcp::model::CallToolRequestParams;
 use serde_json::json;
 
 use super::{accept, accepted, run, small};
 use crate::cli::Folder;
-use crate::http_support::open;
+use crate::http_support::{Service, open};
 
 fn wish(name: &str, arguments: &[(&str, &str)]) -> PromptWish {
     let arguments = arguments.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
@@ -116,4 +122,86 @@ async fn the_command_line_names_prompts() {
     assert!(parts["prompt"]["parts"].to_string().contains("notes"), "{parts}");
     folder.run(&["task", "x", "--mcp-prompt", "small.greeting=who", "--print-prompt"]).fails(2, "usage");
     folder.run(&["task", "x", "--mcp-prompt", "small.greeting", "--print-prompt"]).fails(2, "bad_request");
+}
+
+/// A model that keeps what it is asked, and always plans the same.
+#[derive(Default)]
+struct Attentive(std::sync::Mutex<Vec<String>>);
+
+#[async_trait::async_trait]
+impl LlmClient for Attentive {
+    async fn chat(
+        &self,
+        request: &ChatRequest,
+        _progress: &(dyn Fn(LlmProgress) + Send + Sync),
+    ) -> luaplan::base::Result<ChatReply> {
+        self.0.lock().unwrap().push(format!("{request:?}"));
+        Ok(ChatReply {
+            text: json!({ "plan": "function run() return 1 end" }).to_string(),
+            usage: TokenUsage { input_tokens: 1, output_tokens: 1, cost_micro_usd: 0 },
+            provider: "test".to_owned(),
+            model: "attentive".to_owned(),
+            duration: std::time::Duration::ZERO,
+            recorded: false,
+        })
+    }
+
+    fn name(&self) -> String {
+        "test/attentive".to_owned()
+    }
+}
+
+impl Attentive {
+    fn was_greeted(&self) -> bool {
+        std::mem::take(&mut *self.0.lock().unwrap()).iter().any(|asked| asked.contains("> Greet Ann well."))
+    }
+}
+
+/// Over HTTP and over the protocol a task takes prompts as it does on the command line.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_edge_names_prompts() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = small(folder.path());
+    let model = Arc::new(Attentive::default());
+    // What was accepted lies in the folder of data.
+    let data = format!("{:?}", folder.path().join("data").display().to_string());
+    let settings = [("mcp.small.command", command.as_str()), ("data_dir", data.as_str())];
+    accept(&open(folder.path(), &settings, None).await, "small").await;
+    let service = Service::with(&settings, Some(model.clone())).await;
+    let named = json!([{ "name": "small.greeting", "arguments": { "who": "Ann" } }]);
+    let task = json!({ "task": "Greet Ann.", "mcp_prompts": named });
+    let outcome = service.client.post("/v1/tasks?wait=20s", &task).await.json();
+    assert_eq!((&outcome["result"], model.was_greeted()), (&json!(1), true), "{outcome}");
+    service.client.post("/v1/tasks?wait=20s", &json!({ "task": "Greet Ann." })).await;
+    assert!(!model.was_greeted());
+    for (prompts, status, code) in [
+        (json!([{ "name": "small.farewell" }]), 404, "not_found"),
+        (json!([{ "name": "small.greeting" }]), 400, "bad_request"),
+        (json!([{ "name": "small.greeting", "arguments": { "who": 7 } }]), 400, "bad_request"),
+    ] {
+        let task = json!({ "task": "Greet Ann.", "mcp_prompts": prompts });
+        service.client.post("/v1/tasks", &task).await.problem(status, code);
+    }
+
+    let server = McpServer::new(Arc::new(ActiveRuns::new(service.app.clone())), None);
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let serving = tokio::spawn(server.serve(theirs));
+    let client = ().serve(ours).await.unwrap();
+    let _serving = serving.await.unwrap().unwrap();
+    let call = async |tool: &'static str, arguments: serde_json::Value| {
+        let arguments = arguments.as_object().cloned().unwrap();
+        client.call_tool(CallToolRequestParams::new(tool).with_arguments(arguments)).await.unwrap()
+    };
+    for tool in ["task", "plan"] {
+        let answer = call(tool, json!({ "task": "Greet Ann.", "mcp_prompts": named })).await;
+        assert_eq!((answer.is_error, model.was_greeted()), (Some(false), true), "{tool}: {answer:?}");
+        let answer = call(tool, json!({ "task": "x", "mcp_prompts": [{ "name": "small.farewell" }] })).await;
+        assert_eq!(answer.structured_content.unwrap()["error"]["code"], "not_found", "{tool}");
+    }
+    assert!(!model.was_greeted(), "a model is not asked for what cannot be");
+    let tools = client.list_all_tools().await.unwrap();
+    for tool in tools.iter().filter(|tool| ["task", "plan"].contains(&&*tool.name)) {
+        let schema = serde_json::to_string(&tool.input_schema).unwrap();
+        assert!(schema.contains("mcp_prompts") && !schema.contains("$defs/Prompt"), "{schema}");
+    }
 }

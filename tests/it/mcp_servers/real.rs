@@ -10,7 +10,7 @@ use crate::http_support::open;
 use crate::support::say_skipped;
 
 #[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
-fn variable(name: &str) -> Option<String> {
+pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 

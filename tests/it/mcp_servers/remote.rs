@@ -54,10 +54,19 @@ async fn tools_are_called_over_http_with_a_secret_nobody_reads() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_refuses_the_key_is_unavailable() {
     let (folder, serving) = (tempfile::tempdir().unwrap(), serving().await);
-    let app = application(folder.path(), &serving, "").await;
-    let error = offer_of_mcp_server(app.config(), "far", true).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::McpUnavailable, "{error}");
-    assert!(!folder.path().join(".luaplan/mcp/far.json").exists());
+    let wrong = "headers = { Authorization = \"Bearer k-wrong\" }";
+    // Without a header there is a login to be had, as far as is known.
+    for (headers, code, said) in [
+        (wrong, ErrorCode::McpUnavailable, "refused (401) what `[mcp.far] headers` sends"),
+        ("", ErrorCode::McpLoginRequired, "`headers`"),
+    ] {
+        let app = application(folder.path(), &serving, headers).await;
+        let error = offer_of_mcp_server(app.config(), "far", true).await.unwrap_err();
+        assert_eq!(error.code(), code, "{error}");
+        assert!(error.message().contains(said), "{error}");
+        assert!(!error.help().contains("log on standard error"), "{}", error.help());
+        assert!(!folder.path().join(".luaplan/mcp/far.json").exists());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,180 @@
+//! The HTTP client of a server at a `url`: each request with its token.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::stream::BoxStream;
+use http::{HeaderName, HeaderValue, StatusCode};
+use rmcp::model::ClientJsonRpcMessage;
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::Sse;
+
+use super::Authorization;
+use crate::base::ToolFailure;
+
+type Failed = StreamableHttpError<reqwest::Error>;
+
+/// Asks with a token where there is one, and once more with a new one where it is refused: what was refused
+/// was not done.
+#[derive(Clone)]
+pub(in crate::tools::mcp) struct AuthorizedClient {
+    pub(in crate::tools::mcp) inner: reqwest::Client,
+    /// `None` where configured headers say who asks.
+    pub(in crate::tools::mcp) authorization: Option<Arc<Authorization>>,
+    /// Set where the server refuses those headers; the library's error has no room for it.
+    pub(in crate::tools::mcp) headers_refused: Arc<AtomicBool>,
+}
+
+impl AuthorizedClient {
+    async fn ask<T, F>(&self, call: impl Fn(Option<String>) -> F) -> Result<T, Failed>
+    where
+        F: Future<Output = Result<T, Failed>>,
+    {
+        let Some(authorization) = &self.authorization else {
+            let answer = call(None).await;
+            match &answer {
+                Err(error) if is_unauthorized(error) => self.headers_refused.store(true, Ordering::Release),
+                Err(_) => {}
+                Ok(_) => self.headers_refused.store(false, Ordering::Release),
+            }
+            return answer;
+        };
+        let token = authorization.token().await.map_err(|failure| refused(authorization, failure))?;
+        let mut answer = call(token.clone()).await;
+        if let (Some(token), Err(error)) = (&token, &answer)
+            && is_unauthorized(error)
+        {
+            let renewed = authorization.renewed(token).await;
+            let renewed = renewed.map_err(|failure| refused(authorization, failure))?;
+            answer = call(Some(renewed)).await;
+        }
+        match &answer {
+            Err(error) if is_unauthorized(error) => {
+                let why = match token {
+                    Some(_) => "it refuses the token it was given",
+                    None => "nobody is logged in, and its `headers` say nothing of who asks",
+                };
+                authorization.note(Some(authorization.login_required(why)));
+            }
+            Err(StreamableHttpError::InsufficientScope(error)) => {
+                let scope = error.get_required_scope().unwrap_or_default();
+                authorization.note(Some(authorization.scope_required(scope)));
+            }
+            Err(_) => {}
+            Ok(_) => authorization.note(None),
+        }
+        answer
+    }
+}
+
+/// Keeps the reason where the connection finds it; the library's error has no room for it.
+fn refused(authorization: &Authorization, failure: ToolFailure) -> Failed {
+    let error = std::io::Error::other(failure.message.clone());
+    authorization.note(Some(failure));
+    StreamableHttpError::Io(error)
+}
+
+fn is_unauthorized(error: &Failed) -> bool {
+    match error {
+        StreamableHttpError::AuthRequired(_) => true,
+        StreamableHttpError::Client(error) => error.status() == Some(StatusCode::UNAUTHORIZED),
+        // A refusal without a challenge has no type of its own.
+        StreamableHttpError::UnexpectedServerResponse(what) => what.starts_with("HTTP 401"),
+        _ => false,
+    }
+}
+
+impl StreamableHttpClient for AuthorizedClient {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        _token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        self.ask(|token| {
+            self.inner.post_message(uri.clone(), message.clone(), session_id.clone(), token, headers.clone())
+        })
+        .await
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        _token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        event_bytes_max: usize,
+    ) -> Result<StreamableHttpPostResponse, Failed> {
+        self.ask(|token| {
+            let (uri, message, session_id) = (uri.clone(), message.clone(), session_id.clone());
+            let headers = headers.clone();
+            self.inner.post_message_with_max_sse_event_size(
+                uri,
+                message,
+                session_id,
+                token,
+                headers,
+                event_bytes_max,
+            )
+        })
+        .await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        _token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Failed> {
+        self.ask(|token| self.inner.delete_session(uri.clone(), session_id.clone(), token, headers.clone()))
+            .await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        _token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
+        self.ask(|token| {
+            let (session_id, last_event_id) = (session_id.clone(), last_event_id.clone());
+            self.inner.get_stream(uri.clone(), session_id, last_event_id, token, headers.clone())
+        })
+        .await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        _token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        event_bytes_max: usize,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failed> {
+        self.ask(|token| {
+            let (uri, session_id, last_event_id) = (uri.clone(), session_id.clone(), last_event_id.clone());
+            let headers = headers.clone();
+            self.inner.get_stream_with_max_sse_event_size(
+                uri,
+                session_id,
+                last_event_id,
+                token,
+                headers,
+                event_bytes_max,
+            )
+        })
+        .await
+    }
+}

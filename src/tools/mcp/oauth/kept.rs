@@ -1,0 +1,38 @@
+//! The token file as the library's store of credentials.
+
+use async_trait::async_trait;
+use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
+
+use super::token_file::{Login, TokenFile};
+
+/// Keeps what the library hands over, with what has to be known beside it to go on later. Whoever uses it
+/// holds the file's lock.
+pub(super) struct KeptCredentials {
+    pub(super) file: TokenFile,
+    pub(super) url: String,
+    pub(super) client_secret: Option<String>,
+    pub(super) redirect_uri: String,
+}
+
+#[async_trait]
+impl CredentialStore for KeptCredentials {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        let login = self.file.load().map_err(|error| failed(&error))?;
+        Ok(login.filter(|login| login.url == self.url).map(|login| login.credentials))
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        let client = credentials.client_id.clone();
+        let secret = self.client_secret.clone();
+        let login = Login::new(&self.url, (&client, secret), &self.redirect_uri, credentials);
+        self.file.save(&login).map_err(|error| failed(&error))
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        self.file.remove().map(drop).map_err(|error| failed(&error))
+    }
+}
+
+fn failed(error: &crate::base::Error) -> AuthError {
+    AuthError::CredentialStoreError(error.message().to_owned())
+}

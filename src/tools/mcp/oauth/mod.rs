@@ -1,0 +1,349 @@
+//! Leave from the authorization server of an MCP server at a `url`: a token with each request, renewed
+//! without asking.
+//!
+//! Metadata, PKCE, registration and the exchange of tokens are the protocol library's. What is here is what
+//! it leaves open: which hosts may be asked, where tokens are kept, who renews them, what a refusal means.
+//! A token goes to the server it was given for and into the file of its login, and nowhere else.
+
+mod client;
+mod exchange;
+mod kept;
+mod login;
+mod renewal;
+mod token_file;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::transport::auth::AuthError;
+use secrecy::{ExposeSecret, SecretString};
+use tokio::time::Instant;
+use url::Url;
+
+pub(super) use client::AuthorizedClient;
+pub use login::PendingLogin;
+
+use self::exchange::Exchange;
+use self::token_file::{Login, TokenFile};
+use super::content::shown;
+use super::settings::{OAuthGrant, OAuthSettings};
+use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, ToolFailure};
+use crate::tools::manifest::Scrubber;
+
+/// Finding the authorization server and getting a token take so long at most, all requests together.
+const RENEWAL_MAX: Duration = Duration::from_secs(20);
+/// After a renewal that failed, calls fail for so long without asking again.
+const RENEWAL_PAUSE: Duration = Duration::from_secs(5);
+/// Tokens of the past that are still kept out of results: an answer may come late.
+const SECRETS_MAX: usize = 16;
+
+/// The client's name where it registers itself.
+const CLIENT_NAME: &str = "luaplan";
+
+const NO_METADATA: &str = "neither it nor its host says which authorization server gives leave";
+
+/// How a login stands, from what is kept of it. Nobody is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoginState {
+    /// Nobody logged in, or to another address or as another client.
+    None,
+    /// There is a token.
+    Valid {
+        /// When it ends, where that was said.
+        until: Option<jiff::Timestamp>,
+        /// Whether it is renewed by itself then.
+        renewed: bool,
+    },
+    /// The token has ended and cannot be renewed.
+    Ended,
+}
+
+/// The way to a token for one server.
+pub struct Authorization {
+    server: String,
+    url: Url,
+    settings: OAuthSettings,
+    file: TokenFile,
+    exchange: Arc<Exchange>,
+    live: Mutex<Live>,
+}
+
+#[derive(Default)]
+struct Live {
+    /// Every token this process has seen, newest last.
+    secrets: Vec<SecretString>,
+    /// Why the server was last not asked, or refused.
+    failure: Option<ToolFailure>,
+    /// The last renewal that failed, and until when it counts.
+    pause: Option<(Instant, ToolFailure)>,
+}
+
+impl Authorization {
+    /// For the server `server` at `url`, with its login in the file `path`.
+    ///
+    /// # Errors
+    /// `config_invalid` for an address that is none.
+    pub fn new(server: &str, url: &str, settings: OAuthSettings, path: &Path) -> Result<Self> {
+        let parsed = Url::parse(url)
+            .map_err(|error| Error::new(ErrorCode::ConfigInvalid, format!("mcp.{server}.url: {error}")))?;
+        Ok(Self {
+            exchange: Arc::new(Exchange::new(server, &parsed, &settings)?),
+            server: server.to_owned(),
+            url: parsed,
+            settings,
+            file: TokenFile::new(path),
+            live: Mutex::default(),
+        })
+    }
+
+    /// How the login stands.
+    ///
+    /// # Errors
+    /// `config_unreadable` for a file that cannot be used.
+    pub fn state(&self) -> Result<LoginState> {
+        let Some(login) = self.login()? else { return Ok(LoginState::None) };
+        let renewed = login.can_be_renewed() || self.is_service();
+        Ok(match login.fresh_token(SystemClock.now()) {
+            None if !renewed => LoginState::Ended,
+            _ => LoginState::Valid { until: login.ends_at(), renewed },
+        })
+    }
+
+    /// Forgets the login: whether there was one.
+    ///
+    /// # Errors
+    /// `config_unreadable` where its file cannot be taken away.
+    pub async fn log_out(&self) -> Result<bool> {
+        let _lock = self.file.lock(RENEWAL_MAX).await?;
+        self.file.remove()
+    }
+
+    /// Gets a token by the client's own secret, for `client_credentials`.
+    ///
+    /// # Errors
+    /// `mcp_login_failed` as the authorization server refuses.
+    pub async fn log_in_as_service(&self) -> Result<()> {
+        let _lock = self.file.lock(RENEWAL_MAX).await?;
+        self.within(self.token_for_service())
+            .await
+            .map(drop)
+            .map_err(|failure| Error::new(ErrorCode::McpLoginFailed, failure.message))
+    }
+
+    /// Whether no person is needed.
+    #[must_use]
+    pub fn is_service(&self) -> bool {
+        self.settings.grant == OAuthGrant::ClientCredentials
+    }
+
+    /// What must not be seen by anyone but the server.
+    pub(super) fn secrets(&self) -> Vec<SecretString> {
+        let configured = self.settings.client_secret.clone();
+        self.live().secrets.iter().cloned().chain(configured).collect()
+    }
+
+    /// Why the last request was refused, where it was.
+    pub(super) fn take_failure(&self) -> Option<ToolFailure> {
+        self.live().failure.take()
+    }
+
+    fn note(&self, failure: Option<ToolFailure>) {
+        self.live().failure = failure;
+    }
+
+    /// The token to ask with; none where nobody logged in, as a server may want none.
+    async fn token(self: &Arc<Self>) -> Result<Option<String>, ToolFailure> {
+        let login = self.login().map_err(|error| self.unavailable(error.message()))?;
+        match login {
+            Some(login) => match login.fresh_token(SystemClock.now()) {
+                Some(token) => Ok(Some(token)),
+                None => self.renewed("").await.map(Some),
+            },
+            None if self.is_service() => self.renewed("").await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Another token than `refused`.
+    async fn renewed(self: &Arc<Self>, refused: &str) -> Result<String, ToolFailure> {
+        let (this, refused) = (Arc::clone(self), refused.to_owned());
+        // Whoever waits for it may be gone before it comes. A token to renew with holds once: where the answer
+        // to it is lost, so is the login.
+        let renewal = tokio::spawn(async move { this.renewed_whole(&refused).await });
+        renewal.await.unwrap_or_else(|_| Err(self.unavailable("its renewal broke off")))
+    }
+
+    async fn renewed_whole(&self, refused: &str) -> Result<String, ToolFailure> {
+        let failed = |error: Error| self.unavailable(error.message());
+        let _lock = self.file.lock(RENEWAL_MAX).await.map_err(failed)?;
+        let login = self.login().map_err(failed)?;
+        // Another process, or another call, may have renewed it meanwhile.
+        let token = login.as_ref().and_then(|login| login.fresh_token(SystemClock.now()));
+        if let Some(token) = token.filter(|token| token != refused) {
+            return Ok(token);
+        }
+        if let Some((until, failure)) = &self.live().pause
+            && Instant::now() < *until
+        {
+            return Err(failure.clone());
+        }
+        let renewed = if self.is_service() {
+            self.within(self.token_for_service()).await
+        } else {
+            let login = login.ok_or_else(|| self.login_required("nobody is logged in"))?;
+            self.within(self.refreshed(&login)).await
+        };
+        self.live().pause =
+            renewed.as_ref().err().map(|failure| (Instant::now() + RENEWAL_PAUSE, failure.clone()));
+        renewed
+    }
+
+    async fn within<T>(&self, asked: impl Future<Output = Result<T, ToolFailure>>) -> Result<T, ToolFailure> {
+        let asked = tokio::time::timeout(RENEWAL_MAX, asked).await;
+        asked.unwrap_or_else(|_| {
+            let limit_ms = RENEWAL_MAX.as_millis();
+            Err(self.unavailable(&format!("no token within {limit_ms} ms")))
+        })
+    }
+
+    /// The login that is kept, where it is for this address and this client.
+    fn login(&self) -> Result<Option<Login>> {
+        let login = self.file.load()?.filter(|login| {
+            let is_own_client = self.settings.client_id.as_ref().is_none_or(|id| *id == login.client_id);
+            login.url == self.url.as_str() && is_own_client
+        });
+        if let Some(login) = &login {
+            self.remember(login.secrets());
+        }
+        Ok(login)
+    }
+
+    fn remember(&self, secrets: impl IntoIterator<Item = String>) {
+        let mut live = self.live();
+        for secret in secrets {
+            if live.secrets.iter().all(|known| known.expose_secret() != secret) {
+                live.secrets.push(SecretString::from(secret));
+            }
+        }
+        let too_many = live.secrets.len().saturating_sub(SECRETS_MAX);
+        live.secrets.drain(..too_many);
+    }
+
+    fn client_secret(&self, registered: Option<&str>) -> Option<String> {
+        let configured = self.settings.client_secret.as_ref().map(ExposeSecret::expose_secret);
+        configured.or(registered).map(str::to_owned)
+    }
+
+    fn login_required(&self, why: &str) -> ToolFailure {
+        let server = &self.server;
+        let what_to_do = if self.is_service() {
+            format!("look at `[mcp.{server}.oauth]`")
+        } else {
+            format!("log in: `luaplan mcp login {server}`")
+        };
+        let message = format!("the MCP server `{server}` wants a login: {why}; {what_to_do}");
+        ToolFailure::new(ErrorCode::McpLoginRequired, message)
+    }
+
+    /// For a server that knows who asks and wants a wider leave.
+    fn scope_required(&self, scope: &str) -> ToolFailure {
+        let (server, scope) = (&self.server, shown(scope));
+        let what_to_do = if self.is_service() {
+            format!("add what is missing to `mcp.{server}.oauth.scopes`")
+        } else {
+            self.wider_login(&scope)
+        };
+        let message =
+            format!("the MCP server `{server}` wants a login that may do more (`{scope}`); {what_to_do}");
+        ToolFailure::new(ErrorCode::McpLoginRequired, message).with_detail("scope", scope)
+    }
+
+    /// The scopes of `needed` after those the login has: the next login replaces this one. Where none is
+    /// named, neither is one of these: alone they would ask for the leave there is.
+    fn with_held(&self, needed: &str) -> Vec<String> {
+        let login = self.login().ok().flatten().filter(|_| !needed.is_empty());
+        let held = login.map(|login| login.credentials.granted_scopes).unwrap_or_default();
+        let mut scopes = Vec::new();
+        for scope in held.iter().map(|scope| shown(scope)).chain(needed.split_whitespace().map(str::to_owned))
+        {
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
+        scopes
+    }
+
+    /// The command for a login that may do what it may now and `needed`.
+    fn wider_login(&self, needed: &str) -> String {
+        let (server, scopes) = (&self.server, self.with_held(needed));
+        if !scopes.iter().all(|scope| is_plain_word(scope)) {
+            return format!(
+                "log in for that: `luaplan mcp login {server}`, with `--scope` and each of these names in quotes \
+                 (a shell would take some of them for commands)"
+            );
+        }
+        let flags: String = scopes.iter().map(|scope| format!(" --scope {scope}")).collect();
+        format!("log in for that: `luaplan mcp login {server}{flags}`")
+    }
+
+    fn failed(&self, error: &AuthError) -> ToolFailure {
+        let why = self.exchange.take_failure().map_or_else(|| words(error), |failure| failure.message);
+        self.unavailable(&shown(&why))
+    }
+
+    /// An authorization server may repeat what it was sent.
+    fn scrubbed(&self, text: String) -> String {
+        Scrubber::new(&self.secrets()).text(text)
+    }
+
+    fn unavailable(&self, why: &str) -> ToolFailure {
+        let why = self.scrubbed(why.to_owned());
+        let message = format!("no token for the MCP server `{}`: {why}", self.server);
+        ToolFailure::new(ErrorCode::McpUnavailable, message).retryable()
+    }
+
+    fn live(&self) -> MutexGuard<'_, Live> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An error of the library with what caused it.
+fn words(error: &AuthError) -> String {
+    match error {
+        AuthError::MetadataError(what) => return what.clone(),
+        AuthError::NoAuthorizationSupport => return format!("it asks for no login, and {NO_METADATA}"),
+        _ => {}
+    }
+    let source = std::error::Error::source(error);
+    source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+}
+
+/// Whether a shell takes it for one word that means itself: the server chooses it, and people paste it.
+fn is_plain_word(scope: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:/+@=,-".contains(&byte);
+    !scope.starts_with('-') && scope.bytes().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_command_is_made_of_what_a_shell_would_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("far.login.json");
+        let far = Authorization::new("far", "https://far.example.com/mcp", OAuthSettings::default(), &path)
+            .unwrap();
+        let told = |scope: &str| far.scope_required(scope).message;
+        let command = "`luaplan mcp login far --scope files.read --scope https://a.example/x`";
+        assert!(told("files.read https://a.example/x").contains(command));
+        for scope in
+            ["a $(touch${IFS}/tmp/x)", "`id`", "a;id", "a|b", "--paste", "a&b", "a>b", "'a'", "~x", "a*"]
+        {
+            let told = told(scope);
+            assert!(!told.contains("--scope a") && !told.contains(&format!("far --scope {scope}")), "{told}");
+            assert!(told.contains("in quotes"), "{told}");
+        }
+    }
+}
