@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::Value as Json;
 
 use super::config::{Config, Environment, Loaded};
 use super::mcp_servers::McpServers;
 use super::owner::Owners;
-use super::planning::PromptWish;
+use super::planning::{PlanWishes, PromptWish};
 use super::{EventHub, Explanation, PolicyReport, wiring};
 use crate::base::{
     Clock, Error, ErrorCode, LimitName, Limits, Randomness, Result, RunId, SystemClock, SystemRandomness,
@@ -202,6 +203,12 @@ impl App {
         self.clock.now()
     }
 
+    /// What it will be after `time`.
+    #[must_use]
+    pub fn after(&self, time: Duration) -> jiff::Timestamp {
+        self.now().checked_add(time).unwrap_or(jiff::Timestamp::MAX)
+    }
+
     /// Checks a plan against the tools and the engine in force, and against the shape of the
     /// context it is to run with, where there is one.
     #[must_use]
@@ -250,6 +257,16 @@ impl App {
     pub fn prompt(&self, task: &str, context: &Value, limits: &Limits, notes: &[Note]) -> Result<Prompt> {
         let request = PlanningRequest { notes, ..self.planning_request(task, context, limits) };
         Planner::prompt(&self.planner_settings(), &request)
+    }
+
+    /// Whether a task can be planned as wished, as far as that is known before anybody is asked.
+    ///
+    /// # Errors
+    /// As [`PlanWishes::validate`]; `not_found` for a prompt that was not accepted, `bad_request` for its
+    /// arguments.
+    pub fn check_wishes(&self, wishes: &PlanWishes) -> Result<()> {
+        wishes.validate()?;
+        self.servers.check_prompts(&wishes.prompts)
     }
 
     /// The texts of prompts of MCP servers, asked now.

@@ -14,8 +14,7 @@ use crate::base::{Error, ErrorCode, Result, RunId, Value};
 use crate::bus::Tier;
 use crate::engine::RecordedCalls;
 use crate::journal::{
-    ApprovalState, Durability, EventBody, GrantState, JournalRead, Precluded, Record, RunFilter, RunState,
-    RunStatus, Settled, grants,
+    ApprovalState, EventBody, JournalRead, Precluded, Record, RunFilter, RunState, RunStatus, Settled,
 };
 
 /// The longest time calls may be allowed for.
@@ -112,32 +111,7 @@ impl App {
         }
     }
 
-    /// Takes back, in the name of `by`, what was allowed for a time. Calls made meanwhile stand.
-    ///
-    /// # Errors
-    /// `not_found`; `approval_stale` where it holds no more; `forbidden` as for [`App::decide`].
-    pub async fn revoke(&self, grant_id: &str, by: &str) -> Result<GrantState> {
-        self.is_approver(by)?;
-        let known = grants(&*self.journal, None).await?;
-        let Some(mut grant) = known.into_iter().find(|known| known.grant_id == grant_id) else {
-            return Err(Error::new(ErrorCode::NotFound, format!("there is no grant `{grant_id}`"))
-                .with_help("`luaplan policy grants` lists those that hold"));
-        };
-        if !grant.holds_at(self.clock.now()) {
-            let message = format!("grant `{grant_id}` holds no more: it was revoked or has expired");
-            return Err(Error::new(ErrorCode::ApprovalStale, message));
-        }
-        let revoked = EventBody::GrantRevoked {
-            grant_id: grant.grant_id.clone(),
-            tool: grant.tool.clone(),
-            by: by.to_owned(),
-        };
-        self.run_log(&grant.run_id, &[]).emit(revoked, Durability::Forced).await?;
-        grant.is_revoked = true;
-        Ok(grant)
-    }
-
-    fn is_approver(&self, by: &str) -> Result<()> {
+    pub(super) fn is_approver(&self, by: &str) -> Result<()> {
         match &self.config.policy {
             Some(rules) if !rules.may_approve(by) => {
                 let message = format!("`{by}` is not among the approvers of the policy file");

@@ -1,4 +1,5 @@
-//! Putting a run on record before anybody is told that it began, so that any node can go on with it.
+//! Putting a run on record before anybody is told that it began, so that whoever comes after this process can
+//! go on with it.
 
 use std::sync::Arc;
 
@@ -7,26 +8,39 @@ use tokio::time::Instant;
 use super::App;
 use super::resume::TakenUp;
 use super::runs::{Run, RunRequest, Work};
-use crate::base::{ContentHash, Error, ErrorCode, Result};
+use crate::base::{ContentHash, Error, ErrorCode, Result, Value};
 use crate::bus::RunBudget;
-use crate::journal::{Durability, EventBody, JournalRead as _, RunLog};
+use crate::journal::{Durability, EventBody, JournalRead as _, RunLog, RunState};
 
 impl App {
-    /// Records that a run begins, with all that is needed to run it, on the disk. What is begun must go on, or
-    /// be left to other nodes.
+    /// Records that a run begins, with all that is needed to run it, on the disk in one go. What is begun must
+    /// go on, or be left to other nodes.
     ///
     /// # Errors
     /// As writing the journal; `bad_request` for the name of a context that cannot be one.
     pub(super) async fn begin(&self, request: RunRequest) -> Result<TakenUp> {
         let log = self.new_log(&request.run_id, &request.listeners).await?;
-        let context = self.record_begin(&request, &log).await?;
-        let state = self.journal.run_state(&request.run_id).await?;
-        let state = state.ok_or_else(|| Error::new(ErrorCode::Internal, "a run begun is not on record"))?;
+        // Before its first record, as a run on record that nobody is at is taken up.
         self.running().insert(request.run_id.clone(), log.clone());
-        Ok(TakenUp { request: RunRequest { context: Some(context), ..request }, log, state })
+        match self.recorded_begin(&request, &log).await {
+            Ok((context, state)) => {
+                Ok(TakenUp { request: RunRequest { context: Some(context), ..request }, log, state })
+            }
+            Err(error) => {
+                self.running().remove(&request.run_id);
+                Err(error)
+            }
+        }
     }
 
-    async fn record_begin(&self, request: &RunRequest, log: &RunLog) -> Result<crate::base::Value> {
+    async fn recorded_begin(&self, request: &RunRequest, log: &RunLog) -> Result<(Value, RunState)> {
+        let context = self.record_begin(request, log).await?;
+        let state = self.journal.run_state(&request.run_id).await?;
+        let state = state.ok_or_else(|| Error::new(ErrorCode::Internal, "a run begun is not on record"))?;
+        Ok((context, state))
+    }
+
+    async fn record_begin(&self, request: &RunRequest, log: &RunLog) -> Result<Value> {
         let budget = Arc::new(RunBudget::new(request.limits.clone(), 0));
         let run = Run {
             app: self,
@@ -54,7 +68,7 @@ impl App {
     /// it asks for nothing that is not recorded.
     pub(super) fn can_be_left(&self, request: &RunRequest) -> bool {
         let mut whole = serde_json::json!({
-            "context": request.context.as_ref().map(crate::base::Value::to_exact_json),
+            "context": request.context.as_ref().map(Value::to_exact_json),
             "plan": match &request.work {
                 Work::Task(task) => task,
                 Work::Plan { source, .. } => source,
@@ -66,6 +80,7 @@ impl App {
             && request.handler.is_none()
             && request.planning.candidates.is_none()
             && request.planning.tests.is_none()
+            && request.planning.prompts.is_empty()
     }
 
     /// Leaves a run that was begun to whichever node has room.

@@ -91,6 +91,9 @@ pub fn check_tool_name(name: &str) -> Result<()> {
             .with_help("choose another name for the tool and its file")
             .with_detail("key", "name"))
     };
+    if head == "run" {
+        return taken("the function that plans define");
+    }
     if !is_tool_name(name) {
         let what = format!(
             "`name` is `{name}`; it must be lower-case letters, digits and `_`, starting with a letter, with at most one dot"

@@ -68,7 +68,7 @@ impl App {
     pub(super) async fn hold(&self, run_id: &RunId) -> Result<Hold> {
         if let Some(journal) = self.journal.shared() {
             // An id that no run has must leave nothing behind.
-            self.known_run(run_id).await?;
+            self.parent_of(run_id).await?;
             let held = journal.leases()?.acquire(run_id).await?;
             return Ok(Hold::Lease(Arc::clone(journal), Arc::new(held)));
         }

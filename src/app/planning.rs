@@ -26,7 +26,7 @@ pub struct PlanWishes {
 }
 
 /// A prompt of an MCP server, and what it is given.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptWish {
     /// `SERVER.prompt`.
     pub name: String,

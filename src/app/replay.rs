@@ -1,6 +1,5 @@
 //! Running a recorded run again without any effect, and saying what differs.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -9,17 +8,17 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::App;
+use super::by_arguments::{ByArguments, ByContent, by_arguments, forms, records_to_judge};
 use super::from_records::{limits_of, recorded_source};
-use super::replay_policy::{PolicyDifference, UnderPolicy, is_denied};
+use super::replay_policy::{OnRecord, PolicyDifference, UnderPolicy};
 use super::run_end::{ended_by_policy, failed};
-use crate::base::{CallOutcome, ContentHash, Error, ErrorCode, Limits, Result, RunId, ToolFailure, Value};
+use crate::base::{CallOutcome, Error, ErrorCode, Limits, Result, RunId, Value};
 use crate::bus::{CallHandler, Policy, RunBudget};
-use crate::catalog::{CallRequest, Catalog};
+use crate::catalog::CallRequest;
 use crate::engine::{
-    DriveRequest, FromJournal, NothingMore, RecordedCalls, RecordedOutput, RunOutcome, arguments_as_recorded,
-    drive, has_redacted,
+    DriveRequest, FromJournal, NothingMore, RecordedCalls, RecordedOutput, RunOutcome, drive, has_redacted,
 };
-use crate::journal::{CallState, EventBody, MemoryJournal, Redactor, RunLog, RunState, RunStatus};
+use crate::journal::{CallState, EventBody, MemoryJournal, RunLog, RunState, RunStatus, grants};
 
 /// A run to be replayed.
 #[derive(Debug, Clone)]
@@ -104,6 +103,7 @@ impl App {
             return refused("never had a plan that ran");
         };
         let limits = limits_of(&state)?;
+        let is_same_plan = request.with.as_ref().is_none_or(|(_, other)| other == source);
         let (name, source) = match &request.with {
             Some((name, source)) => (name.as_str(), source.as_str()),
             None => (state.plan_name.as_deref().unwrap_or("plan"), source),
@@ -112,7 +112,20 @@ impl App {
         let plan = self.checked(source, name, &limits, Some(&context))?;
         let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
         let is_other = request.with.is_some() || policy.is_some();
-        let answers = Arc::new(self.answers(&state, &limits, is_other, policy)?);
+        let answers = Arc::new(if is_other {
+            let (mut records, under) = match policy {
+                Some(policy) => {
+                    let records = records_to_judge(&state, &grants(&*self.journal, None).await?)?;
+                    let under = UnderPolicy::new(policy, self.catalog.clone(), self.redactor.clone());
+                    (records, Some(Arc::new(under)))
+                }
+                None => (by_arguments(&state.calls)?, None),
+            };
+            records.is_same_plan = is_same_plan;
+            self.answers_by_arguments(records, under)
+        } else {
+            self.answers(&state, &limits)?
+        });
         let tools = self.catalog.names().map(str::to_owned).collect();
         let drive_request = DriveRequest {
             calls_before,
@@ -135,9 +148,10 @@ impl App {
         if let Some(named) = outcome.error().and_then(|error| ended_by_policy(error, &state.calls)) {
             outcome.result = Err(named);
         }
-        let mut report = self.report(&state, &outcome, &answers, is_other);
+        let stops_short = recorded_end(&state).is_null() && request.with.is_none();
+        let mut report = self.report(&state, &outcome, &answers, (is_other, stops_short));
         if let Some(under) = &answers.under {
-            report.policy = under.differences(&state, request.with.is_none());
+            report.policy = under.differences();
             if !report.policy.is_empty() {
                 report.differences.push(format!("{} call(s) are decided otherwise", report.policy.len()));
                 report.same = false;
@@ -146,33 +160,25 @@ impl App {
         Ok(report)
     }
 
-    fn answers(
-        &self,
-        state: &RunState,
-        limits: &Limits,
-        is_other: bool,
-        policy: Option<Policy>,
-    ) -> Result<Answers> {
-        let by: Arc<dyn CallHandler> = if is_other {
-            Arc::new(ByArguments {
-                outcomes: Mutex::new(by_arguments(&state.calls, policy.is_some())?),
-                catalog: self.catalog.clone(),
-                redactor: self.redactor.clone(),
-            })
-        } else {
-            Arc::new(FromJournal {
-                calls: RecordedCalls::of(&state.calls)?,
-                catalog: self.catalog.clone(),
-                redactor: self.redactor.clone(),
-                budget: Arc::new(RunBudget::new(limits.clone(), 0)),
-                next: Arc::new(NothingMore),
-            })
-        };
-        let under = policy.map(|policy| {
-            Arc::new(UnderPolicy::new(policy, self.catalog.clone(), self.redactor.clone(), by.clone()))
+    fn answers(&self, state: &RunState, limits: &Limits) -> Result<Answers> {
+        let by = Arc::new(FromJournal {
+            calls: RecordedCalls::of(&state.calls)?,
+            catalog: self.catalog.clone(),
+            redactor: self.redactor.clone(),
+            budget: Arc::new(RunBudget::new(limits.clone(), 0)),
+            next: Arc::new(NothingMore),
         });
-        let by = under.clone().map_or(by, |under| under);
-        Ok(Answers { by, under, made: Mutex::default() })
+        Ok(Answers { by, under: None, made: Mutex::default() })
+    }
+
+    fn answers_by_arguments(&self, records: ByContent<OnRecord>, under: Option<Arc<UnderPolicy>>) -> Answers {
+        let by = Arc::new(ByArguments {
+            records: Mutex::new(records),
+            under: under.clone(),
+            catalog: self.catalog.clone(),
+            redactor: self.redactor.clone(),
+        });
+        Answers { by, under, made: Mutex::default() }
     }
 
     fn report(
@@ -180,7 +186,7 @@ impl App {
         state: &RunState,
         outcome: &RunOutcome,
         answers: &Answers,
-        is_other_plan: bool,
+        (is_other, stops_short): (bool, bool),
     ) -> ReplayReport {
         let made = std::mem::take(&mut *answers.made.lock().unwrap_or_else(PoisonError::into_inner));
         let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
@@ -188,7 +194,6 @@ impl App {
             state.calls.iter().filter(|call| call.call_id.sequence() > calls_before).collect();
         let calls = self.call_differences(&recorded_calls, &made);
         let (recorded, replayed) = (recorded_end(state), self.end_of(outcome));
-        let stops_short = recorded.is_null() && !is_other_plan;
         let mut differences = Vec::new();
         if !stops_short && recorded != replayed {
             differences.push("the end differs".to_owned());
@@ -199,7 +204,7 @@ impl App {
             differences.push("the output differs".to_owned());
         }
         let instructions = state.usage.map(|usage| usage.instructions);
-        if let (false, Some(before), 0) = (is_other_plan, instructions, calls_before)
+        if let (false, Some(before), 0) = (is_other, instructions, calls_before)
             && !recorded.is_null()
             && before != outcome.usage.instructions
         {
@@ -282,43 +287,6 @@ fn recorded_end(state: &RunState) -> Json {
     }
 }
 
-/// A call's arguments in each form the journal may have them: bound, then as written.
-fn forms<'a>(
-    call: &'a CallRequest,
-    catalog: &'a Catalog,
-    redactor: &'a Redactor,
-) -> impl Iterator<Item = Json> + 'a {
-    [false, true].into_iter().filter_map(|refused| arguments_as_recorded(call, refused, catalog, redactor))
-}
-
-/// What is kept of calls, by their tool and arguments, in their order.
-struct ByContent<T>(HashMap<(String, ContentHash), VecDeque<T>>);
-
-impl<T> Default for ByContent<T> {
-    fn default() -> Self {
-        Self(HashMap::new())
-    }
-}
-
-impl<T> ByContent<T> {
-    fn put(&mut self, call: &CallState, kept: T) {
-        self.0.entry((call.tool.clone(), call.recorded_hash())).or_default().push_back(kept);
-    }
-
-    /// Whether more is kept of such a call; one less after that.
-    fn is_left(&mut self, call: &CallState) -> bool {
-        let left = self.0.get_mut(&(call.tool.clone(), call.recorded_hash()));
-        left.is_some_and(|left| left.pop_back().is_some())
-    }
-
-    /// The next that is kept of such a call.
-    fn take(&mut self, call: &CallRequest, catalog: &Catalog, redactor: &Redactor) -> Option<T> {
-        forms(call, catalog, redactor).find_map(|arguments| {
-            self.0.get_mut(&(call.tool.clone(), ContentHash::of_json(&arguments)))?.pop_front()
-        })
-    }
-}
-
 /// Answers, and keeps what was asked.
 struct Answers {
     by: Arc<dyn CallHandler>,
@@ -332,36 +300,5 @@ impl CallHandler for Answers {
         let outcomes = self.by.answer(calls.clone()).await?;
         self.made.lock().unwrap_or_else(PoisonError::into_inner).extend(calls);
         Ok(outcomes)
-    }
-}
-
-fn by_arguments(calls: &[CallState], is_judged_anew: bool) -> Result<ByContent<CallOutcome>> {
-    let mut outcomes = ByContent::default();
-    for call in calls.iter().filter(|call| !is_judged_anew || !is_denied(call)) {
-        if let Some(outcome) = RecordedCalls::of([call])?.only() {
-            outcomes.put(call, outcome);
-        }
-    }
-    Ok(outcomes)
-}
-
-/// Answers another plan's calls by what they ask for, each recorded answer once.
-struct ByArguments {
-    outcomes: Mutex<ByContent<CallOutcome>>,
-    catalog: Arc<Catalog>,
-    redactor: Arc<Redactor>,
-}
-
-#[async_trait]
-impl CallHandler for ByArguments {
-    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
-        let mut outcomes = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = |call: CallRequest| {
-            outcomes.take(&call, &self.catalog, &self.redactor).unwrap_or_else(|| {
-                let message = format!("`{}` was not called like this in the recorded run", call.tool);
-                Err(ToolFailure::new(ErrorCode::CallNotOnRecord, message))
-            })
-        };
-        Ok(calls.into_iter().map(answer).collect())
     }
 }

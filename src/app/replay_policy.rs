@@ -3,17 +3,16 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::App;
 use super::from_records::circumstances_of;
 use super::replay::{ReplayReport, ReplayRequest};
-use crate::base::{CallOutcome, ErrorCode, Result};
-use crate::bus::{CallHandler, Policy, PolicyRules, Tier};
+use crate::base::{CallId, CallOutcome, ErrorCode, Result, Value};
+use crate::bus::{Policy, PolicyRules, Tier};
 use crate::catalog::{CallRequest, Catalog};
-use crate::journal::{CallState, Redactor, RunState};
+use crate::journal::{CallState, GrantState, Redactor, RunState};
 
 /// A call that a policy decides otherwise than it was decided.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,7 +23,7 @@ pub struct PolicyDifference {
     pub tool: String,
     /// Line of the plan that made it.
     pub line: Option<u32>,
-    /// Its arguments, as recorded.
+    /// Its arguments, as recorded: those a person wrote, where somebody edited them.
     pub arguments: Json,
     /// What was decided then: `auto`, `prompt`, `manual` or `deny`; null for a call that is not on record.
     pub recorded: Option<String>,
@@ -36,76 +35,75 @@ pub struct PolicyDifference {
     pub reason: String,
 }
 
+/// What is on record of a call that a replay meets.
+#[derive(Debug)]
+pub(super) struct OnRecord {
+    /// How it ended; `None` where it has no end, or where that end is the word of the policy then.
+    pub(super) outcome: Option<CallOutcome>,
+    /// What was decided about it; `None` where no policy is asked.
+    pub(super) then: Option<Then>,
+}
+
+/// What was decided about a call.
+#[derive(Debug, Clone)]
+pub(super) struct Then {
+    /// `auto`, `prompt`, `manual` or `deny`.
+    decision: String,
+    /// Whether it was covered by a leave for a time, which may be stricter than what the call needed.
+    is_granted: bool,
+    /// The arguments a person wrote in place of the plan's, in exact form.
+    edited: Option<Json>,
+}
+
+impl Then {
+    fn is(&self, now: Tier) -> bool {
+        self.decision == now.as_str() || self.is_granted && matches!(now, Tier::Prompt | Tier::Manual)
+    }
+}
+
 /// Asks a policy about each call before it is answered: what it denies is refused, what it would ask a
-/// person about goes on as if allowed.
+/// person about goes on as if allowed. A call whose arguments a person edited is judged by those: the
+/// plan's own were never sent.
 pub(super) struct UnderPolicy {
     policy: Policy,
     catalog: Arc<Catalog>,
     redactor: Arc<Redactor>,
-    next: Arc<dyn CallHandler>,
-    seen: Mutex<Vec<PolicyDifference>>,
+    differences: Mutex<Vec<PolicyDifference>>,
 }
 
 impl UnderPolicy {
-    pub(super) fn new(
-        policy: Policy,
-        catalog: Arc<Catalog>,
-        redactor: Arc<Redactor>,
-        next: Arc<dyn CallHandler>,
-    ) -> Self {
-        Self { policy, catalog, redactor, next, seen: Mutex::default() }
+    pub(super) fn new(policy: Policy, catalog: Arc<Catalog>, redactor: Arc<Redactor>) -> Self {
+        Self { policy, catalog, redactor, differences: Mutex::default() }
     }
 
-    /// What it says about a call, and the outcome of one that is refused.
-    fn judge(&self, call: &CallRequest) -> Option<CallOutcome> {
+    /// The outcome of a call that it refuses. Keeps the call where it decides otherwise than was decided.
+    pub(super) fn judge(&self, call: &CallRequest, then: Option<&Then>) -> Option<CallOutcome> {
         let spec = self.catalog.get(&call.tool)?;
-        let bound = spec.bind(&call.arguments).ok()?;
+        let bound = match then.and_then(|then| then.edited.clone()) {
+            Some(edited) => spec.bind_named(Value::from_exact_json(edited).ok()?).ok()?,
+            None => spec.bind(&call.arguments).ok()?,
+        };
         let verdict = self.policy.decide(spec, &bound);
-        let mut arguments = bound.to_json();
-        self.redactor.arguments(&mut arguments);
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(PolicyDifference {
-            call_id: call.id.to_string(),
-            tool: call.tool.clone(),
-            line: call.line,
-            arguments,
-            recorded: None,
-            now: verdict.decision.as_str(),
-            rule: verdict.decided_by.clone(),
-            reason: verdict.reason.clone(),
-        });
+        if !then.map_or(verdict.decision == Tier::Auto, |then| then.is(verdict.decision)) {
+            let mut arguments = bound.to_json();
+            self.redactor.arguments(&mut arguments);
+            self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(PolicyDifference {
+                call_id: call.id.to_string(),
+                tool: call.tool.clone(),
+                line: call.line,
+                arguments,
+                recorded: then.map(|then| then.decision.clone()),
+                now: verdict.decision.as_str(),
+                rule: verdict.decided_by.clone(),
+                reason: verdict.reason.clone(),
+            });
+        }
         (verdict.decision == Tier::Deny).then(|| Err(verdict.refusal(spec)))
     }
 
-    /// The calls it decides otherwise than they were decided in `state`; with `by_id` unset, the plan is
-    /// another one and its calls are not those on record.
-    pub(super) fn differences(&self, state: &RunState, by_id: bool) -> Vec<PolicyDifference> {
-        let then: HashMap<&str, &str> = if by_id { decided_then(state) } else { HashMap::new() };
-        let mut seen = std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
-        for call in &mut seen {
-            call.recorded = then.get(call.call_id.as_str()).map(|tier| (*tier).to_owned());
-        }
-        seen.retain(|call| call.recorded.as_deref().unwrap_or(Tier::Auto.as_str()) != call.now);
-        seen
-    }
-}
-
-#[async_trait]
-impl CallHandler for UnderPolicy {
-    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
-        let mut outcomes: Vec<Option<CallOutcome>> = calls.iter().map(|call| self.judge(call)).collect();
-        let rest: Vec<CallRequest> = calls
-            .into_iter()
-            .zip(&outcomes)
-            .filter(|(_, refused)| refused.is_none())
-            .map(|(call, _)| call)
-            .collect();
-        if !rest.is_empty() {
-            let mut answers = self.next.answer(rest).await?.into_iter();
-            for outcome in outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
-                *outcome = answers.next();
-            }
-        }
-        Ok(outcomes.into_iter().flatten().collect())
+    /// The calls it decided otherwise than they were decided.
+    pub(super) fn differences(&self) -> Vec<PolicyDifference> {
+        std::mem::take(&mut *self.differences.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -115,20 +113,27 @@ pub(super) fn is_denied(call: &CallState) -> bool {
     call.refused && code == Some(ErrorCode::PermissionDenied.as_str())
 }
 
-/// What was decided about each call.
-fn decided_then(state: &RunState) -> HashMap<&str, &str> {
-    let mut tiers: HashMap<&str, &str> = state
-        .calls
-        .iter()
-        .map(|call| {
-            let tier = if is_denied(call) { Tier::Deny } else { Tier::Auto };
-            (call.call_id.as_str(), tier.as_str())
-        })
-        .collect();
+/// What was decided about each call, those that still wait too.
+pub(super) fn decided_then(state: &RunState, grants: &[GrantState]) -> HashMap<CallId, Then> {
+    let mut decided: HashMap<CallId, Then> = HashMap::new();
     for asked in &state.approvals {
-        tiers.insert(asked.call_id.as_str(), asked.tier.as_str());
+        let edited = asked.decision.as_ref().and_then(|decision| decision.arguments.clone());
+        let then = Then { decision: asked.tier.clone(), is_granted: false, edited };
+        decided.insert(asked.call_id.clone(), then);
     }
-    tiers
+    for call in &state.calls {
+        let grant_id = call.allowed_by.as_deref().and_then(|leave| leave.strip_prefix("grant:"));
+        let grant = grant_id.and_then(|id| grants.iter().find(|grant| grant.grant_id == id));
+        let then = decided.entry(call.call_id.clone()).or_insert_with(|| Then {
+            decision: grant.map_or(Tier::Auto.as_str(), |grant| grant.tier.as_str()).to_owned(),
+            is_granted: grant.is_some(),
+            edited: None,
+        });
+        if is_denied(call) {
+            Tier::Deny.as_str().clone_into(&mut then.decision);
+        }
+    }
+    decided
 }
 
 impl App {

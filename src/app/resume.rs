@@ -7,6 +7,7 @@ use super::App;
 use super::agents::{AgentRun, belongs_to};
 use super::from_records::run_request;
 use super::ownership::Hold;
+use super::resolutions::CallResolution;
 use super::run_end::ended_early;
 use super::runs::RunRequest;
 use crate::base::{CallId, Effect, Error, ErrorCode, Result, RunId};
@@ -15,15 +16,6 @@ use crate::engine::{RunOutcome, has_redacted};
 use crate::journal::{
     CallState, Durability, EventBody, EventListener, JournalRead as _, Resolved, RunLog, RunState, RunStatus,
 };
-
-/// What a person says about a call in doubt.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CallResolution {
-    /// The call.
-    pub call_id: String,
-    /// What came of it, or what to do.
-    pub resolved: Resolved,
-}
 
 /// A run to go on with.
 pub struct ResumeRequest {
@@ -86,8 +78,9 @@ impl App {
     /// As [`App::resume`], and `run_not_resumable` for the run of an agent, which goes on with its caller;
     /// the run is then as it was.
     pub async fn take_up(&self, request: ResumeRequest) -> Result<TakenUp> {
-        let state = self.known_run(&request.run_id).await?;
-        belongs_to(&state).map_or(Ok(()), Err)?;
+        if let Some(parent) = self.parent_of(&request.run_id).await? {
+            return Err(belongs_to(&request.run_id, &parent));
+        }
         self.take_up_own(request).await
     }
 

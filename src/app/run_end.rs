@@ -17,7 +17,7 @@ impl App {
     /// The outcome of a run that a denial ended, under the denial's code.
     pub(super) async fn named_by_policy(&self, mut outcome: RunOutcome) -> RunOutcome {
         if let Some(error) = outcome.error()
-            && error.code() != ErrorCode::ApprovalRequired
+            && may_be_a_denial(error.code())
             && let Ok(Some(state)) = self.journal.run_state(&outcome.run_id).await
             && let Some(named) = ended_by_policy(error, &state.calls)
         {
@@ -186,12 +186,18 @@ fn named_in<T: DeserializeOwned>(error: &Error, detail: &str) -> Vec<T> {
     serde_json::from_value(named).unwrap_or_default()
 }
 
+/// Whether a run that a denial ended can end so.
+const fn may_be_a_denial(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::ToolErrorUsed | ErrorCode::ToolErrorIgnored | ErrorCode::PlanError)
+}
+
 /// The error of a run that ended because it used, ignored or raised the failure of a call that policy or a
 /// person denied: with the code of the denial in place of its own. `None` for any other.
 pub(super) fn ended_by_policy(error: &Error, calls: &[CallState]) -> Option<Error> {
-    let ends_so =
-        matches!(error.code(), ErrorCode::ToolErrorUsed | ErrorCode::ToolErrorIgnored | ErrorCode::PlanError);
-    let denial = calls.iter().filter(|call| ends_so && call.refused).find_map(|call| {
+    if !may_be_a_denial(error.code()) {
+        return None;
+    }
+    let denial = calls.iter().filter(|call| call.refused).find_map(|call| {
         let code = match call.end.as_ref()?.code.as_deref()? {
             code if code == ErrorCode::ApprovalDenied.as_str() => ErrorCode::ApprovalDenied,
             code if code == ErrorCode::PermissionDenied.as_str() => ErrorCode::PermissionDenied,

@@ -1,6 +1,9 @@
 //! Runs as every edge shows them.
 
-use serde_json::{Value as Json, json};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value as Json, json};
 
 use super::ActiveRuns;
 use crate::base::{Error, ErrorCode, Result, RunId};
@@ -8,6 +11,9 @@ use crate::journal::{EventBody, JournalRead as _, RecordFilter, RunFilter, RunSt
 
 /// What a run's own page is made of besides its summary.
 const SHOWN_EVENTS: &[&str] = &["printed", "run_finished", "run_failed", "run_cancelled"];
+
+/// How often a run is looked at that this process does not run, or not now.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 impl ActiveRuns {
     /// `{"runs", "next"}`: summaries, newest first, and the id to go on before where there may be more.
@@ -69,6 +75,25 @@ impl ActiveRuns {
         Ok(report)
     }
 
+    /// Waits until a run, whoever runs it, has come to its end, to a pause, or to a sleep beyond `until`; its
+    /// report. Never comes back while it goes on, nor where the journal does not answer.
+    pub async fn report_at_rest(&self, run_id: &RunId, until: Timestamp) -> Json {
+        loop {
+            // A journal that does not answer now may do so in time.
+            if let Ok(Some(summary)) = self.app().journal().run_summary(run_id).await {
+                let goes_on = match summary.status {
+                    RunStatus::Running => true,
+                    RunStatus::Sleeping => summary.wake_at.is_some_and(|wake_at| wake_at < until),
+                    _ => false,
+                };
+                if !goes_on && let Ok(report) = self.report(run_id).await {
+                    return report;
+                }
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
     /// How the candidates for the run's plan were judged, as the run's outcome says it.
     async fn candidates(&self, run_id: &RunId) -> Result<Vec<Json>> {
         let filter = RecordFilter {
@@ -77,32 +102,12 @@ impl ActiveRuns {
             ..RecordFilter::default()
         };
         let records = self.app().journal().records(filter).await?;
-        let judged = records.into_iter().filter_map(|record| match record.event.body {
-            EventBody::CandidateJudged {
-                plan_hash,
-                tests,
-                errors,
-                warnings,
-                mock_run,
-                reviewer,
-                code,
-                rank,
-                chosen,
-                reason,
-            } => Some(json!({
-                "candidate": record.event.candidate,
-                "plan_hash": plan_hash,
-                "tests": tests,
-                "errors": errors,
-                "warnings": warnings,
-                "mock_run": mock_run,
-                "reviewer": reviewer,
-                "code": code,
-                "rank": rank,
-                "chosen": chosen,
-                "reason": reason,
-            })),
-            _ => None,
+        let judged = records.into_iter().filter_map(|record| {
+            let Ok(Json::Object(mut judged)) = serde_json::to_value(&record.event.body) else { return None };
+            judged.shift_remove("event");
+            let mut verdict = Map::from_iter([("candidate".to_owned(), json!(record.event.candidate))]);
+            verdict.extend(judged);
+            Some(Json::Object(verdict))
         });
         Ok(judged.collect())
     }

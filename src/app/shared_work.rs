@@ -22,14 +22,14 @@ const AT_ONCE: usize = 4;
 const RUNS_MAX: usize = 32;
 
 impl ActiveRuns {
-    /// Begins a run in the background. Where nodes share the journal it is on record before this returns, and
-    /// where this one has no room it is left to the others: then there is no run here.
+    /// Begins a run in the background, which is on record before this returns. Where nodes share the journal and
+    /// this one has no room it is left to the others: then there is no run here.
     ///
     /// # Errors
     /// `too_many_requests` where there is no room and none may wait, `shutting_down`, and as writing the
     /// journal.
     pub async fn submit(self: &Arc<Self>, request: RunRequest) -> Result<Option<ActiveRun>> {
-        let Some(leases) = self.app().leases()?.cloned() else { return self.start(request).map(Some) };
+        let leases = self.app().leases()?.cloned();
         let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
         let app = Arc::clone(self.app());
         match self.place(run_id, cancel) {
@@ -49,6 +49,7 @@ impl ActiveRuns {
                 Ok(Some(run))
             }
             Err(full) if full.code() == ErrorCode::TooManyRequests && app.can_be_left(&request) => {
+                let Some(leases) = leases else { return Err(full) };
                 let (limit, waiting) = (app.config().queue_max, leases.waiting().await?);
                 if waiting >= limit.into() {
                     let message = "as many runs as may be wait for a node with room";

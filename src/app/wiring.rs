@@ -99,7 +99,11 @@ pub fn tool_catalog(config: &Config) -> Result<Catalog> {
         return Err(unknown);
     }
     let known = specs.clone();
-    Ok(specs.into_iter().filter_map(|spec| adjusted(config, spec, &known)).collect())
+    let mut catalog: Catalog = specs.into_iter().filter_map(|spec| adjusted(config, spec, &known)).collect();
+    for (server, what_to_do) in mcp_servers::not_accepted(config) {
+        catalog.note_absent(&server, what_to_do);
+    }
+    Ok(catalog)
 }
 
 fn adjusted(config: &Config, mut spec: ToolSpec, known: &[ToolSpec]) -> Option<ToolSpec> {
@@ -144,11 +148,7 @@ pub(super) fn registry(
 
 /// The tools worth telling a model about: those that can work.
 pub(super) fn usable_tools(config: &Config, catalog: &Catalog, has_llm: bool) -> Catalog {
-    catalog
-        .iter()
-        .filter(|spec| unmet(config, spec, has_llm).is_ok_and(|unmet| unmet.is_none()))
-        .map(|spec| (**spec).clone())
-        .collect()
+    catalog.only(|spec| unmet(config, spec, has_llm).is_ok_and(|unmet| unmet.is_none()))
 }
 
 /// What a tool still needs before it can work.

@@ -1,6 +1,7 @@
 //! Calls that wait for a person: shown, and asked about at a terminal.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -123,26 +124,16 @@ async fn ask_one(
         let answer = match word.as_str() {
             "a" | "allow" | "y" | "yes" => Some(ApprovalAnswer::Once),
             "l" | "later" => return Ok(false),
-            "f" | "for" => {
-                match line("for how long (`1h`)? ", cancel).await.map(|text| parse_duration(&text)) {
-                    Some(Ok(time)) => Some(ApprovalAnswer::For(time)),
-                    Some(Err(error)) => {
-                        output.error(&error);
-                        None
-                    }
+            "f" | "for" => match ask_again(output, "for how long (`1h`)? ", duration, cancel).await {
+                Some(time) => time.map(ApprovalAnswer::For),
+                None => return Ok(false),
+            },
+            "e" | "edit" => {
+                match ask_again(output, "the arguments as JSON, by name: ", arguments, cancel).await {
+                    Some(arguments) => arguments.map(ApprovalAnswer::Edit),
                     None => return Ok(false),
                 }
             }
-            "e" | "edit" => match line("the arguments as JSON, by name: ", cancel).await {
-                Some(text) => match Value::from_json_text(&text) {
-                    Ok(arguments) => Some(ApprovalAnswer::Edit(arguments)),
-                    Err(error) => {
-                        output.error(&error);
-                        None
-                    }
-                },
-                None => return Ok(false),
-            },
             "d" | "deny" | "n" | "no" => match line("why? ", cancel).await {
                 Some(reason) => Some(ApprovalAnswer::Deny(reason)),
                 None => return Ok(false),
@@ -162,6 +153,40 @@ async fn ask_one(
             }
             Err(error) => output.error(&error),
         }
+    }
+}
+
+/// Asks until an answer can be read; `Some(None)` where an empty one goes back to the choice.
+async fn ask_again<T>(
+    output: &Output,
+    question: &str,
+    read: impl Fn(&str) -> Result<T, String>,
+    cancel: &CancellationToken,
+) -> Option<Option<T>> {
+    loop {
+        let text = line(question, cancel).await?;
+        if text.is_empty() {
+            return Some(None);
+        }
+        match read(&text) {
+            Ok(answer) => return Some(Some(answer)),
+            Err(what) => output.note(format_args!("{}; an empty line goes back", neutralize(&what))),
+        }
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err(format!("`{text}` is no length of time: write `30m`, `1h30m` or `7d`")),
+    }
+}
+
+fn arguments(text: &str) -> Result<Value, String> {
+    match Value::from_json_text(text) {
+        Ok(arguments @ Value::Object(_)) => Ok(arguments),
+        Ok(_) => Err("that is no JSON object: write `{\"name\": value}`".to_owned()),
+        Err(error) => Err(format!("that cannot be read: {}", error.message())),
     }
 }
 

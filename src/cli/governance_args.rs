@@ -77,7 +77,7 @@ pub enum PolicyAction {
 #[derive(Debug, Args)]
 pub struct ExplainCallArgs {
     /// The run's id, or `last`
-    #[arg(required_unless_present = "tool", conflicts_with = "tool")]
+    #[arg(conflicts_with = "tool")]
     pub run: Option<String>,
     /// One call of the run, by its id
     pub call: Option<String>,

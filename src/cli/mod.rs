@@ -11,6 +11,7 @@ mod args;
 mod commands;
 mod exit;
 mod governance_args;
+mod mcp_args;
 mod output;
 mod planning_args;
 mod progress;

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use owo_colors::Style;
+use tracing::Level;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::commands::print_findings;
 use super::output::Output;
@@ -12,12 +16,29 @@ use crate::engine::RunOutcome;
 use crate::journal::{Event, EventBody, EventListener, neutralize};
 use crate::plan::Finding;
 
+/// The library for MCP. What fails in it is told by the failure of the call, and its lines come on runs that
+/// succeed too, so it logs only where the filter names it. Its finer lines hold whole messages of MCP servers, and
+/// codes that are good for tokens: they are never shown.
+const MCP_LIBRARY: &str = "rmcp";
+
 /// Switches the log on, once; it goes to standard error.
 pub(super) fn start_log(filter: &str, json: bool) {
+    let library_max = names_library(filter).then_some(Level::INFO);
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let is_shown = filter_fn(move |line| {
+        !line.target().starts_with(MCP_LIBRARY) || library_max.is_some_and(|max| *line.level() <= max)
+    });
     // A second start in one process (tests) keeps the first.
-    let _ = if json { builder.json().try_init() } else { builder.with_ansi(false).try_init() };
+    let _ = if json {
+        builder.json().finish().with(is_shown).try_init()
+    } else {
+        builder.with_ansi(false).finish().with(is_shown).try_init()
+    };
+}
+
+fn names_library(filter: &str) -> bool {
+    filter.split(',').any(|directive| directive.trim().starts_with(MCP_LIBRARY))
 }
 
 /// Turns events into lines.

@@ -3,6 +3,7 @@
 use comfy_table::{ContentArrangement, Table, presets};
 
 use super::progress::shorten;
+use crate::base::RunId;
 
 /// Columns where the width of the terminal is not known, as in a pipe.
 const WIDTH_IN_PIPE: usize = 100;
@@ -48,6 +49,39 @@ fn cut(headers: &[&str], rows: &mut [Vec<String>], width: usize) {
         .sum();
     let room = width.saturating_sub(used + 1).max(LAST_MIN);
     for cell in rows.iter_mut().filter_map(|row| row.last_mut()) {
-        *cell = shorten(cell, room);
+        *cell = shorten(cell, after_id(cell, room));
+    }
+}
+
+/// Where to cut a text that has room for so many characters: behind an id of a run that would be cut, as one that
+/// is cut cannot be given to the next command.
+fn after_id(text: &str, room: usize) -> usize {
+    let mut end = 0;
+    for word in text.split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {
+        let start = end;
+        end += word.chars().count();
+        let id = word.trim_end_matches(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+        let id_end = start + id.chars().count();
+        if start < room && room < id_end && id.parse::<RunId>().is_ok() {
+            return id_end;
+        }
+    }
+    room
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_run_is_not_cut() {
+        let id = RunId::generate().to_string();
+        let text = format!("agent counter of {id}: plan.lua");
+        for room in 0..text.len() + 2 {
+            let shown = shorten(&text, after_id(&text, room));
+            assert_eq!(shown.contains(&id), room > 17, "{room}: {shown}");
+        }
+        assert_eq!(after_id("no id in words that are as-long-as-one-of-these-ids-would-be-here", 30), 30);
+        assert_eq!(after_id("\u{e9}\u{e9}", 1), 1);
     }
 }

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::dto::{ApprovalsQuery, DecisionBody};
-use super::extract::{JsonBody, QueryOf};
+use super::extract::{JsonBody, PathText, QueryOf};
 use super::problem::Problem;
 use super::state::ApiState;
 use crate::app::{ApprovalAnswer, ResumeRequest, Tenant};
@@ -40,11 +39,9 @@ pub(super) async fn list(
 pub(super) async fn decide(
     State(state): State<Arc<ApiState>>,
     Extension(Tenant(by)): Extension<Tenant>,
-    id: Result<Path<String>, PathRejection>,
+    PathText(id): PathText,
     JsonBody(body): JsonBody<DecisionBody>,
 ) -> Result<axum::Json<Json>, Problem> {
-    let Path(id) = id
-        .map_err(|_| Error::new(ErrorCode::BadRequest, "the path is not valid UTF-8 once percent-decoded"))?;
     let wants_resume = body.resume.unwrap_or(true);
     let approval = state.app.decide(&id, answer(body)?, &by).await?;
     let run_id: RunId = id.split(':').next().unwrap_or_default().parse()?;

@@ -28,6 +28,20 @@ pub(super) struct TaskBody {
     /// absent.
     #[serde(default)]
     pub(super) candidates: Option<u32>,
+    /// Prompts of MCP servers whose texts are put before the planner, as data.
+    #[serde(default)]
+    pub(super) mcp_prompts: Vec<PromptBody>,
+}
+
+/// A prompt of an MCP server.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PromptBody {
+    /// `SERVER.prompt`, as `luaplan mcp accept` showed it.
+    pub(super) name: String,
+    /// What it is given, by name.
+    #[serde(default)]
+    pub(super) arguments: BTreeMap<String, String>,
 }
 
 /// Body of `POST /v1/runs`.
@@ -60,6 +74,15 @@ pub(super) struct RunBody {
 pub(super) struct ApprovalsQuery {
     /// Only those of this run.
     pub(super) run: Option<String>,
+}
+
+/// Query of `GET /v1/grants`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GrantsQuery {
+    /// `true`: those too that expired or were revoked.
+    pub(super) all: Option<bool>,
 }
 
 /// Body of `POST /v1/approvals/{id}`.

@@ -87,6 +87,20 @@ fn too_large(limit_bytes: u64) -> Error {
     Error::new(ErrorCode::PayloadTooLarge, message)
 }
 
+/// The one part of the path that differs.
+pub(super) struct PathText(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathText {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Path(text) = Path::<String>::from_request_parts(parts, state).await.map_err(|_| {
+            Error::new(ErrorCode::BadRequest, "the path is not valid UTF-8 once percent-decoded")
+        })?;
+        Ok(Self(text))
+    }
+}
+
 /// The run id in the path.
 pub(super) struct RunPath(pub(super) RunId);
 
@@ -94,9 +108,7 @@ impl<S: Send + Sync> FromRequestParts<S> for RunPath {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let Path(text) = Path::<String>::from_request_parts(parts, state).await.map_err(|_| {
-            Error::new(ErrorCode::BadRequest, "the path is not valid UTF-8 once percent-decoded")
-        })?;
+        let PathText(text) = PathText::from_request_parts(parts, state).await?;
         let run_id: RunId = text.parse()?;
         log_run_id(&run_id);
         Ok(Self(run_id))

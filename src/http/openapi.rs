@@ -4,7 +4,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, Secur
 use utoipa::openapi::{Components, Content, OpenApi as Document, Ref, RefOr, Response};
 use utoipa::{Modify, OpenApi};
 
-use super::{approvals, audit, dto, events, explain, health, resume, runs, submit, tools};
+use super::{approvals, audit, dto, events, explain, grants, health, resume, runs, submit, tools};
 
 const PROBLEM_SCHEMA: &str = "Problem";
 const BEARER: &str = "bearer";
@@ -26,6 +26,8 @@ const BEARER: &str = "bearer";
         resume::replay,
         approvals::list,
         approvals::decide,
+        grants::list,
+        grants::revoke,
         explain::graph,
         explain::explain,
         events::stream,

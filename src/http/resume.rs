@@ -12,8 +12,7 @@ use super::problem::Problem;
 use super::state::ApiState;
 use super::submit::{accepted, wait_for, wait_of};
 use crate::app::{CallResolution, ReplayReport, ReplayRequest, ResumeRequest};
-use crate::base::{Error, ErrorCode, Result, Value};
-use crate::journal::Resolved;
+use crate::base::Result;
 
 /// Go on with a run whose process ended, or that waits for a person.
 #[utoipa::path(post, path = "/v1/runs/{id}/resume", operation_id = "resume_run", tag = "runs", params(("id" = String, Path, description = "Run id"), WaitQuery),
@@ -41,20 +40,8 @@ pub(super) async fn resume(
     })
 }
 
-fn resolution((call_id, resolution): (String, Resolution)) -> Result<CallResolution> {
-    let resolved = match resolution {
-        Resolution { retry: Some(true), done: None, failed: None } => Resolved::Retry,
-        Resolution { retry: None, done: Some(result), failed: None } => {
-            Resolved::Done { result: Value::from_json(result)?.to_exact_json() }
-        }
-        Resolution { retry: None, done: None, failed: Some(message) } => Resolved::Failed { message },
-        _ => {
-            let message = format!("`resolve.{call_id}` must say one thing");
-            return Err(Error::new(ErrorCode::BadRequest, message)
-                .with_help("give `{\"retry\": true}`, `{\"done\": RESULT}` or `{\"failed\": \"REASON\"}`"));
-        }
-    };
-    Ok(CallResolution { call_id, resolved })
+fn resolution((call_id, said): (String, Resolution)) -> Result<CallResolution> {
+    CallResolution::said(call_id, said.retry, said.done, said.failed)
 }
 
 /// Run a recorded run again without any effect, or another plan against what is on record.

@@ -25,7 +25,9 @@ use super::auth::{ApiKeys, require_key};
 use super::connections::Connections;
 use super::mount::mounted;
 use super::state::ApiState;
-use super::{approvals, audit, events, explain, health, openapi, problem, resume, runs, submit, tools};
+use super::{
+    approvals, audit, events, explain, grants, health, openapi, problem, resume, runs, submit, tools,
+};
 use crate::app::{ActiveRuns, App};
 use crate::base::{Error, ErrorCode, Result};
 
@@ -166,6 +168,8 @@ pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Rou
         .route("/v1/runs/{id}/replay", post(resume::replay))
         .route("/v1/approvals", get(approvals::list))
         .route("/v1/approvals/{id}", post(approvals::decide))
+        .route("/v1/grants", get(grants::list))
+        .route("/v1/grants/{id}/revoke", post(grants::revoke))
         .route("/v1/tools", get(tools::list))
         .route("/v1/audit", get(audit::list))
         .layer(from_fn_with_state(state.clone(), require_key));

@@ -11,20 +11,17 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
-use super::dto::{RunBody, TaskBody, WaitQuery};
+use super::dto::{PromptBody, RunBody, TaskBody, WaitQuery};
 use super::events::Watch;
 use super::extract::{JsonBody, QueryOf, log_run_id};
 use super::problem::Problem;
 use super::state::ApiState;
 use crate::app::{
-    ActiveRun, PlanWishes, RunRequest, Tenant, Work, check_plan_name, goes_on_elsewhere, lowered,
+    ActiveRun, PlanWishes, PromptWish, RunRequest, Tenant, Work, check_plan_name, goes_on_elsewhere, lowered,
 };
 use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
-use crate::bus::{Circumstances, Mode};
-use crate::journal::{RunStatus, check_context_name};
-
-/// How often a run of another node is looked at while a request waits for it.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
+use crate::bus::{Circumstances, Mode, wake_at_of};
+use crate::journal::check_context_name;
 
 /// Turn a task in plain words into a plan, check it and run it.
 #[utoipa::path(post, path = "/v1/tasks", operation_id = "start_task", tag = "runs", params(WaitQuery), request_body = TaskBody,
@@ -44,8 +41,13 @@ pub(super) async fn post_task(
         return Err(Error::new(ErrorCode::BadRequest, "`task` is empty").into());
     }
     state.app.require_model()?;
-    let planning = PlanWishes { candidates: body.candidates, ..PlanWishes::default() };
-    planning.validate()?;
+    let prompts = body.mcp_prompts.into_iter().map(|prompt| {
+        let PromptBody { name, arguments } = prompt;
+        PromptWish { name, arguments }
+    });
+    let planning =
+        PlanWishes { candidates: body.candidates, prompts: prompts.collect(), ..PlanWishes::default() };
+    state.app.check_wishes(&planning)?;
     let wanted = Wanted {
         work: Work::Task(body.task),
         context: body.context.map(Value::from_json).transpose()?,
@@ -155,42 +157,38 @@ fn wants_events(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.contains("text/event-stream"))
 }
 
-/// Waits a little less than a request may take, so that 202 still gets out.
+/// Waits a little less than a request may take, so that 202 still gets out. A run that sleeps is waited for
+/// where it wakes in time.
 pub(super) async fn wait_for(
     state: &ApiState,
     run_id: RunId,
     run: Option<ActiveRun>,
     wait: Duration,
 ) -> Response {
-    let longest = state.app.config().server.request_timeout.mul_f32(0.9);
+    let wait = wait.min(state.app.config().server.request_timeout.mul_f32(0.9));
+    let until = state.app.after(wait);
     let ended = async {
-        if let Some(mut run) = run
-            && let Ok(outcome) = run.outcome.wait_for(Option::is_some).await
-            && let Some(outcome) = outcome.as_ref()
-            && !(state.app.shares_runs() && outcome.error().is_some_and(goes_on_elsewhere))
-        {
-            return Some(outcome.to_json());
+        if let Some(mut run) = run {
+            let Ok(outcome) = run.outcome.wait_for(Option::is_some).await.map(|outcome| outcome.clone())
+            else {
+                // It broke off here; whoever shares the work may go on with it.
+                return match state.app.shares_runs() {
+                    true => Some(state.runs.report_at_rest(&run_id, until).await),
+                    false => None,
+                };
+            };
+            let error = outcome.as_ref().and_then(|outcome| outcome.error());
+            let is_elsewhere = state.app.shares_runs() && error.is_some_and(goes_on_elsewhere);
+            let wakes_in_time = error.and_then(wake_at_of).is_some_and(|wake_at| wake_at < until);
+            if !is_elsewhere && !wakes_in_time {
+                return outcome.map(|outcome| outcome.to_json());
+            }
         }
-        if !state.app.shares_runs() {
-            return None;
-        }
-        end_elsewhere(state, &run_id).await
+        Some(state.runs.report_at_rest(&run_id, until).await)
     };
-    match tokio::time::timeout(wait.min(longest), ended).await {
+    match tokio::time::timeout(wait, ended).await {
         Ok(Some(outcome)) => (StatusCode::OK, axum::Json(outcome)).into_response(),
         _ => accepted(&run_id),
-    }
-}
-
-/// How a run of another node ended or paused, from the journal.
-async fn end_elsewhere(state: &ApiState, run_id: &RunId) -> Option<Json> {
-    loop {
-        tokio::time::sleep(LOOK_AGAIN).await;
-        // A journal that does not answer now may do so in time.
-        let Ok(report) = state.runs.report(run_id).await else { continue };
-        if report["status"] != RunStatus::Running.as_str() {
-            return Some(report);
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::base::{Error, ErrorCode};
 use crate::engine::RunOutcome;
+use crate::journal::RunStatus;
 
 /// The result of a tool that worked: data, and the same as text for those who only read text.
 pub(super) fn done(data: Json) -> CallToolResult {
@@ -30,11 +31,34 @@ pub(super) fn ended(outcome: &RunOutcome) -> CallToolResult {
     }
 }
 
+/// How a run stands that came to rest after it slept; as [`ended`].
+pub(super) fn rested(report: Json) -> CallToolResult {
+    match report["status"] == RunStatus::Succeeded.as_str() {
+        true => CallToolResult::structured(report),
+        false => CallToolResult::structured_error(report),
+    }
+}
+
 /// There is no tool of that name: the one error that is the protocol's own.
 pub(super) fn no_such_tool(name: &str) -> ErrorData {
     let code = ErrorCode::NotFound;
     ErrorData::invalid_params(
         format!("there is no tool `{name}`"),
         Some(json!({ "code": code, "help": "list the tools with `tools/list`" })),
+    )
+}
+
+/// A `tools/call` whose parameters cannot be read.
+pub(super) fn bad_call(params: Option<Json>) -> ErrorData {
+    let params = params.unwrap_or_default();
+    let what = match (params.get("name"), params.get("arguments")) {
+        _ if !params.is_object() => "its `params` are no object",
+        (name, _) if !name.is_some_and(Json::is_string) => "`name` is missing, or no text",
+        (_, Some(arguments)) if !arguments.is_object() => "`arguments` is no object",
+        _ => "its `params` are not as the protocol says",
+    };
+    ErrorData::invalid_params(
+        format!("`tools/call` cannot be read: {what}"),
+        Some(json!({ "code": ErrorCode::BadRequest, "help": "send the form the protocol's schema gives" })),
     )
 }

@@ -98,6 +98,9 @@ pub(super) struct Task {
     /// How many plans to ask for at the same time, 1 to 8; the best is taken.
     #[serde(default)]
     pub(super) candidates: Option<u32>,
+    /// Prompts of MCP servers luaplan knows, whose texts its model is shown as data.
+    #[serde(default)]
+    pub(super) mcp_prompts: Vec<Prompt>,
     /// Answer after this time at the latest, for example `20s`, with the run's id; the run goes on and
     /// `run_status` tells how. Without it the answer comes when the run has ended.
     #[serde(default)]
@@ -116,6 +119,21 @@ pub(super) struct Plan {
     /// How many plans to ask for at the same time, 1 to 8; the best is taken.
     #[serde(default)]
     pub(super) candidates: Option<u32>,
+    /// Prompts of MCP servers luaplan knows, whose texts its model is shown as data.
+    #[serde(default)]
+    pub(super) mcp_prompts: Vec<Prompt>,
+}
+
+/// A prompt of an MCP server.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub(super) struct Prompt {
+    /// `SERVER.prompt`.
+    pub(super) name: String,
+    /// What it is given, by name.
+    #[serde(default)]
+    pub(super) arguments: BTreeMap<String, String>,
 }
 
 /// `check`.
@@ -168,9 +186,34 @@ pub(super) struct Cancel {
 pub(super) struct ResumeRun {
     /// The run's id.
     pub(super) run_id: String,
+    /// What came of its calls in doubt (`call_in_doubt` names them), by call id. Look at the world first: only say
+    /// what you have seen.
+    #[serde(default)]
+    pub(super) resolve: BTreeMap<String, Resolution>,
     /// Answer after this time at the latest, for example `20s`; the run goes on and `run_status` tells how.
     #[serde(default)]
     pub(super) wait: Option<String>,
+}
+
+/// What came of one call in doubt: exactly one of these.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub(super) struct Resolution {
+    /// `true`: it did not take effect, make it again.
+    #[serde(default)]
+    pub(super) retry: Option<bool>,
+    /// It took effect; this is taken as its result.
+    #[serde(default, deserialize_with = "present")]
+    pub(super) done: Option<Json>,
+    /// It did not take effect and is not to be made; the program sees a failure with this reason.
+    #[serde(default)]
+    pub(super) failed: Option<String>,
+}
+
+/// A `null` that is there is a value, not an absence.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
 }
 
 /// `list_approvals`.

@@ -203,7 +203,8 @@ fn resume_run(reach: Reach) -> Tool {
     tool(
         "resume_run",
         "Go on with a run that paused, was interrupted or whose process ended; calls on record are not made again. Where \
-         a call waits for a person's leave, the person at this client is asked, if the client can do that.",
+         a call waits for a person's leave, the person at this client is asked, if the client can do that. Where a call is \
+         in doubt (`call_in_doubt`), `resolve` says what came of it.",
         input::<args::ResumeRun>(),
         run_output(),
         reach.annotations("Resume a run"),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResponse, InputResponses, JsonObject};
 use rmcp::service::RequestContext;
@@ -10,14 +11,15 @@ use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{done, ended};
+use super::answer::{done, ended, rested};
 use super::arguments::{DenyApproval, ResumeRun};
 use super::ask::Asked;
 use super::progress::Progress;
 use super::server::McpServer;
 use super::work::{circumstances, wait_of};
-use crate::app::{ActiveRun, ApprovalAnswer, ResumeRequest};
+use crate::app::{ActiveRun, ApprovalAnswer, CallResolution, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, RunId};
+use crate::bus::wake_at_of;
 use crate::engine::RunOutcome;
 
 type Context = RequestContext<RoleServer>;
@@ -55,10 +57,25 @@ impl McpServer {
         loop {
             let wait = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let Some(outcome) = until_ended(run_id, run, wait, &context.ct).await? else {
-                return Ok(done(json!({ "run_id": run_id, "status": "running" })).into());
+                return Ok(still_running(run_id));
             };
-            if outcome.error().is_none_or(|error| error.code() != ErrorCode::ApprovalRequired) {
-                return Ok(ended(&outcome).into());
+            let wake_at = outcome.error().and_then(wake_at_of);
+            let (answer, asks) = match deadline {
+                Some(deadline) if wake_at.is_some_and(|wake_at| wake_at < self.at(deadline)) => {
+                    let Some(report) = self.slept_out(run_id, deadline, &context.ct).await? else {
+                        return Ok(still_running(run_id));
+                    };
+                    let asks =
+                        report["paused"]["approvals"].as_array().is_some_and(|asked| !asked.is_empty());
+                    (rested(report), asks)
+                }
+                _ => {
+                    let code = outcome.error().map(Error::code);
+                    (ended(&outcome), code == Some(ErrorCode::ApprovalRequired))
+                }
+            };
+            if !asks {
+                return Ok(answer.into());
             }
             let asked = match deadline {
                 None => self.ask(run_id, context).await?,
@@ -68,32 +85,73 @@ impl McpServer {
                 },
             };
             match asked {
-                Asked::Nothing => return Ok(ended(&outcome).into()),
+                Asked::Nothing => return Ok(answer.into()),
                 Asked::ByAnswer(question) => return Ok((*question).into()),
-                Asked::Decided => run = self.go_on(run_id, progress).await?,
+                Asked::Decided => run = self.go_on(run_id, Vec::new(), progress).await?,
             }
         }
     }
 
+    /// Waits for a run that sleeps and wakes before `deadline` until it has come to rest again; `None` where that
+    /// takes longer. A request that is cancelled ends its run.
+    async fn slept_out(
+        &self,
+        run_id: &RunId,
+        deadline: Instant,
+        cancelled: &CancellationToken,
+    ) -> Result<Option<Json>> {
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => {
+                self.runs().cancel(run_id).await?;
+                self.runs().report(run_id).await.map(Some)
+            }
+            report = self.runs().report_at_rest(run_id, self.at(deadline)) => Ok(Some(report)),
+            () = tokio::time::sleep_until(deadline) => Ok(None),
+        }
+    }
+
+    /// The deadline by the clock that wake times are told by.
+    fn at(&self, deadline: Instant) -> Timestamp {
+        self.app().after(deadline.saturating_duration_since(Instant::now()))
+    }
+
     /// Goes on with a run, or joins who does already.
-    async fn go_on(&self, run_id: &RunId, progress: Option<&Progress>) -> Result<ActiveRun> {
+    async fn go_on(
+        &self,
+        run_id: &RunId,
+        resolutions: Vec<CallResolution>,
+        progress: Option<&Progress>,
+    ) -> Result<ActiveRun> {
         // The outcome is told a moment before the run's place is free.
         while self.runs().active(run_id).is_some_and(|run| run.is_over()) {
             tokio::time::sleep(PLACE_PAUSE).await;
         }
+        let says_something = !resolutions.is_empty();
         let request = ResumeRequest {
+            resolutions,
             listeners: progress.iter().map(|progress| progress.listener()).collect(),
             ..ResumeRequest::new(run_id.clone(), CancellationToken::new())
         };
         match self.runs().resume(request).await {
-            Err(error) if error.code() == ErrorCode::RunActive => self.runs().active(run_id).ok_or(error),
+            // Who joins says nothing about the run's calls: what was said would be lost.
+            Err(error) if error.code() == ErrorCode::RunActive && !says_something => {
+                self.runs().active(run_id).ok_or(error)
+            }
             resumed => resumed,
         }
     }
 
     pub(super) async fn resume_run(&self, args: ResumeRun, context: &Context) -> Result<CallToolResponse> {
-        let (run_id, wait): (RunId, _) = (args.run_id.parse()?, wait_of(args.wait.as_deref())?);
-        if !self.app().pending_approvals(Some(&run_id)).await?.is_empty() {
+        let ResumeRun { run_id, resolve, wait } = args;
+        let (run_id, wait): (RunId, _) = (run_id.parse()?, wait_of(wait.as_deref())?);
+        let resolutions = resolve
+            .into_iter()
+            .map(|(call, said)| CallResolution::said(call, said.retry, said.done, said.failed))
+            .collect::<Result<Vec<_>>>()?;
+        self.app().may_be_said_by_others(&run_id, &resolutions).await?;
+        // With something to say the run goes on at once, and asks where it comes to a call that needs leave.
+        if resolutions.is_empty() && !self.app().pending_approvals(Some(&run_id)).await?.is_empty() {
             match self.ask(&run_id, context).await? {
                 Asked::Decided => {}
                 Asked::ByAnswer(question) => return Ok((*question).into()),
@@ -101,7 +159,7 @@ impl McpServer {
             }
         }
         let progress = Progress::asked_for(context);
-        let run = self.go_on(&run_id, progress.as_ref()).await?;
+        let run = self.go_on(&run_id, resolutions, progress.as_ref()).await?;
         self.follow(&run_id, run, wait, progress, context).await
     }
 
@@ -118,7 +176,7 @@ impl McpServer {
             return Ok(done(self.runs().report(&run_id).await?).into());
         }
         let progress = Progress::asked_for(context);
-        let run = self.go_on(&run_id, progress.as_ref()).await?;
+        let run = self.go_on(&run_id, Vec::new(), progress.as_ref()).await?;
         self.follow(&run_id, run, wait, progress, context).await
     }
 
@@ -137,9 +195,13 @@ impl McpServer {
             return Err(still_waits(&run_id));
         }
         let progress = Progress::asked_for(context);
-        let run = self.go_on(&run_id, progress.as_ref()).await?;
+        let run = self.go_on(&run_id, Vec::new(), progress.as_ref()).await?;
         self.follow(&run_id, run, wait, progress, context).await
     }
+}
+
+fn still_running(run_id: &RunId) -> CallToolResponse {
+    done(json!({ "run_id": run_id, "status": "running" })).into()
 }
 
 fn still_waits(run_id: &RunId) -> Error {

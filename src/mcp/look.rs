@@ -12,7 +12,7 @@ use super::work::{value, wait_of};
 use crate::app::{AuditWishes, bounded};
 use crate::base::{Result, RunId};
 use crate::catalog::{ToolSpec, search};
-use crate::journal::RunFilter;
+use crate::journal::{RunFilter, RunStatus};
 use crate::sandbox::LIBRARY_STUBS;
 
 const RUNS_DEFAULT: u32 = 20;
@@ -40,10 +40,22 @@ impl McpServer {
         cancelled: &CancellationToken,
     ) -> Result<CallToolResult> {
         let run_id: RunId = args.run_id.parse()?;
-        if let (Some(wait), Some(mut run)) = (wait_of(args.wait.as_deref())?, self.runs().active(&run_id)) {
+        if let Some(wait) = wait_of(args.wait.as_deref())? {
+            let until = self.app().after(wait);
+            let rests = async {
+                if let Some(mut run) = self.runs().active(&run_id) {
+                    let _ = run.outcome.wait_for(Option::is_some).await;
+                }
+                // What is not known at all is told below.
+                if let Ok(report) = self.runs().report(&run_id).await
+                    && report["status"] == RunStatus::Sleeping.as_str()
+                {
+                    self.runs().report_at_rest(&run_id, until).await;
+                }
+            };
             // Only looks: neither the end of the wait nor that of the request ends the run.
             tokio::select! {
-                _ = run.outcome.wait_for(Option::is_some) => {}
+                () = rests => {}
                 () = tokio::time::sleep(wait) => {}
                 () = cancelled.cancelled() => {}
             }

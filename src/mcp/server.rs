@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, JsonObject, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode as McpErrorCode,
+    ErrorData, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use super::answer::{failed, no_such_tool};
+use super::answer::{bad_call, failed, no_such_tool};
 use super::catalog::tools;
 use crate::app::{ActiveRuns, App};
 use crate::base::{Error, ErrorCode, Result};
@@ -112,6 +113,19 @@ impl ServerHandler for McpServer {
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.0.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    /// What the SDK does not know: a method that is not served, or one that is with parameters of a form
+    /// it cannot have. The two are told apart here, as who sent the second looks for a missing method otherwise.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        match request.method.as_str() {
+            "tools/call" => Err(bad_call(request.params)),
+            method => Err(ErrorData::new(McpErrorCode::METHOD_NOT_FOUND, method.to_owned(), None)),
+        }
     }
 
     async fn call_tool(

@@ -12,10 +12,10 @@ use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::done;
-use super::arguments::{LimitValues, Plan, RunLua, RunPlan, Task};
+use super::arguments::{LimitValues, Plan, Prompt, RunLua, RunPlan, Task};
 use super::progress::Progress;
 use super::server::McpServer;
-use crate::app::{PlanWishes, RunRequest, Tenant, Work, lowered};
+use crate::app::{PlanWishes, PromptWish, RunRequest, Tenant, Work, lowered};
 use crate::base::{Error, ErrorCode, Limits, Result, RunId, Value, parse_duration};
 use crate::bus::Circumstances;
 use crate::journal::check_context_name;
@@ -35,6 +35,14 @@ struct Wanted {
     wait: Option<Duration>,
 }
 
+/// What the tools that begin a run have in common, as it was written.
+struct Given {
+    context: Option<Json>,
+    context_name: Option<String>,
+    limits: Option<LimitValues>,
+    wait: Option<String>,
+}
+
 /// Whose run it is: over HTTP that of the request's API key, on stdio `local`.
 pub(super) fn circumstances(context: &Context) -> Circumstances {
     let parts = context.extensions.get::<Parts>();
@@ -47,14 +55,9 @@ pub(super) fn circumstances(context: &Context) -> Circumstances {
 impl McpServer {
     pub(super) async fn run_lua(&self, args: RunLua, context: &Context) -> Result<CallToolResponse> {
         let RunLua { program, context: given, context_name, limits, wait } = args;
-        let wanted = Wanted {
-            work: Work::Plan { name: UNNAMED.to_owned(), source: program },
-            context: value(given)?,
-            context_name,
-            limits: self.limits(limits.as_ref())?,
-            planning: PlanWishes::default(),
-            wait: wait_of(wait.as_deref())?,
-        };
+        let work = Work::Plan { name: UNNAMED.to_owned(), source: program };
+        let given = Given { context: given, context_name, limits, wait };
+        let wanted = self.wanted(work, PlanWishes::default(), given)?;
         self.run_checked(wanted, context).await
     }
 
@@ -71,34 +74,22 @@ impl McpServer {
                 return Err(Error::new(ErrorCode::BadRequest, message));
             }
         };
-        let wanted = Wanted {
-            work: Work::Plan { name, source },
-            context: value(given)?,
-            context_name,
-            limits: self.limits(limits.as_ref())?,
-            planning: PlanWishes::default(),
-            wait: wait_of(wait.as_deref())?,
-        };
+        let given = Given { context: given, context_name, limits, wait };
+        let wanted = self.wanted(Work::Plan { name, source }, PlanWishes::default(), given)?;
         self.run_checked(wanted, context).await
     }
 
     pub(super) async fn task(&self, args: Task, context: &Context) -> Result<CallToolResponse> {
-        let Task { task, context: given, context_name, limits, candidates, wait } = args;
-        let planning = self.planning(&task, candidates)?;
-        let wanted = Wanted {
-            work: Work::Task(task),
-            context: value(given)?,
-            context_name,
-            limits: self.limits(limits.as_ref())?,
-            planning,
-            wait: wait_of(wait.as_deref())?,
-        };
+        let Task { task, context: given, context_name, limits, candidates, mcp_prompts, wait } = args;
+        let planning = self.planning(&task, candidates, mcp_prompts)?;
+        let given = Given { context: given, context_name, limits, wait };
+        let wanted = self.wanted(Work::Task(task), planning, given)?;
         self.run(wanted, context).await
     }
 
     pub(super) async fn plan(&self, args: Plan, context: &Context) -> Result<CallToolResult> {
-        let Plan { task, context: given, candidates } = args;
-        let planning = self.planning(&task, candidates)?;
+        let Plan { task, context: given, candidates, mcp_prompts } = args;
+        let planning = self.planning(&task, candidates, mcp_prompts)?;
         let progress = Progress::asked_for(context);
         let request = RunRequest {
             run_id: RunId::generate(),
@@ -125,6 +116,17 @@ impl McpServer {
             "explanation": proposal.explanation,
             "candidates": proposal.verdicts,
         })))
+    }
+
+    fn wanted(&self, work: Work, planning: PlanWishes, given: Given) -> Result<Wanted> {
+        Ok(Wanted {
+            work,
+            context: value(given.context)?,
+            context_name: given.context_name,
+            limits: self.limits(given.limits.as_ref())?,
+            planning,
+            wait: wait_of(given.wait.as_deref())?,
+        })
     }
 
     /// A plan that does not pass the check is refused before a run of it begins.
@@ -160,13 +162,14 @@ impl McpServer {
         lowered(&self.app().config().limits, &wanted.collect())
     }
 
-    fn planning(&self, task: &str, candidates: Option<u32>) -> Result<PlanWishes> {
+    fn planning(&self, task: &str, candidates: Option<u32>, prompts: Vec<Prompt>) -> Result<PlanWishes> {
         if task.trim().is_empty() {
             return Err(Error::new(ErrorCode::BadRequest, "`task` is empty"));
         }
         self.app().require_model()?;
-        let planning = PlanWishes { candidates, ..PlanWishes::default() };
-        planning.validate()?;
+        let prompts = prompts.into_iter().map(|Prompt { name, arguments }| PromptWish { name, arguments });
+        let planning = PlanWishes { candidates, prompts: prompts.collect(), ..PlanWishes::default() };
+        self.app().check_wishes(&planning)?;
         Ok(planning)
     }
 

@@ -75,6 +75,26 @@ fn links(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Variables named `LUAPLAN_…` are keys of the configuration: one that only holds a value is refused there.
+#[test]
+fn no_text_keeps_a_value_in_a_variable_of_the_configuration() {
+    let mut folders = vec![root().join("docs"), root().join("examples")];
+    let mut texts = vec![root().join("README.md")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { texts.push(path) }
+        }
+    }
+    let mut seen = 0;
+    for path in texts {
+        let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+        seen += text.matches("\"env:").count();
+        assert!(!text.contains("env:LUAPLAN_"), "{} keeps a value in LUAPLAN_…", path.display());
+    }
+    assert!(seen > 1, "no text names a variable as env:NAME");
+}
+
 #[test]
 fn the_readme_names_every_guide() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();

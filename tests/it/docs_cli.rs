@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::{Command, CommandFactory as _};
-use luaplan::app::config::{OVERRIDE_KEYS, RawAgent, RawConfig, RawMcpServer, RawSecret};
+use luaplan::app::config::{OVERRIDE_KEYS, RawAgent, RawConfig, RawMcpOAuth, RawMcpServer, RawSecret};
 use luaplan::base::{LimitName, LimitProfile};
 use luaplan::catalog::builtin_manifests;
 use luaplan::cli::Cli;
@@ -106,7 +106,8 @@ fn all_keys() -> BTreeSet<String> {
     add("secrets.NAME", keys_of::<RawSecret>(""));
     add("llm", keys_of::<LlmSettings>(""));
     add("agents.NAME", keys_of::<RawAgent>("plan = \"p\"\ntask = \"t\""));
-    add("mcp.NAME", keys_of::<RawMcpServer>(""));
+    add("mcp.NAME", keys_of::<RawMcpServer>("").into_iter().filter(|key| key != "oauth").collect());
+    add("mcp.NAME.oauth", keys_of::<RawMcpOAuth>(""));
     add("tools.query_db", keys_of::<QueryDbSettings>(""));
     add("tools.fetch_url", keys_of::<FetchUrlSettings>(""));
     add("tools.send_email", keys_of::<SendEmailSettings>("smtp = \"\"\nfrom = \"\""));

@@ -202,3 +202,110 @@ fn files_that_others_may_write_or_read_are_warned_of() {
     let absent = folder.run(&["doctor", "--set", "server.api_keys_file=gone.txt"]).exits(2);
     assert!(absent.out.contains("gone.txt cannot be read"), "{absent}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_password_in_the_environment_is_in_no_file() {
+    let folder = Folder::with(&[]);
+    for (rest, is_held) in [
+        ("# postgres://USER:PASSWORD@HOST:5432/DATABASE", false),
+        ("# was: postgres://luaplan:pw@127.0.0.1:1/d", true),
+        ("# postgres://USER:PASSWORD@HOST/D, was: postgres://luaplan:pw@127.0.0.1:1/d", true),
+    ] {
+        let settings = format!("store = \"postgres\"\n[journal]\nurl = \"env:RUNS_AT\"  {rest}\n");
+        folder.write("luaplan.toml", settings);
+        mode(&folder, "luaplan.toml", 0o644);
+        let mut doctor = folder.command(&["doctor", "--json"]);
+        doctor.env("RUNS_AT", "postgres://luaplan:pw@127.0.0.1:1/d");
+        let out = String::from_utf8(doctor.output().unwrap().stdout).unwrap();
+        assert!(out.contains("\"configuration\""), "{out}");
+        assert_eq!(out.contains("holds a password"), is_held, "{rest}: {out}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_journal_in_a_database_still_has_its_data_folder_made() {
+    let Some(database) = crate::postgres_support::Database::new("the data folder").await else { return };
+    let folder = Folder::with(&[("plan.lua", "function run() return 1 end")]);
+    let settings =
+        format!("store = \"postgres\"\ndata_dir = \"deep/data\"\n[journal]\nurl = \"{}\"\n", database.url());
+    folder.write("luaplan.toml", settings);
+    private(&folder, "luaplan.toml");
+    let folder = tokio::task::spawn_blocking(move || {
+        let report = folder.run(&["doctor", "--json"]).exits(2).json();
+        let (state, message) = check(&report, "data folder");
+        assert!(state == "ok" && message.ends_with("deep/data: created"), "{state} {message}");
+        assert!(folder.join("deep/data").is_dir());
+        std::fs::remove_dir_all(folder.join("deep")).unwrap();
+        folder.run(&["run", "plan.lua"]).exits(0);
+        assert!(folder.join("deep/data").is_dir());
+        folder
+    })
+    .await
+    .unwrap();
+    // One that cannot be made is told, and no run is begun without it.
+    std::fs::remove_dir_all(folder.join("deep")).unwrap();
+    folder.write("deep", "a file");
+    tokio::task::spawn_blocking(move || {
+        let refused = folder.run(&["run", "plan.lua"]);
+        assert!(refused.code != 0 && refused.err.contains("deep/data"), "{refused}");
+        let report = folder.run(&["doctor", "--json"]).exits(1).json();
+        let failed =
+            report["checks"].as_array().unwrap().iter().find(|one| one["state"] == "failed").unwrap();
+        assert!(failed["message"].as_str().unwrap().contains("deep/data"), "{report:#}");
+    })
+    .await
+    .unwrap();
+    drop(database);
+}
+
+/// A plan that will fail each time it is called is found before it is.
+#[test]
+fn an_agent_that_cannot_do_its_work_is_named_with_the_remedy() {
+    let folder = Folder::with(&[
+        (
+            "counter.lua",
+            "function run(c)\n  local rows = query_db{ table = \"users\" }\n  if rows.error then return 0 end\n  \
+            pcall(send_email, \"a@b.example\", \"x\", \"y\")\n  return transform_data(rows, \"sort\", \"json\")\nend",
+        ),
+        ("broken.lua", "function run(c)\n  return undefined_name(c)\nend"),
+        ("good.lua", "function run(c) return 1 end"),
+    ]);
+    let good = "[agents.good]\nplan = \"good.lua\"\n[agents.planned]\ntask = \"do\"\n";
+    folder.write("luaplan.toml", good);
+    private(&folder, "luaplan.toml");
+    folder.run(&["config", "validate"]).exits(0);
+    let report = folder.run(&["doctor", "--json"]).exits(2).json();
+    assert_eq!(check(&report, "agents"), ("ok", "good, planned"));
+
+    let lacking = format!("{good}[agents.counter]\nplan = \"counter.lua\"\ntools = [\"query_db\"]\n");
+    folder.write("luaplan.toml", &lacking);
+    let refused = folder.run(&["config", "validate"]).exits(2);
+    for part in [
+        "config_invalid",
+        "luaplan.toml, line 6",
+        "agents.counter.plan: counter.lua:4: it names the tool `send_email`, which the agent lacks",
+        "counter.lua:5: it names the tool `transform_data`",
+        "add `send_email`, `transform_data` to `agents.counter.tools`",
+    ] {
+        assert!(refused.err.contains(part), "{part}: {refused}");
+    }
+    assert!(!refused.err.contains("`query_db`, which"), "{refused}");
+
+    let off = "[agents.mailer]\nplan = \"good.lua\"\ntools = [\"send_email\"]\n[tools.send_email]\nenabled = false\n";
+    folder.write("luaplan.toml", format!("{lacking}[agents.broken]\nplan = \"broken.lua\"\n{off}"));
+    let report = folder.run(&["doctor", "--json"]).exits(2).json();
+    let warned: Vec<(&str, &str)> = (report["checks"].as_array().unwrap().iter())
+        .filter(|check| check["name"] == "agents" && check["state"] == "warning")
+        .map(|check| (check["message"].as_str().unwrap(), check["help"].as_str().unwrap()))
+        .collect();
+    assert_eq!(warned.len(), 3, "{warned:#?}");
+    assert!(
+        warned[0].0.contains("agents.broken.plan: broken.lua:2: plan_unknown_tool: `undefined_name`"),
+        "{warned:?}"
+    );
+    assert!(warned[2].0.contains("agents.mailer.tools: send_email is switched off"), "{warned:?}");
+    assert!(warned[2].1.contains("take send_email out of `agents.mailer.tools`"), "{warned:?}");
+    // With send_email gone, only the tool that there is can be added.
+    assert!(warned[1].1.contains("add `transform_data` to"), "{warned:?}");
+}

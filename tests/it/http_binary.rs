@@ -254,6 +254,24 @@ async fn the_log_names_runs_and_key_names_and_never_a_key() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_accepted_is_there_after_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut accepted = Vec::new();
+    for _ in 0..3 {
+        let process = Process::start(folder.path(), &[]).await;
+        accepted.push(process.client.begin(PLAN).await);
+        process.signal("KILL").await;
+        process.ended().await;
+    }
+    let process = Process::start(folder.path(), &[]).await;
+    for run_id in &accepted {
+        assert_eq!(process.client.until_ended(run_id).await["result"], 1, "{run_id}");
+    }
+    process.signal("TERM").await;
+    assert_eq!(process.ended().await.0, Some(0));
+}
+
 /// Starts it, and returns how it refused: the exit code and what it said.
 async fn refusal(folder: &Path, settings: &[&str]) -> (Option<i32>, String) {
     let output = serve(folder, settings).output();

@@ -1,6 +1,7 @@
 //! Every route, when things go well.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use luaplan::llm::{RecordedClient, RecordedReply};
 use serde_json::json;
@@ -232,4 +233,31 @@ async fn the_graph_of_a_run_comes_in_every_form() {
     assert!(accepts.send().await.unwrap().text().await.unwrap().starts_with("<svg"));
     let absent = "01890000-0000-7000-8000-000000000000";
     service.client.get(&format!("/v1/runs/{absent}/graph")).await.problem(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_outlasts_a_sleep_that_ends_within_it_and_no_other() {
+    let service = Service::new().await;
+    let sleeping = |plan: &str| json!({ "plan": plan });
+    let twice = "function run()\n  sleep(1.2)\n  sleep(1.2)\n  return 'awake'\nend";
+    let outcome = service.client.post("/v1/runs?wait=25s", &sleeping(twice)).await;
+    assert_eq!(outcome.status, 200, "{}", outcome.text);
+    assert_eq!(
+        (&outcome.json()["status"], &outcome.json()["result"]),
+        (&json!("succeeded"), &json!("awake"))
+    );
+    let begun = Instant::now();
+    let later = "function run()\n  sleep(1.2)\n  sleep(3600)\n  return 'awake'\nend";
+    let outcome = service.client.post("/v1/runs?wait=25s", &sleeping(later)).await;
+    assert_eq!((outcome.status, &outcome.json()["status"]), (200, &json!("sleeping")), "{}", outcome.text);
+    assert!(outcome.json()["wake_at"].is_string(), "{}", outcome.text);
+    let outcome = service.client.post("/v1/runs?wait=2s", &sleeping("function run() sleep(3600) end")).await;
+    assert_eq!((outcome.status, &outcome.json()["status"]), (200, &json!("sleeping")), "{}", outcome.text);
+    assert!(outcome.json()["error"]["wake_at"].is_string(), "{}", outcome.text);
+    // Had it waited, it would have waited so long at least.
+    assert!(begun.elapsed() < Duration::from_secs(25), "it waited for what could not come");
+    // One that wakes in time and then goes on for longer is still running.
+    let busy = "function run()\n  sleep(1.2)\n  sleep(1)\n  sleep(1)\n  sleep(1)\nend";
+    let outcome = service.client.post("/v1/runs?wait=1800ms", &sleeping(busy)).await;
+    assert_eq!((outcome.status, &outcome.json()["status"]), (202, &json!("running")), "{}", outcome.text);
 }

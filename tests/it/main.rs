@@ -47,6 +47,7 @@ mod main_job;
 mod manifest_tools;
 mod mcp;
 #[cfg(unix)]
+mod mcp_logins;
 mod mcp_servers;
 #[cfg(unix)]
 mod nodes;
@@ -61,6 +62,7 @@ mod plan_tests_from_run;
 mod plan_tests_reports;
 mod plan_tests_watch;
 mod planner;
+mod postgres_cluster;
 mod postgres_support;
 mod query_db;
 mod send_email;

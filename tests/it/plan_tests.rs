@@ -192,3 +192,32 @@ async fn the_configured_limits_bind_the_plan_and_spare_the_test() {
     let report = run_within(folder.path(), None, limits).await.unwrap();
     assert_eq!(report.failed(), 0, "{}", report.to_text(false));
 }
+
+/// Tests that are run from above the folder of their tools say where those are.
+#[test]
+fn tools_that_are_not_read_from_here_are_pointed_out() {
+    let folder = crate::cli::Folder::with(&[(
+        "shop/plan_test.lua",
+        "test(\"it calls\", function()\n  mock(\"shop_stock\", { returns = 1 })\n  expect.succeeded(run_plan({}))\nend)",
+    )]);
+    folder.write("shop/plan.lua", "function run() return shop_stock{} end");
+    let without = folder.run(&["test", "shop"]).exits(1);
+    assert!(
+        without.out.contains("there is no tool `shop_stock` to mock") && !without.err.contains("note:"),
+        "{without}"
+    );
+    folder.write(
+        "shop/luaplan-tools/shop_stock.toml",
+        "name = \"shop_stock\"\ndescription = \"Counts.\"\nkind = \"http\"\neffect = \"read\"\n[params]\ntype = \"object\"\n[settings]\nurl = \"https://a.example.com/\"\n",
+    );
+    let told = folder.run(&["test", "shop"]).exits(1);
+    for part in [
+        "tools of shop/luaplan-tools are not read from here",
+        "`cd shop`",
+        "--set tools_dir=shop/luaplan-tools",
+    ] {
+        assert!(told.err.contains(part), "{part}: {told}");
+    }
+    let fine = folder.run(&["--set", "tools_dir=shop/luaplan-tools", "test", "shop"]).exits(0);
+    assert!(!fine.err.contains("note:"), "{fine}");
+}

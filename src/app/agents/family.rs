@@ -7,11 +7,14 @@ use crate::app::App;
 use crate::app::ownership::Hold;
 use crate::app::resume::ResumeRequest;
 use crate::app::run_end::ended_early;
+use crate::app::run_report::no_such_run;
 use crate::app::runs::RunRequest;
 use crate::base::{CallId, Error, ErrorCode, LimitName, Result, RunId};
 use crate::bus::RunBudget;
 use crate::engine::RunOutcome;
-use crate::journal::{Durability, EventBody, JournalRead, RunFilter, RunLog, RunState, RunStatus};
+use crate::journal::{
+    Durability, EventBody, JournalRead, ParentCall, RecordFilter, RunFilter, RunLog, RunState, RunStatus,
+};
 
 /// The run that a call of an agent begins: the same one, however often the call is begun.
 pub(in crate::app) fn child_of(parent: &RunId, call_id: &CallId) -> RunId {
@@ -104,11 +107,27 @@ impl App {
     /// # Errors
     /// `not_found`, and as reading the journal.
     pub async fn root_of(&self, run_id: &RunId) -> Result<RunId> {
-        let mut root = self.known_run(run_id).await?;
-        while let Some(parent) = &root.parent {
-            root = self.known_run(&parent.run_id).await?;
+        let mut root = run_id.clone();
+        while let Some(parent) = self.parent_of(&root).await? {
+            root = parent.run_id;
         }
-        Ok(root.run_id)
+        Ok(root)
+    }
+
+    /// The call that began a run, where one did. Reads no more than the run's first record: a long run has
+    /// thousands.
+    ///
+    /// # Errors
+    /// `not_found`, and as reading the journal.
+    pub(in crate::app) async fn parent_of(&self, run_id: &RunId) -> Result<Option<ParentCall>> {
+        let filter = RecordFilter {
+            run_id: Some(run_id.clone()),
+            events: vec!["run_started".to_owned()],
+            limit: Some(1),
+            ..RecordFilter::default()
+        };
+        let started = RunState::fold(&self.journal.records(filter).await?);
+        started.map(|run| run.parent).ok_or_else(|| no_such_run(run_id))
     }
 
     /// A request to go on with the run of an agent goes to the run it belongs to, which goes on with it.
@@ -197,12 +216,9 @@ pub(in crate::app) async fn family_of(journal: &dyn JournalRead, run: RunState) 
 }
 
 /// What is said of the run of an agent that somebody tries to go on with by itself.
-pub(in crate::app) fn belongs_to(state: &RunState) -> Option<Error> {
-    let parent = state.parent.as_ref()?;
+pub(in crate::app) fn belongs_to(run_id: &RunId, parent: &ParentCall) -> Error {
     let message =
-        format!("run {} is that of agent `{}`, called by run {}", state.run_id, parent.agent, parent.run_id);
-    Some(
-        Error::new(ErrorCode::RunNotResumable, message)
-            .with_help(format!("go on with the run that called it: `luaplan resume {}`", parent.run_id)),
-    )
+        format!("run {run_id} is that of agent `{}`, called by run {}", parent.agent, parent.run_id);
+    Error::new(ErrorCode::RunNotResumable, message)
+        .with_help(format!("go on with the run that called it: `luaplan resume {}`", parent.run_id))
 }

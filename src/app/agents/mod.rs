@@ -2,6 +2,7 @@
 
 mod call;
 mod family;
+mod look;
 mod spec;
 
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use crate::bus::{Circumstances, RunBudget};
 
 pub(super) use call::CallAgent;
 pub(super) use family::{belongs_to, family_of};
+pub use look::agent_faults;
+pub(super) use look::agents_of;
 pub(super) use spec::{described, unknown_tool};
 
 /// The tool that calls agents.
@@ -46,17 +49,15 @@ impl App {
     /// The same application for a run that may call `tools` and no others.
     pub(super) fn narrowed(&self, tools: &[String]) -> Self {
         let is_kept = |name: &str| tools.iter().any(|tool| tool == name);
-        let keep = |catalog: &crate::catalog::Catalog| {
-            catalog.iter().filter(|spec| is_kept(&spec.name)).map(|spec| (**spec).clone()).collect()
-        };
+        let keep = |catalog: &crate::catalog::Catalog| Arc::new(catalog.only(|spec| is_kept(&spec.name)));
         let mut registry = crate::bus::Registry::default();
         self.registry
             .iter()
             .filter(|tool| is_kept(&tool.spec().name))
             .for_each(|tool| registry.insert(tool.clone()));
         Self {
-            catalog: Arc::new(keep(&self.catalog)),
-            usable: Arc::new(keep(&self.usable)),
+            catalog: keep(&self.catalog),
+            usable: keep(&self.usable),
             registry: Arc::new(registry),
             ..self.clone()
         }

@@ -6,6 +6,9 @@ use super::{DoctorReport, DoctorState};
 use crate::app::config::{Config, Environment, LoadOptions, Loaded, load, mask_passwords};
 use crate::base::Error;
 
+/// How the documentation writes a user and a password in an address.
+const PLACEHOLDER: &str = "USER:PASSWORD@";
+
 pub(super) fn configuration(
     report: &mut DoctorReport,
     environment: &Environment,
@@ -43,13 +46,20 @@ fn permissions(report: &mut DoctorReport, path: &Path) {
         let help = format!("run `chmod go-w {}`", path.display());
         report.warn("permissions", message, &help);
     }
-    let holds_password = std::fs::read_to_string(path).is_ok_and(|text| mask_passwords(&text) != text);
+    let holds_password = std::fs::read_to_string(path).is_ok_and(|text| holds_password(&text));
     if holds_password && mode & 0o044 != 0 {
         let message =
             format!("{} holds a password and may be read by others (mode {mode:o})", path.display());
         let help = format!("run `chmod go-r {}`", path.display());
         report.warn("permissions", message, &help);
     }
+}
+
+/// Comments count too: a password is no less readable there. What the documentation writes in the place of one
+/// does not, as it stands beside `env:NAME` in many a file.
+fn holds_password(text: &str) -> bool {
+    let text = text.replace(PLACEHOLDER, "USER@");
+    mask_passwords(&text) != text
 }
 
 /// The keys of the HTTP service, and whether it may listen where it is told to.

@@ -8,7 +8,8 @@ mod reach;
 
 use serde_json::{Value as Json, json};
 
-use super::config::{Config, Environment, LoadOptions, mask_passwords};
+use super::agents::agent_faults;
+use super::config::{Config, Environment, LoadOptions, Loaded, mask_passwords};
 use super::wiring;
 use crate::base::{Error, ErrorCode};
 use crate::catalog::Catalog;
@@ -108,6 +109,7 @@ pub async fn examine(environment: &Environment, options: &LoadOptions) -> Doctor
     files::api_keys(&mut report, &config);
     data_folder(&mut report, &config).await;
     reach::tools(&mut report, &loaded, &config, environment).await;
+    agents(&mut report, &loaded, &config);
     reach::model(&mut report, &loaded, &config, environment).await;
     report
 }
@@ -127,6 +129,19 @@ async fn workers(report: &mut DoctorReport, config: &Config) {
             "use a system whose kernel has every layer, or run luaplan itself in a container or VM",
         ),
         Err(error) => report.failed("workers", DoctorState::Warning, &error),
+    }
+}
+
+/// A run is possible without any agent; one that calls an agent with a fault fails there.
+fn agents(report: &mut DoctorReport, loaded: &Loaded, config: &Config) {
+    // What is wrong with the tools themselves is said already.
+    let Ok(catalog) = wiring::tool_catalog(config) else { return };
+    let faults = agent_faults(config, &catalog);
+    if faults.is_empty() && !config.agents.is_empty() {
+        report.good("agents", config.agents.keys().map(String::as_str).collect::<Vec<_>>().join(", "));
+    }
+    for fault in faults {
+        report.failed("agents", DoctorState::Warning, &loaded.placed(fault));
     }
 }
 

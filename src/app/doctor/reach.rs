@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{DoctorReport, DoctorState};
 use crate::app::config::{Config, Environment, Loaded};
-use crate::app::wiring;
+use crate::app::{mcp_server_states, wiring};
 use crate::catalog::{Catalog, ToolKind, ToolSpec};
 use crate::llm::LlmSettings;
 use crate::tools::query_db::QueryDbSettings;
@@ -38,6 +38,26 @@ pub(super) async fn tools(
     }
     paths(report, config, &catalog);
     commands(report, config, &catalog).await;
+    mcp_servers(report, config);
+}
+
+/// What was accepted of MCP servers, and how their logins stand. None is started or asked.
+fn mcp_servers(report: &mut DoctorReport, config: &Config) {
+    let servers = match mcp_server_states(config) {
+        Ok(servers) => servers,
+        Err(error) => return report.failed("mcp", DoctorState::Warning, &error),
+    };
+    for server in servers {
+        let name = format!("mcp {}", server.name);
+        let login = server.login.map_or_else(String::new, |login| format!("; login: {login}"));
+        match server.missing {
+            Some(missing) => {
+                let help = format!("run `{}`", server.help.unwrap_or_default());
+                report.warn(&name, format!("{missing}{login}"), &help);
+            }
+            None => report.good(&name, format!("{} tools accepted{login}", server.tools.unwrap_or(0))),
+        }
+    }
 }
 
 /// Whether tools that are commands can be confined.

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 
 use super::governance_args::{ApproveArgs, PolicyArgs};
+use super::mcp_args::McpArgs;
 use super::planning_args::{PlanArgs, TaskArgs};
 use crate::sandbox::EngineKind;
 
@@ -232,7 +234,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "FILE")]
     pub with: Option<PathBuf>,
     /// Have this model plan the task anew, and run its plan against what is on record
-    #[arg(long, value_name = "MODEL", conflicts_with = "with")]
+    #[arg(long, value_name = "MODEL", conflicts_with = "with", value_parser = NonEmptyStringValueParser::new())]
     pub model: Option<String>,
     /// Decide about the calls by this policy file
     #[arg(long, value_name = "FILE")]
@@ -307,30 +309,6 @@ pub struct ServeArgs {
     /// Address and port; anything but loopback needs `server.api_keys_file`
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
-}
-
-/// `mcp`.
-#[derive(Debug, Args)]
-pub struct McpArgs {
-    /// What to do instead of serving.
-    #[command(subcommand)]
-    pub action: Option<McpAction>,
-    /// Work in this folder: its luaplan.toml, data and plans [default: the current one]
-    #[arg(long, value_name = "FOLDER")]
-    pub dir: Option<PathBuf>,
-}
-
-/// `mcp …`.
-#[derive(Debug, Subcommand)]
-pub enum McpAction {
-    /// Ask a configured MCP server what it offers, and let plans call that
-    Accept {
-        /// The server: NAME of `[mcp.NAME]`
-        name: String,
-        /// Only show what it offers and how that differs from what was accepted
-        #[arg(long)]
-        dry_run: bool,
-    },
 }
 
 /// `completions`.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Session;
 use crate::app::config::ValueSource;
-use crate::app::{check_tool_settings, tool_catalog};
+use crate::app::{McpServerState, agent_faults, check_tool_settings, mcp_server_states, tool_catalog};
 use crate::base::{Error, ErrorCode, Result};
 use crate::cli::exit;
 use crate::cli::table::{LastColumn, table};
@@ -35,11 +35,21 @@ pub(super) fn validate(session: &Session<'_>) -> Result<u8> {
     if config.llm.is_configured() {
         config.llm.validate().map_err(placed)?;
     }
+    if let Some(fault) = agent_faults(&config, &catalog).into_iter().next() {
+        return Err(placed(fault));
+    }
+    // Nothing is wrong with such a server; plans just do not know it yet.
+    let waiting: Vec<McpServerState> =
+        mcp_server_states(&config)?.into_iter().filter(|server| server.missing.is_some()).collect();
+    for server in &waiting {
+        let (missing, help) =
+            (server.missing.unwrap_or_default(), server.help.as_deref().unwrap_or_default());
+        session.output.note(format_args!("mcp.{}: {missing}; run `{help}`", server.name));
+    }
     let files: Vec<String> = loaded.files.iter().map(|path| path.display().to_string()).collect();
     if session.output.is_json() {
-        session
-            .output
-            .data(&json!({ "ok": true, "files": files, "tools": catalog.names().collect::<Vec<_>>() }));
+        let tools: Vec<&str> = catalog.names().collect();
+        session.output.data(&json!({ "ok": true, "files": files, "tools": tools, "mcp_waiting": waiting }));
     } else if files.is_empty() {
         session.output.line("no configuration file; the defaults are in force and valid");
     } else {

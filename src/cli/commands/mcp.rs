@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Session;
+use super::{Session, mcp_logins};
 use crate::app::config::{Config, Environment, load};
 use crate::app::{ActiveRuns, App, AppParts, OfferedPrompt, OfferedTool, offer_of_mcp_server};
 use crate::base::{Effect, Error, ErrorCode, Result};
-use crate::cli::args::{McpAction, McpArgs};
 use crate::cli::exit;
+use crate::cli::mcp_args::{McpAction, McpArgs};
 use crate::cli::progress::start_log;
 use crate::cli::signals::Signals;
 use crate::cli::table::{LastColumn, table};
@@ -27,9 +27,16 @@ pub(super) async fn run(session: &Session<'_>, args: &McpArgs) -> Result<u8> {
             );
         }
     }
-    if let Some(McpAction::Accept { name, dry_run }) = &args.action {
-        let config = load(&environment, &session.options)?.check(&environment)?;
-        return accept(session, &config, name, *dry_run).await;
+    if let Some(action) = &args.action {
+        let loaded = load(&environment, &session.options)?;
+        start_log(&loaded.raw.log.filter, loaded.raw.log.format == "json");
+        let config = loaded.check(&environment)?;
+        return match action {
+            McpAction::Accept { name, dry_run } => accept(session, &config, name, *dry_run).await,
+            McpAction::List => mcp_logins::list(session, &config),
+            McpAction::Login(args) => mcp_logins::login(session, &config, args).await,
+            McpAction::Logout { name } => mcp_logins::logout(session, &config, name).await,
+        };
     }
     let signals = Signals::listen();
     let loaded = load(&environment, &session.options)?;

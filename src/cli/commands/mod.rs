@@ -10,6 +10,7 @@ mod explain;
 mod init;
 mod inputs;
 mod mcp;
+mod mcp_logins;
 mod plan;
 mod policy;
 mod replay;

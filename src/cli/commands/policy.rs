@@ -84,7 +84,13 @@ async fn explain(session: &Session<'_>, args: &ExplainCallArgs) -> Result<u8> {
             let tenant = args.tenant.clone().unwrap_or_else(|| LOCAL_TENANT.to_owned());
             vec![session.open().await?.explain_call(tool, arguments, &Circumstances { tenant, mode })?]
         }
-        (None, None) => return Err(Error::new(ErrorCode::Usage, "which call is meant?")),
+        (None, None) => {
+            let message = "neither a run nor a tool is named, so there is no call to explain";
+            return Err(Error::new(ErrorCode::Usage, message).with_help(
+                "`luaplan policy explain last` explains the calls of the last run; `luaplan policy explain --tool \
+                 NAME --arguments JSON` explains a call that nobody made",
+            ));
+        }
     };
     if session.output.is_json() {
         session.output.data(&explained);
@@ -153,18 +159,23 @@ fn print_verdict(output: &Output, verdict: &Verdict) {
     let unasked = if verdict.is_unasked { ", as the run is autonomous" } else { "" };
     let decision = verdict.decision;
     output.line(neutralize(&format!(
-        "  now: {} ({}{by}{unasked}): {}",
+        "  now: {} ({}{by}{unasked}){}",
         tier_meaning(decision),
         decision.as_str(),
-        verdict.reason
+        because(&verdict.reason)
     )));
     for rule in &verdict.matched {
         let perhaps = if rule.is_certain { "" } else { " perhaps, so to be safe" };
         output.line(neutralize(&format!(
-            "    matches{perhaps}: {} {} {}",
+            "    matches{perhaps}: {} {}{}",
             rule.decision.as_str(),
             rule.rule.name,
-            rule.reason
+            because(&rule.reason)
         )));
     }
+}
+
+/// A reason behind a decision; a rule need not give one.
+pub(super) fn because(reason: &str) -> String {
+    if reason.is_empty() { String::new() } else { format!(": {reason}") }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::policy::because;
 use super::{Session, check, inputs};
 use crate::app::config::read_policy;
 use crate::app::{ReplayReport, ReplayRequest};
-use crate::base::{ErrorCode, Result};
+use crate::base::{Error, ErrorCode, Result};
 use crate::cli::args::ReplayArgs;
 use crate::cli::exit;
 use crate::cli::output::Output;
@@ -23,7 +24,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ReplayArgs) -> Result<u8> 
     let (app, run_id) = session.open_for_recorded_with(&args.run, model.collect()).await?;
     let cancel = cancelled_by_signals();
     if let Some(model) = &args.model {
-        let proposal = app.plan_again(&run_id, cancel.clone()).await?;
+        let proposal = app.plan_again(&run_id, cancel.clone()).await.map_err(without_record)?;
         with = Some((format!("plan of {model}"), proposal.plan.source().to_owned()));
     }
     let planned = args.model.is_some().then(|| with.as_ref().map(|(_, source)| source.clone())).flatten();
@@ -55,6 +56,16 @@ pub(super) async fn run(session: &Session<'_>, args: &ReplayArgs) -> Result<u8> 
     Ok(if report.same { exit::DONE } else { exit::FAILED })
 }
 
+/// A replay writes nothing, so what the model answered cannot be looked up.
+fn without_record(error: Error) -> Error {
+    match error.code() {
+        ErrorCode::LlmCollapsed => {
+            error.with_help("name a stronger model; what it answered is not on record")
+        }
+        _ => error,
+    }
+}
+
 fn print(output: &Output, report: &ReplayReport) {
     let answered = report.calls_answered;
     if report.same && report.recorded.is_null() {
@@ -83,7 +94,7 @@ fn print(output: &Output, report: &ReplayReport) {
         let arguments = shorten(&call.arguments.to_string(), ARGUMENTS_SHOWN_CHARS);
         let (call_id, tool, now) = (&call.call_id, &call.tool, call.now);
         output.line(neutralize(&format!("  {line}{call_id} {tool} {arguments}")));
-        output.line(neutralize(&format!("          {then} then, {now} now{rule}: {}", call.reason)));
+        output.line(neutralize(&format!("          {then} then, {now} now{rule}{}", because(&call.reason))));
     }
     output.heading("on record");
     output.data(&report.recorded);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Session;
+use super::{Session, check};
 use crate::app::no_such_run;
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::cli::args::ShowArgs;
@@ -13,6 +13,7 @@ use crate::journal::{
     EventBody, Journal, JournalRead as _, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary,
     neutralize,
 };
+use crate::plan::Finding;
 
 pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
     let journal = session.journal().await?.ok_or_else(no_runs)?;
@@ -93,6 +94,17 @@ fn last_plan(records: &[Record]) -> Option<&str> {
     })
 }
 
+/// What the check that refused the last plan found.
+fn print_findings(output: &Output, plan: Option<&str>, records: &[Record]) {
+    let last = records.iter().rev().find_map(|record| match &record.event.body {
+        EventBody::PlanChecked { ok: false, findings, .. } => Some(findings),
+        _ => None,
+    });
+    let findings: Option<Vec<Finding>> =
+        last.and_then(|findings| serde_json::from_value(findings.clone()).ok());
+    check::print(output, "the plan", plan.unwrap_or_default(), &findings.unwrap_or_default());
+}
+
 fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]) {
     output.line(format_args!("run {run_id}"));
     for record in records {
@@ -131,6 +143,9 @@ fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]
             EventBody::RunFailed { code, message, .. } => {
                 output.heading("failed");
                 output.line(format_args!("{code}: {}", neutralize(message)));
+                if code == ErrorCode::CheckRefused.as_str() {
+                    print_findings(output, plan, records);
+                }
             }
             EventBody::RunCancelled { reason, .. } => {
                 output.heading("cancelled");

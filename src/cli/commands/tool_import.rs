@@ -1,5 +1,6 @@
 //! `luaplan tools import`: manifests of the operations of an OpenAPI document.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
@@ -98,11 +99,13 @@ fn list(session: &Session<'_>, title: &str, operations: &[Operation]) {
 /// `not_found` for a name that is none; `openapi_unusable` for operations that cannot be tools: nothing
 /// is written then.
 fn chosen<'a>(operations: &'a [Operation], names: &[String]) -> Result<Vec<(&'a Operation, &'a Manifest)>> {
+    let by_name = Names::of(operations);
     let mut chosen: Vec<(&Operation, &Manifest)> = Vec::new();
+    let mut known: HashSet<&str> = HashSet::new();
     let mut refused: Vec<String> = Vec::new();
     for name in names {
         let name = name.trim();
-        let Some(operation) = operations.iter().find(|operation| operation.is_called(name)) else {
+        let Some(operation) = by_name.get(name) else {
             let error = Error::new(ErrorCode::NotFound, format!("the document has no operation `{name}`"));
             return Err(match nearest(name, operations.iter().map(|operation| operation.id.as_str())) {
                 Some(near) => {
@@ -112,8 +115,8 @@ fn chosen<'a>(operations: &'a [Operation], names: &[String]) -> Result<Vec<(&'a 
             });
         };
         match &operation.manifest {
-            Ok(_) if chosen.iter().any(|(known, _)| known.tool == operation.tool) => {}
-            Ok(manifest) => chosen.push((operation, manifest)),
+            Ok(manifest) if known.insert(&operation.tool) => chosen.push((operation, manifest)),
+            Ok(_) => {}
             Err(reason) => refused.push(format!("`{name}`: {reason}")),
         }
     }
@@ -122,6 +125,34 @@ fn chosen<'a>(operations: &'a [Operation], names: &[String]) -> Result<Vec<(&'a 
     }
     Err(Error::new(ErrorCode::OpenapiUnusable, neutralize(&refused.join("\n")))
         .with_help("leave these out of `--operations`; nothing was written"))
+}
+
+/// Operations by what they may be called: their ids, or method and path. A document may have tens of thousands,
+/// and all of them may be wanted.
+struct Names<'a> {
+    by_id: HashMap<&'a str, &'a Operation>,
+    by_request: HashMap<(&'a str, &'a str), &'a Operation>,
+}
+
+impl<'a> Names<'a> {
+    /// Of two with one name the first is meant.
+    fn of(operations: &'a [Operation]) -> Self {
+        let mut names = Self { by_id: HashMap::new(), by_request: HashMap::new() };
+        for operation in operations {
+            names.by_id.entry(&operation.id).or_insert(operation);
+            names.by_request.entry((&operation.method, &operation.path)).or_insert(operation);
+        }
+        names
+    }
+
+    fn get(&self, name: &str) -> Option<&'a Operation> {
+        let by_request = || {
+            let (method, path) = name.split_once(' ')?;
+            let method = method.to_ascii_uppercase();
+            self.by_request.get(&(method.as_str(), path.trim())).copied()
+        };
+        self.by_id.get(name).copied().or_else(by_request)
+    }
 }
 
 /// Writes all of them, or none.

@@ -104,7 +104,13 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
     let arguments = inputs::read_arguments(session, arguments)?;
     let app = session.open().await?;
     let tool = app.tool(name)?;
-    let bound = tool.spec().bind(&CallArguments(vec![arguments.clone()]));
+    // What takes nothing is called with nothing: the check refuses any argument to it.
+    let takes_none = tool.spec().parameters().next().is_none() && !tool.spec().takes_unknown_names();
+    if let Some(named) = arguments.as_object().filter(|named| takes_none && !named.is_empty()) {
+        return Err(takes_no_arguments(name, named.keys()));
+    }
+    let given = if takes_none { Vec::new() } else { vec![arguments.clone()] };
+    let bound = tool.spec().bind(&CallArguments(given));
     let shape = match bound.map(|bound| tool.request_shape(&bound)) {
         Ok(Some(Ok(mut shape))) => {
             // A secret may stand in the arguments.
@@ -116,8 +122,9 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
     };
     let context = Value::Object(IndexMap::from([("arguments".to_owned(), arguments)]));
     // A failure is raised, so that the run ends with its code.
+    let passed = if takes_none { "" } else { "context.arguments" };
     let source = format!(
-        "function run(context)\n  local result = {name}(context.arguments)\n  \
+        "function run(context)\n  local result = {name}({passed})\n  \
          if type(result) == \"table\" and result.error and result.code then error(result) end\n  \
          return result\nend\n"
     );
@@ -160,6 +167,12 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
         session.output.note(format_args!("on record as run {}", outcome.run_id));
     }
     Ok(run::exit_code(&outcome))
+}
+
+fn takes_no_arguments<'a>(tool: &str, given: impl Iterator<Item = &'a String>) -> Error {
+    let names: Vec<String> = given.map(|name| format!("`{name}`")).collect();
+    let message = format!("`{tool}` takes no arguments; --arguments gives {}", names.join(", "));
+    Error::new(ErrorCode::Usage, message).with_help(format!("leave them out: `luaplan tools test {tool}`"))
 }
 
 /// The failure of a run's one call, as it is on record.

@@ -118,7 +118,7 @@ async fn an_unknown_agent_is_found_before_the_run_and_explain_says_what_agents_m
     let agents = Agents::new(
         &[
             ("counter", COUNTER, &["query_db", "send_email"]),
-            ("idle", "function run() return 1 end", &["sleep"]),
+            ("idle", "function run() return sleep(3) end", &["sleep"]),
         ],
         &[],
     )
@@ -141,7 +141,7 @@ async fn an_unknown_agent_is_found_before_the_run_and_explain_says_what_agents_m
     assert_eq!((preview.calls_max, preview.is_unbounded), (limits.tool_calls, true));
     assert_eq!(preview.sleeps_max_seconds, None);
     assert!(
-        preview.page().contains("counter, which may do whatever query_db, send_email can"),
+        preview.page().contains("counter, by counter.lua, may call query_db, send_email"),
         "{}",
         preview.page()
     );

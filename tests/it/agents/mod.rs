@@ -1,5 +1,6 @@
 //! Agents: runs that plans start, on the real parts, each with its own records below its caller's.
 
+mod explained;
 mod granted;
 mod kills;
 mod rests;

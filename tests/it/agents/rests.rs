@@ -1,9 +1,9 @@
 //! An agent that needs a person or time puts the runs above it to rest.
 
-use luaplan::app::{ApprovalAnswer, Work};
+use luaplan::app::{ApprovalAnswer, CallResolution, ResumeRequest, Work};
 use luaplan::base::ErrorCode;
 use luaplan::bus::wake_at_of;
-use luaplan::journal::{JournalRead as _, RunStatus};
+use luaplan::journal::{JournalRead as _, Resolved, RunStatus};
 
 use super::{COUNTER, agent};
 use crate::app_parts::Bench;
@@ -55,6 +55,30 @@ async fn an_agent_that_waits_for_a_person_pauses_its_callers_and_all_go_on_toget
             state.calls.iter().map(|call| (call.tool.as_str(), call.attempts)).collect();
         assert_eq!(calls, [("query_db", 1), ("send_email", 1)]);
     }
+}
+
+/// What came of the call of an agent is decided by the agent's run, and by nobody who says so.
+#[tokio::test]
+async fn the_call_of_an_agent_that_waits_is_not_in_doubt() {
+    let (bench, _folder) = governed().await;
+    let outcome = bench.run(ASKS).await;
+    assert_asks(&outcome);
+    let before = bench.app.journal().run_state(&outcome.run_id).await.unwrap().unwrap();
+    let child = before.calls[0].child_run_id.clone().unwrap();
+    for resolved in [
+        Resolved::Retry,
+        Resolved::Done { result: serde_json::json!({ "count": 1 }) },
+        Resolved::Failed { message: "no".to_owned() },
+    ] {
+        let said = CallResolution { call_id: before.calls[0].call_id.as_str().to_owned(), resolved };
+        let request = ResumeRequest { resolutions: vec![said], ..resume_request(&outcome.run_id) };
+        let refused = bench.app.resume(request).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::BadRequest);
+        assert!(refused.message().contains("`call_agent` is not in doubt: it waits"), "{refused}");
+        assert!(refused.help().contains(&format!("luaplan show {child}")), "{}", refused.help());
+    }
+    let after = bench.app.journal().run_state(&outcome.run_id).await.unwrap().unwrap();
+    assert_eq!((after.status, after.calls.len()), (RunStatus::Paused, before.calls.len()));
 }
 
 #[tokio::test]

@@ -99,6 +99,12 @@ fn the_policy_is_checked_and_explained_before_anything_runs() {
     let fine = r#"{"to": "a@company.com", "subject": "s", "body": "b"}"#;
     assert!(explain(fine, &[]).contains("a person is asked (prompt by `mail-asks`)"));
     assert!(explain(fine, &["--mode", "autonomous"]).contains("as the run is autonomous"));
+    // A rule that allows need not say why.
+    folder
+        .write("policy.toml", POLICY.replace("\"prompt\"\nreason = \"mail leaves the machine\"", "\"auto\""));
+    let out = explain(fine, &[]);
+    let lines = ["  now: allowed (auto by `mail-asks`)", "    matches: auto mail-asks"];
+    assert!(lines.iter().all(|line| out.lines().any(|shown| shown == *line)), "{out}");
     folder.write("luaplan.toml", "[policy]\nfile = \"absent.toml\"\n");
     folder.run(&["run", "plan.lua"]).fails(2, "config_unreadable");
     folder.run(&["config", "validate"]).exits(2);
@@ -133,6 +139,20 @@ fn at_a_terminal_a_prompt_is_asked_at_once_and_what_is_manual_waits() {
     for words in ["call 1 send_email", "← context.to", "[a]llow once", "approval_denied", "not now"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
+    // What cannot be read is asked for again, in words about the question; an empty line goes back.
+    let (code, shown) = at_terminal("run plan.lua", "f\nsoon\n0s\n\ne\n{\n7\n\nd\nnot now\n");
+    assert_eq!(code, Some(0), "{shown}");
+    for words in [
+        "`soon` is no length of time: write `30m`",
+        "`0s` is no length",
+        "that is no JSON object",
+        "an empty line goes back",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(!shown.contains("config_invalid") && !shown.contains("error["), "{shown}");
+    let times = |question: &str| shown.matches(question).count();
+    assert_eq!((times("for how long"), times("by name:"), times("[a]llow once")), (3, 3, 3), "{shown}");
     let (code, shown) = at_terminal("run plan.lua", "l\n");
     assert_eq!(code, Some(5), "{shown}");
     let (code, shown) = at_terminal("run plan.lua --context '{\"subject\": \"FINAL\"}'", "a\n");
@@ -155,7 +175,8 @@ async fn what_is_allowed_for_a_time_is_shown_listed_and_taken_back() {
     let grant = listed[0]["grant_id"].as_str().unwrap().to_owned();
     let revoked = folder.run(&["policy", "revoke", &grant]).exits(0);
     assert!(revoked.out.contains("asked about again"), "{revoked}");
-    folder.run(&["policy", "revoke", &grant]).fails(2, "approval_stale");
+    let stale = folder.run(&["policy", "revoke", &grant]).fails(2, "approval_stale");
+    assert!(stale.err.contains("`luaplan policy grants --all`"), "{stale}");
     assert_eq!(folder.run(&["policy", "grants", "--json"]).exits(0).json(), serde_json::json!([]));
     let all = folder.run(&["policy", "grants", "--all"]).exits(0);
     assert!(all.out.contains("(revoked)"), "{all}");

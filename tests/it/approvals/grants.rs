@@ -130,3 +130,22 @@ async fn a_revoked_grant_covers_nothing_from_then_on() {
     let request = luaplan::app::ReplayRequest { run_id, with: None, cancel: CancellationToken::new() };
     assert!(app.replay(request).await.unwrap().same);
 }
+
+#[tokio::test]
+async fn of_several_who_revoke_at_once_one_does_and_other_grants_of_the_run_do_not_count() {
+    let governed = Governed::new(POLICY).await;
+    let run_id = governed.paused(MAILER).await;
+    governed.decide(&run_id, ApprovalAnswer::For(Duration::from_secs(3600))).await;
+    governed.resume(&run_id).await.result.unwrap();
+    let grant = grant_of(&governed, &run_id).await;
+    regranted(&governed, &run_id, |_| {}).await;
+    let app = &governed.bench.app;
+    app.revoke("another", "ann").await.unwrap();
+    let revokes = futures::future::join_all((0..4).map(|_| app.revoke(&grant, "ann"))).await;
+    let lost: Vec<ErrorCode> =
+        revokes.iter().filter_map(|revoked| revoked.as_ref().err().map(luaplan::base::Error::code)).collect();
+    assert_eq!(lost, [ErrorCode::ApprovalStale; 3]);
+    let records = governed.bench.records(&run_id).await;
+    let revoked = records.iter().filter(|record| record.event.body.name() == "grant_revoked").count();
+    assert_eq!(revoked, 2);
+}

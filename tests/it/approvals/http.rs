@@ -109,3 +109,51 @@ reason = "guests are asked"
     let bad = guest.post("/v1/runs", &json!({ "plan": MAILER, "mode": "wild" })).await;
     assert_eq!(bad.status, 400, "{}", bad.text);
 }
+
+#[tokio::test]
+async fn grants_are_listed_for_all_and_revoked_by_approvers() {
+    let policy = format!("approvers = [\"ops\"]\n{POLICY}");
+    let (service, _folder) = service(&policy, true).await;
+    let (nobody, mut ops, mut guest) =
+        (service.client.clone(), service.client.clone(), service.client.clone());
+    ops.key = Some("a".repeat(24));
+    guest.key = Some("b".repeat(24));
+    assert_eq!(guest.get("/v1/grants").await.json()["grants"], json!([]));
+    let paused = ops.post("/v1/runs?wait=25s", &json!({ "plan": MAILER })).await.json();
+    let run_id = paused["run_id"].as_str().unwrap();
+    let waits = ops.get("/v1/approvals").await.json()["approvals"][0].clone();
+    let path = format!("/v1/approvals/{}", waits["approval_id"].as_str().unwrap());
+    let decided = ops.post(&path, &json!({ "decision": "for", "for": "1h" })).await;
+    assert_eq!(decided.status, 200, "{}", decided.text);
+    ops.until_ended(run_id).await;
+
+    let listed = guest.get("/v1/grants").await.json();
+    let grant = &listed["grants"][0];
+    assert_eq!(
+        (&grant["tool"], &grant["run_id"], &grant["tenant"], &grant["by"], &grant["is_revoked"]),
+        (&json!("send_email"), &json!(run_id), &json!("ops"), &json!("ops"), &json!(false)),
+        "{listed}"
+    );
+    // Under the grant nobody is asked: mail is not configured here, and the call says so.
+    assert_eq!(ops.run(MAILER).await["result"]["code"], "tool_not_configured");
+    let path = format!("/v1/grants/{}/revoke", grant["grant_id"].as_str().unwrap());
+    nobody.post(&path, &json!({})).await.problem(401, "unauthorized");
+    nobody.get("/v1/grants").await.problem(401, "unauthorized");
+    guest.post(&path, &json!({})).await.problem(403, "forbidden");
+    ops.post("/v1/grants/none/revoke", &json!({})).await.problem(404, "not_found");
+    ops.get("/v1/grants?all=perhaps").await.problem(400, "bad_request");
+    let revoked = ops.post(&path, &json!({})).await;
+    assert_eq!(
+        (revoked.status, &revoked.json()["grant"]["is_revoked"]),
+        (200, &json!(true)),
+        "{}",
+        revoked.text
+    );
+    let stale = ops.post(&path, &json!({})).await.problem(409, "approval_stale");
+    assert!(stale["help"].as_str().unwrap().contains("`GET /v1/grants?all=true`"), "{stale}");
+    assert_eq!(guest.get("/v1/grants").await.json()["grants"], json!([]));
+    let all = guest.get("/v1/grants?all=true").await.json();
+    assert_eq!((all["grants"].as_array().unwrap().len(), &all["grants"][0]["is_revoked"]), (1, &json!(true)));
+    let asked = ops.post("/v1/runs?wait=25s", &json!({ "plan": MAILER })).await.json();
+    assert_eq!(asked["status"], "paused", "{asked}");
+}

@@ -8,6 +8,7 @@ mod grants;
 mod http;
 mod kills;
 mod race;
+mod replays;
 mod runs;
 
 use std::path::PathBuf;

@@ -89,7 +89,7 @@ fn every_command_gives_data_with_the_keys_that_are_documented() {
     let data = |words: &[&str]| folder.run(&[words, &["--json"]].concat()).exits(0).json();
     assert_eq!(keys(&data(&["init", "new"])), ["wrote"]);
     assert_eq!(keys(&data(&["config", "init"])), ["wrote"]);
-    assert_eq!(keys(&data(&["config", "validate"])), ["ok", "files", "tools"]);
+    assert_eq!(keys(&data(&["config", "validate"])), ["ok", "files", "tools", "mcp_waiting"]);
     assert_eq!(keys(&data(&["config", "show"])[0]), ["key", "value", "source"]);
     assert_eq!(keys(&data(&["check", "echo.lua"])), ["ok", "findings"]);
     assert_eq!(

@@ -216,3 +216,45 @@ fn two_programs_at_once_write_one_whole_chain() {
     assert_eq!(folder.run(&["runs", "--json"]).json().as_array().unwrap().len(), 4);
     folder.run(&["audit", "verify"]).exits(0);
 }
+
+/// What is shown of an agent's run leads to its caller's, and says why its plan was refused.
+#[test]
+fn the_run_of_an_agent_names_its_caller_whole_and_what_the_check_found() {
+    let folder = Folder::with(&[
+        ("plan.lua", "function run() return call_agent('broken') end"),
+        ("broken.lua", "function run()\n  return nothere()\nend"),
+        ("luaplan.toml", "[agents.broken]\nplan = \"broken.lua\"\n"),
+    ]);
+    folder.run(&["run", "plan.lua"]).exits(1);
+    let runs = folder.run(&["runs", "--json"]).exits(0).json();
+    let id = |is_agent: bool| {
+        let run = runs.as_array().unwrap().iter().find(|run| run["parent"].is_object() == is_agent).unwrap();
+        run["run_id"].as_str().unwrap().to_owned()
+    };
+    let listed = folder.run(&["runs"]).exits(0);
+    assert!(listed.out.contains(&format!("agent broken of {}", id(false))), "{listed}");
+    let shown = folder.run(&["show", &id(true)]).exits(0);
+    for part in [
+        "check_refused: the check found 1 error(s)",
+        "plan_unknown_tool",
+        "`nothere` is called",
+        "2 │   return nothere()",
+    ] {
+        assert!(shown.out.contains(part), "{part}: {shown}");
+    }
+    // Where the check passed there is nothing of it.
+    let fine = folder.run(&["show", &id(false)]).exits(0);
+    assert!(!fine.out.contains("plan_unknown_tool"), "{fine}");
+    folder.write("refused.lua", "function run() return other() end");
+    folder.run(&["run", "refused.lua"]).exits(3);
+    assert!(folder.run(&["show", "last"]).exits(0).out.contains("`other` is called"));
+}
+
+#[test]
+fn policy_explain_without_a_call_says_what_to_write() {
+    let folder = Folder::new();
+    let refused = folder.run(&["policy", "explain"]).fails(2, "usage");
+    for part in ["no call to explain", "luaplan policy explain last", "--tool NAME --arguments JSON"] {
+        assert!(refused.err.contains(part), "{part}: {refused}");
+    }
+}

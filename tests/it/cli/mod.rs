@@ -6,6 +6,7 @@ mod exits;
 mod explain;
 mod journal;
 mod limits;
+mod replay;
 mod run;
 mod setup;
 mod terminal;

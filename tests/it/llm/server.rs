@@ -145,6 +145,11 @@ impl Server {
         Self { address, script, task }
     }
 
+    /// Where clients of OpenAI's protocol ask.
+    pub(crate) fn base_url(&self) -> String {
+        format!("{}/v1", self.address)
+    }
+
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.script.asked.lock().unwrap().clone()
     }

@@ -2,6 +2,7 @@
 
 mod asks;
 mod clients;
+mod doubts;
 mod http;
 mod runs;
 pub(crate) mod serve;

@@ -158,3 +158,33 @@ async fn sigterm_lets_a_run_end_and_its_answer_out() {
     let status = tokio::time::timeout(PATIENCE, session.child.wait()).await.unwrap().unwrap();
     assert!(status.success(), "{status}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_outlasts_a_sleep_that_ends_within_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = Session::start(folder.path(), &[]).await;
+    let program = "function run()\n  sleep(1.2)\n  return 'awake'\nend";
+    let outcome = session.done("run_lua", json!({ "program": program, "wait": "25s" })).await;
+    assert_eq!((&outcome["status"], &outcome["result"]), (&json!("succeeded"), &json!("awake")));
+    // Who does not wait is told until when it sleeps, and may wait for it afterwards.
+    let (code, asleep) = session.refused("run_lua", json!({ "program": program })).await;
+    assert_eq!((code.as_str(), &asleep["status"]), ("run_sleeping", &json!("sleeping")));
+    let status = session.done("run_status", json!({ "run_id": asleep["run_id"], "wait": "25s" })).await;
+    assert_eq!((&status["status"], &status["result"]), (&json!("succeeded"), &json!("awake")));
+    let long = json!({ "program": "function run()\n  sleep(3600)\n  return 1\nend", "wait": "1s" });
+    let (code, asleep) = session.refused("run_lua", long).await;
+    assert_eq!(code, "run_sleeping");
+    let status = session.done("run_status", json!({ "run_id": asleep["run_id"], "wait": "25s" })).await;
+    assert_eq!(status["status"], "sleeping");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_cancelled_while_its_run_sleeps_ends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = Session::start(folder.path(), &[]).await;
+    let program = "function run()\n  sleep(20)\n  return 'awake'\nend";
+    let request = begin(&session, json!({ "program": program, "wait": "30s" })).await;
+    until(async || (newest(&session).await["status"] == "sleeping").then_some(())).await;
+    request.cancel(None).await.unwrap();
+    until(async || (newest(&session).await["status"] == "cancelled").then_some(())).await;
+}

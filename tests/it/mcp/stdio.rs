@@ -333,6 +333,35 @@ async fn what_is_no_message_is_answered_with_an_error() {
     assert!(status.success());
 }
 
+/// Parameters of a form the protocol does not have are not a method that is not there.
+#[tokio::test(flavor = "multi_thread")]
+async fn parameters_that_cannot_be_read_are_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = command(folder.path(), &[]).spawn().unwrap();
+    let (mut input, mut output) =
+        (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
+    let begin = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
+    let begun = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    input.write_all(format!("{begin}\n{begun}\n").as_bytes()).await.unwrap();
+    output.next_line().await.unwrap();
+    for (method, params, code, words) in [
+        ("tools/call", json!({ "name": "check", "arguments": [] }), -32602, "`arguments` is no object"),
+        ("tools/call", json!({ "name": "check", "arguments": "x" }), -32602, "`arguments` is no object"),
+        ("tools/call", json!({ "arguments": {} }), -32602, "`name` is missing"),
+        ("tools/call", json!({ "name": 1 }), -32602, "`name` is missing"),
+        ("tools/call", Json::Null, -32602, "`params` are no object"),
+        ("tools/sell", json!({}), -32601, "tools/sell"),
+    ] {
+        let message = json!({ "jsonrpc": "2.0", "id": 2, "method": method, "params": params });
+        input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+        let line = tokio::time::timeout(PATIENCE, output.next_line()).await.unwrap().unwrap().unwrap();
+        let answer: Json = serde_json::from_str(&line).unwrap();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(2), &json!(code)), "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(words), "{answer}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_that_is_none_is_refused_before_anything_is_said() {
     let folder = tempfile::tempdir().unwrap();

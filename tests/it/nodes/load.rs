@@ -16,6 +16,8 @@ use super::{Ledger, Node, journal, records};
 use crate::http_support::Client;
 use crate::postgres_support::Database;
 
+const SETTINGS: &str = "max_concurrent_runs = 12";
+
 /// `long` for more runs and rounds.
 const LENGTH: &str = "LUAPLAN_TEST_NODES";
 
@@ -34,7 +36,7 @@ const PLAN: &str = r#"function run(context)
 end"#;
 
 /// The nodes that take requests; others come and go.
-type Clients = Arc<Mutex<Vec<Client>>>;
+pub(super) type Clients = Arc<Mutex<Vec<Client>>>;
 
 /// Posts a run to any node until one takes it.
 async fn post(clients: &Clients, n: usize) -> String {
@@ -73,24 +75,30 @@ async fn resolve(clients: &Clients, ledger: &Ledger, run_id: &str, n: usize) {
     assert!([200, 202, 409, 429].contains(&resumed.status), "{}", resumed.text);
 }
 
+/// The runs that were accepted, by id, and the number each was begun with.
+pub(super) type Accepted = BTreeMap<String, usize>;
+
+/// Three nodes.
+pub(super) async fn three(database: &Database, ledger: &Ledger) -> (Vec<Node>, Clients) {
+    let mut nodes = Vec::new();
+    for _ in 0..3 {
+        nodes.push(Node::start(database, ledger, SETTINGS).await);
+    }
+    let clients = nodes.iter().map(|node| node.client.clone()).collect();
+    (nodes, Arc::new(Mutex::new(clients)))
+}
+
+/// Posts `count` runs, at most 16 at once.
+pub(super) async fn post_all(clients: &Clients, count: usize) -> Accepted {
+    let posted = futures::stream::iter(0..count).map(|n| async move { (post(clients, n).await, n) });
+    posted.buffer_unordered(16).collect().await
+}
+
 /// Posts `count` runs, hurts the nodes meanwhile, and judges what came of it. Says how many effects were asked
 /// for again under their key, and how often a person was asked.
 async fn round(database: &Database, count: usize) -> (u32, usize) {
     let ledger = Ledger::start().await;
-    let settings = "max_concurrent_runs = 12";
-    let mut nodes = Vec::new();
-    for _ in 0..3 {
-        nodes.push(Node::start(database, &ledger, settings).await);
-    }
-    let clients: Clients = Arc::new(Mutex::new(nodes.iter().map(|node| node.client.clone()).collect()));
-    let accepted: Arc<Mutex<BTreeMap<String, usize>>> = Arc::default();
-    let posting = futures::stream::iter(0..count).for_each_concurrent(16, |n| {
-        let (clients, accepted) = (Arc::clone(&clients), Arc::clone(&accepted));
-        async move {
-            let run_id = post(&clients, n).await;
-            accepted.lock().await.insert(run_id, n);
-        }
-    });
+    let (mut nodes, clients) = three(database, &ledger).await;
     let (stalled, killed) = (nodes.remove(1), nodes.remove(0));
     let hurting = async {
         ledger.asked(count / 3, 0).await;
@@ -98,7 +106,7 @@ async fn round(database: &Database, count: usize) -> (u32, usize) {
         database.cut_connections().await;
         ledger.asked(count, 0).await;
         stalled.signal(Signal::SIGSTOP);
-        let fresh = Node::start(database, &ledger, settings).await;
+        let fresh = Node::start(database, &ledger, SETTINGS).await;
         clients.lock().await[0] = fresh.client.clone();
         ledger.asked(count * 2, 0).await;
         database.cut_connections().await;
@@ -108,11 +116,24 @@ async fn round(database: &Database, count: usize) -> (u32, usize) {
         database.cut_connections().await;
         fresh
     };
-    let ((), fresh) = tokio::join!(posting, hurting);
+    let (accepted, fresh) = tokio::join!(post_all(&clients, count), hurting);
     nodes.push(fresh);
-    let accepted = accepted.lock().await.clone();
-    assert_eq!(accepted.len(), count);
+    let judged = judge(database, &ledger, &clients, &accepted).await;
+    for node in nodes {
+        assert_eq!(node.stop().await, Some(0));
+    }
+    assert_eq!(stalled.stop().await, Some(0));
+    judged
+}
 
+/// Waits until every accepted run has ended, and judges its records and what the server was asked.
+pub(super) async fn judge(
+    database: &Database,
+    ledger: &Ledger,
+    clients: &Clients,
+    accepted: &Accepted,
+) -> (u32, usize) {
+    let count = accepted.len();
     let journal = journal(database).await;
     let mut asked = BTreeSet::new();
     let mut open: Vec<&String> = accepted.keys().collect();
@@ -124,7 +145,7 @@ async fn round(database: &Database, count: usize) -> (u32, usize) {
                 "running" => still.push(run_id),
                 "paused" => {
                     asked.insert(run_id);
-                    resolve(&clients, &ledger, run_id, accepted[run_id]).await;
+                    resolve(clients, ledger, run_id, accepted[run_id]).await;
                     still.push(run_id);
                 }
                 _ => {}
@@ -140,7 +161,7 @@ async fn round(database: &Database, count: usize) -> (u32, usize) {
 
     let mut repeated = 0;
     let mut found = Vec::new();
-    for (run_id, n) in &accepted {
+    for (run_id, n) in accepted {
         let run = records(&journal, run_id).await;
         found.extend(
             faults(&run, |tool| tool == "book").into_iter().map(|fault| format!("{run_id}: {fault}")),
@@ -176,10 +197,6 @@ async fn round(database: &Database, count: usize) -> (u32, usize) {
     assert!(marks_total <= most, "{marks_total} marks of {most} runs");
     let report = journal.verify().await.unwrap();
     assert!(report.ok, "{report:?}");
-    for node in nodes {
-        assert_eq!(node.stop().await, Some(0));
-    }
-    assert_eq!(stalled.stop().await, Some(0));
     (repeated, asked.len())
 }
 

@@ -4,6 +4,7 @@
 mod at_rest;
 mod history;
 mod load;
+mod restarts;
 mod shared;
 mod stalled;
 
@@ -143,12 +144,15 @@ pub(crate) fn furnish(folder: &Path, database: &Database, ledger: &Ledger, setti
     let book = manifest("book", "http", "write", what, &booking);
     std::fs::write(tools.join("book.toml"), format!("idempotent = true\n{book}")).unwrap();
     std::fs::write(tools.join("mark.toml"), manifest("mark", "http", "send", what, &marking)).unwrap();
+    // However busy the machine is, no call fails for it.
+    let granted = format!(
+        "allow_hosts = [\"{site}\"]\nrate = \"5000/s\"\nburst = 5000\nconcurrency = 64\ntimeout = \"60s\""
+    );
     let configuration = format!(
         "store = \"postgres\"\n[journal]\nurl = \"{}\"\nlease = \"2s\"\n[server]\nlisten = \"127.0.0.1:0\"\n\
          {settings}\n[sandbox]\nisolation = \"in-process\"\n[rates]\nrun = \"1000/s\"\nrun_burst = 1000\n\
          wait_max = \"20s\"\n\
-         [tools.book]\nallow_hosts = [\"{site}\"]\nrate = \"5000/s\"\nburst = 5000\nconcurrency = 64\n\
-         [tools.mark]\nallow_hosts = [\"{site}\"]\nrate = \"5000/s\"\nburst = 5000\nconcurrency = 64\n",
+         [tools.book]\n{granted}\n[tools.mark]\n{granted}\n",
         database.url()
     );
     std::fs::write(folder.join("luaplan.toml"), configuration).unwrap();

@@ -136,6 +136,33 @@ async fn an_approval_is_decided_at_any_node_and_by_the_command_line() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_grant_is_revoked_at_any_node_while_the_run_it_came_from_goes_on_at_another() {
+    let Some(database) = Database::new("grants at any node").await else { return };
+    let ledger = Ledger::start().await;
+    let policy = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(policy.path(), "version = 1\n[defaults]\nwrite = \"auto\"\nsend = \"prompt\"\n").unwrap();
+    let settings = format!("[policy]\nfile = \"{}\"", policy.path().display());
+    let (one, two) =
+        (Node::start(&database, &ledger, &settings).await, Node::start(&database, &ledger, &settings).await);
+    ledger.hold("held");
+    let run_id = begin(&one, "function run()\n  mark(\"first\")\n  book(\"held\")\n  return 1\nend").await;
+    assert_eq!(one.client.until_ended(&run_id).await["status"], "paused");
+    let waits = one.client.get(&format!("/v1/approvals?run={run_id}")).await.json();
+    let id = waits["approvals"][0]["approval_id"].as_str().unwrap().to_owned();
+    let decided =
+        one.client.post(&format!("/v1/approvals/{id}"), &json!({ "decision": "for", "for": "1h" })).await;
+    assert_eq!(decided.status, 200, "{}", decided.text);
+    ledger.asked(1, 1).await;
+    let grants = two.client.get("/v1/grants").await.json();
+    let grant = grants["grants"][0]["grant_id"].as_str().unwrap().to_owned();
+    let revoked = two.client.post(&format!("/v1/grants/{grant}/revoke"), &json!({})).await;
+    assert_eq!(revoked.status, 200, "{}", revoked.text);
+    assert_eq!(one.client.get("/v1/grants").await.json()["grants"], json!([]));
+    ledger.let_go();
+    assert_eq!(one.client.until_ended(&run_id).await["status"], "succeeded");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_commands_work_on_a_database() {
     let Some(database) = Database::new("commands on a database").await else { return };
     let ledger = Ledger::start().await;

@@ -8,6 +8,7 @@ mod many_tools;
 mod prompts;
 mod repair_corpus;
 mod repair_double;
+mod verdicts;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

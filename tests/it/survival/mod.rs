@@ -1,10 +1,11 @@
 //! Runs that survive: killed before and after each record they write, resumed, replayed.
 
+mod accepted;
 pub(crate) mod child;
 mod command;
 mod kills;
 mod replay;
-mod resume;
+pub(crate) mod resume;
 mod sleeping;
 mod taken_up;
 

@@ -10,7 +10,7 @@ use super::{Case, open, resume, resume_request};
 use crate::app_parts::Bench;
 
 /// A result of `send_email`.
-pub(super) const TAKEN: &str =
+pub(crate) const TAKEN: &str =
     r#"{"delivered": true, "message_id": "m", "recipients": [], "size_bytes": 1, "response": "250 taken"}"#;
 
 fn mailer() -> Case {
@@ -28,7 +28,7 @@ end"#
 }
 
 /// A run killed right before the mail's outcome is recorded: the mail is out, nobody knows.
-pub(super) async fn in_doubt(parts: &DemoParts, folder: &std::path::Path) -> RunId {
+pub(crate) async fn in_doubt(parts: &DemoParts, folder: &std::path::Path) -> RunId {
     let run_id = RunId::generate();
     let job = Job {
         folder: folder.to_owned(),

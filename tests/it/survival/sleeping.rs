@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use luaplan::app::{ActiveRuns, ReplayRequest, RunRequest, Work};
+use luaplan::app::{ActiveRuns, CallResolution, ReplayRequest, ResumeRequest, RunRequest, Work};
 use luaplan::base::{ErrorCode, RunId, Value};
 use luaplan::bus::wake_at_of;
 use luaplan::demo::DemoParts;
 use luaplan::http::Server;
-use luaplan::journal::{EventBody, JournalRead as _, RunFilter, RunState, RunStatus};
+use luaplan::journal::{EventBody, JournalRead as _, Resolved, RunFilter, RunState, RunStatus};
 use tokio_util::sync::CancellationToken;
 
 use super::{open, resume, resume_request};
@@ -66,6 +66,18 @@ async fn a_long_sleep_puts_the_run_to_rest_and_it_goes_on_from_the_recorded_time
     let begun = bench.events(&run_id).await;
     assert_eq!(begun.iter().filter(|name| **name == "sleep_begun").count(), 1);
     assert_eq!(bench.parts.received().len(), 1);
+
+    // A sleep is no call in doubt: nobody can say what came of it.
+    let nap = state(&bench.app, &run_id).await.calls[1].call_id.clone();
+    let resolved = Resolved::Done { result: serde_json::Value::Null };
+    let said = CallResolution { call_id: nap.as_str().to_owned(), resolved };
+    let request = ResumeRequest { resolutions: vec![said], ..resume_request(&run_id) };
+    let refused = bench.app.resume_to_rest(request).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::BadRequest);
+    assert!(refused.message().contains("`sleep` is not in doubt: it waits"), "{refused}");
+    assert!(refused.help().contains("it sleeps until its time"), "{}", refused.help());
+    assert!(!bench.events(&run_id).await.contains(&"call_resolved"));
+    assert_eq!(state(&bench.app, &run_id).await.status, RunStatus::Sleeping);
 
     let filter = RunFilter { status: Some(RunStatus::Sleeping), ..RunFilter::default() };
     let listed = bench.app.journal().runs(filter).await.unwrap();

@@ -1,12 +1,16 @@
 //! `luaplan test [PATH]`.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use super::Session;
 use crate::app::tool_catalog;
 use crate::base::{Error, ErrorCode, Result};
 use crate::catalog::Catalog;
 use crate::cli::args::{Retryable, TestAction, TestArgs, TestFormat};
 use crate::cli::exit;
-use crate::testkit::{self, Coverage, FaultOptions, TestOptions};
+use crate::journal::neutralize;
+use crate::testkit::{self, Coverage, FaultOptions, TestOptions, TestReport};
 
 mod from_run;
 mod watch;
@@ -65,11 +69,34 @@ async fn once(
         TestFormat::Junit => output.line(report.to_junit()?.trim_end()),
         TestFormat::Tap => output.line(report.to_tap().trim_end()),
     }
+    if report.failed() > 0 {
+        tell_of_other_tools(session, &report)?;
+    }
     let is_covered = match &report.coverage {
         Some(coverage) => covered(session, args, coverage)?,
         None => true,
     };
     Ok(if report.failed() == 0 && is_covered { exit::DONE } else { exit::FAILED })
+}
+
+/// Where a failed test stands in a folder that has tools of its own, that may be why: manifests are read from
+/// one folder, beginning at the working folder.
+fn tell_of_other_tools(session: &Session<'_>, report: &TestReport) -> Result<()> {
+    let tools_dir = session.load()?.raw.tools_dir;
+    let here = &session.environment.working_dir;
+    let failed = report.results.iter().filter(|result| result.failure.is_some());
+    let folders: BTreeSet<&Path> = failed
+        .flat_map(|result| Path::new(&result.file).ancestors().skip(1))
+        .filter(|folder| !folder.as_os_str().is_empty() && *folder != here)
+        .filter(|folder| !Path::new(&tools_dir).is_absolute() && here.join(folder).join(&tools_dir).is_dir())
+        .collect();
+    for folder in folders {
+        let (folder, tools) = (folder.display().to_string(), folder.join(&tools_dir).display().to_string());
+        session.output.note(neutralize(&format!(
+            "note: the tools of {tools} are not read from here; `cd {folder}` first, or give `--set tools_dir={tools}`"
+        )));
+    }
+    Ok(())
 }
 
 fn form(session: &Session<'_>, args: &TestArgs) -> TestFormat {

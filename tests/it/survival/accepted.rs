@@ -1,0 +1,65 @@
+//! What a service has accepted is on record before it says so.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use luaplan::app::JournalLayer;
+use luaplan::base::Result;
+use luaplan::http::Server;
+use luaplan::journal::{Durability, Event, JournalRead as _, JournalWrite, Precluded, Record, Settled};
+use serde_json::json;
+
+use super::open;
+use crate::http_support::Client;
+
+/// Keeps each record only after a while.
+struct Slow(Arc<dyn JournalWrite>);
+
+#[async_trait]
+impl JournalWrite for Slow {
+    async fn append(&self, event: Event, durability: Durability) -> Result<Record> {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        self.0.append(event, durability).await
+    }
+
+    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+        self.0.settle(events, unless).await
+    }
+
+    async fn may_act(&self) -> Result<()> {
+        self.0.may_act().await
+    }
+
+    async fn hand_on(&self) -> Result<()> {
+        self.0.hand_on().await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_on_record_with_its_plan_before_it_is_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let layer: JournalLayer = Arc::new(|journal| Arc::new(Slow(journal)));
+    let flags = vec![("server.listen".to_owned(), "127.0.0.1:0".into())];
+    let app = Arc::new(open(folder.path(), flags, Some(layer)).await);
+    let server = Server::bind(app.clone()).await.unwrap();
+    let client = Client::new(&format!("http://{}", server.address()));
+    let serving = tokio::spawn(server.run(std::future::pending::<&'static str>));
+    let plan = "function run(context) return context.n end";
+    let accepted = client.post("/v1/runs", &json!({ "plan": plan, "context": { "n": 7 } })).await;
+    assert_eq!(accepted.status, 202, "{}", accepted.text);
+    let run_id = accepted.json()["run_id"].as_str().unwrap().to_owned();
+    let state = app.journal().run_state(&run_id.parse().unwrap()).await.unwrap();
+    let state = state.expect("it is on record");
+    assert_eq!((state.source.as_deref(), &state.context), (Some(plan), &json!({ "n": 7 })));
+    assert_eq!(client.until_ended(&run_id).await["result"], 7);
+    let names: Vec<&str> = crate::http_support::records(&app, &run_id)
+        .await
+        .iter()
+        .map(|record| record.event.body.name())
+        .collect();
+    for once in ["run_started", "plan_proposed", "run_finished"] {
+        assert_eq!(names.iter().filter(|name| **name == once).count(), 1, "{names:?}");
+    }
+    serving.abort();
+}
