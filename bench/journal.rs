@@ -1,11 +1,12 @@
-//! Whole runs of ten calls, journaled in a SQLite file.
+//! Whole runs of ten calls, journaled in a SQLite file: each a task of its own, in a VM of a pool that is
+//! filled beside them, as in a service that runs plans in its own process.
 
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput};
 use futures::future::join_all;
 use luaplan::base::Usage;
-use luaplan::journal::{Durability, EventBody, JournalWrite, SqliteJournal};
+use luaplan::journal::{Durability, EventBody, JournalWrite, RunLog, SqliteJournal};
 use luaplan::plan::CheckedPlan;
 
 use crate::parts::{World, runtime};
@@ -14,12 +15,28 @@ use crate::ten_calls::{SENDING, reading};
 /// Runs under way at once.
 const AT_ONCE: [u64; 2] = [1, 64];
 
+/// `--once journaled COUNT`: so many reading runs, 64 at once, not flushed.
+pub(crate) fn once(count: u64) {
+    let runtime = runtime();
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Arc::new(runtime.block_on(SqliteJournal::open(&folder.path().join("journal.db"))).unwrap());
+    let (world, writer): (_, Arc<dyn JournalWrite>) = (Arc::new(World::with_ready_vms()), journal.clone());
+    let plan = world.plan(&reading());
+    let mut left = count;
+    while left > 0 {
+        let now = left.min(AT_ONCE[1]);
+        runtime.block_on(many(&world, &plan, &writer, now, Durability::Ordered));
+        left -= now;
+    }
+    runtime.block_on(journal.close());
+}
+
 pub(crate) fn bench(criterion: &mut Criterion) {
-    let (runtime, world) = (runtime(), Arc::new(World::new()));
+    let runtime = runtime();
     let folder = tempfile::tempdir().unwrap();
     let journal = runtime.block_on(SqliteJournal::open(&folder.path().join("journal.db"))).unwrap();
     let journal = Arc::new(journal);
-    let writer: Arc<dyn JournalWrite> = journal.clone();
+    let (world, writer): (_, Arc<dyn JournalWrite>) = (Arc::new(World::with_ready_vms()), journal.clone());
     let (reading, sending) = (world.plan(&reading()), world.plan(SENDING));
     let kinds = [
         ("unflushed_run", &reading, Durability::Ordered),
@@ -32,9 +49,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         for at_once in AT_ONCE {
             group.throughput(Throughput::Elements(at_once));
             group.bench_function(format!("{name}_{at_once}_at_once"), |bencher| {
-                bencher
-                    .to_async(&runtime)
-                    .iter(async || join_all((0..at_once).map(|_| run(&world, plan, &writer, end))).await);
+                bencher.to_async(&runtime).iter(|| many(&world, plan, &writer, at_once, end));
             });
         }
     }
@@ -42,9 +57,22 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     runtime.block_on(journal.close());
 }
 
-/// A run with the events the application writes around a drive: 24 in all.
-async fn run(world: &World, plan: &CheckedPlan, journal: &Arc<dyn JournalWrite>, end: Durability) {
-    let log = world.log(journal);
+async fn many(
+    world: &Arc<World>,
+    plan: &CheckedPlan,
+    journal: &Arc<dyn JournalWrite>,
+    count: u64,
+    end: Durability,
+) {
+    let runs = (0..count).map(|_| {
+        let (world, plan, log) = (Arc::clone(world), plan.clone(), world.log(journal));
+        tokio::spawn(async move { run(&world, &plan, log, end).await })
+    });
+    join_all(runs).await.into_iter().for_each(|ended| ended.unwrap());
+}
+
+/// A run with the events the application writes around a drive: 24 in all, for ten calls.
+pub(crate) async fn run(world: &World, plan: &CheckedPlan, log: RunLog, end: Durability) {
     let started = EventBody::RunStarted {
         task: None,
         plan_hash: Some(plan.hash().clone()),

@@ -5,14 +5,18 @@
 mod check;
 mod context;
 mod disk;
+mod durable;
 mod explain;
+mod held;
 mod journal;
 mod memory;
 mod metering;
 mod once;
 mod parts;
 mod peer;
+mod reads;
 mod ready;
+mod resume;
 mod round_trip;
 mod seven;
 mod seven_groups;
@@ -27,7 +31,14 @@ use criterion::Criterion;
 fn main() {
     // As the binary does.
     luaplan::sandbox::keep_freed_memory();
-    if once::asked() || peer::asked() || memory::asked() || worker::echoed() || worker::fairness() {
+    let asked = once::asked()
+        || peer::asked()
+        || durable::asked()
+        || held::asked()
+        || memory::asked()
+        || worker::echoed()
+        || worker::fairness();
+    if asked {
         return;
     }
     let mut criterion = Criterion::default()
@@ -45,6 +56,8 @@ fn main() {
     explain::bench(&mut criterion);
     metering::bench(&mut criterion);
     journal::bench(&mut criterion);
+    reads::bench(&mut criterion);
+    resume::bench(&mut criterion);
     disk::bench(&mut criterion);
     worker::bench(&mut criterion);
     criterion.final_summary();

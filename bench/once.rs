@@ -5,7 +5,7 @@ use std::hint::black_box;
 use luaplan::sandbox::VmPool;
 
 use crate::parts::{Answers, empty_object, options, vm};
-use crate::{context, round_trip, seven, ten_calls, vm as trivial};
+use crate::{context, journal, round_trip, seven, ten_calls, vm as trivial};
 
 /// VMs made beforehand; a count must not be larger.
 const WARM: usize = 60;
@@ -29,6 +29,7 @@ pub(crate) fn asked() -> bool {
         // The pool is filled before, so that a difference of counts is the critical path alone.
         "warm_run" => warm(&VmPool::new(options(), WARM), seven::W1, count, &answers),
         "warm_w2" => warm(&VmPool::new(options(), WARM), seven::W2, count, &answers),
+        "journaled" => journal::once(count),
         "w5" => {
             let text = context::document().to_json().to_string();
             (0..count).for_each(|_| drop(black_box(seven::text_in_and_out(&text, &answers))));

@@ -12,8 +12,11 @@ use luaplan::catalog::{CallRequest, ToolSpec, read_manifest};
 use luaplan::engine::{DriveRequest, RunOutcome, drive};
 use luaplan::journal::{JournalWrite, Redactor, RunLog};
 use luaplan::plan::{CheckedPlan, check};
-use luaplan::sandbox::{Interrupt, SLICE_INSTRUCTIONS, Step, Vm, VmLimits, VmOptions};
+use luaplan::sandbox::{Interrupt, SLICE_INSTRUCTIONS, Step, Vm, VmLimits, VmOptions, VmPool};
 use tokio_util::sync::CancellationToken;
+
+/// VMs a world keeps ready.
+const READY_VMS: usize = 64;
 
 /// Rows `query_db` gives.
 const ROWS: i64 = 100;
@@ -148,27 +151,51 @@ pub(crate) struct World {
     registry: Arc<Registry>,
     limiter: Arc<Limiter>,
     redactor: Arc<Redactor>,
+    /// VMs made ahead; without them each run makes its own.
+    vms: Option<VmPool>,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         let answers = Answers::new();
-        let mut registry = Registry::default();
-        for (name, effect, params) in TOOLS {
+        let tools = TOOLS.map(|(name, effect, params)| -> Arc<dyn Tool> {
             let manifest = format!(
                 "name = \"{name}\"\ndescription = \"d\"\nkind = \"builtin\"\neffect = \"{effect}\"\n\
                  rate = \"100000000/s\"\nburst = 100000000\nconcurrency = 10000\n\
                  [params]\ntype = \"object\"\n{params}\n"
             );
             let spec = read_manifest(&manifest, name).unwrap();
-            registry.insert(Arc::new(Answering { spec, answer: answers.answer(name) }));
-        }
+            Arc::new(Answering { spec, answer: answers.answer(name) })
+        });
+        Self::of(tools)
+    }
+
+    pub(crate) fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let mut registry = Registry::default();
+        tools.into_iter().for_each(|tool| registry.insert(tool));
         let settings = LimiterSettings { queue_max: 100_000, ..LimiterSettings::standard() };
         Self {
             registry: Arc::new(registry),
             limiter: Arc::new(Limiter::new(settings)),
             redactor: Arc::new(Redactor::new(vec!["a-secret-of-the-benches".to_owned()])),
+            vms: None,
         }
+    }
+
+    /// The same with VMs kept ready, and made anew beside the runs, as in a service.
+    pub(crate) fn with_ready_vms() -> Self {
+        Self::new().keeping_vms()
+    }
+
+    pub(crate) fn keeping_vms(self) -> Self {
+        let vms = VmPool::new(VmOptions { tools: self.tools(), ..options() }, READY_VMS);
+        vms.refill().unwrap();
+        vms.keep_ready();
+        Self { vms: Some(vms), ..self }
+    }
+
+    fn tools(&self) -> Vec<String> {
+        self.registry.catalog().names().map(str::to_owned).collect()
     }
 
     pub(crate) fn plan(&self, source: &str) -> CheckedPlan {
@@ -178,8 +205,12 @@ impl World {
     }
 
     pub(crate) fn log(&self, journal: &Arc<dyn JournalWrite>) -> RunLog {
+        self.log_of(RunId::generate(), journal)
+    }
+
+    pub(crate) fn log_of(&self, run_id: RunId, journal: &Arc<dyn JournalWrite>) -> RunLog {
         RunLog::new(
-            RunId::generate(),
+            run_id,
             Arc::clone(journal),
             Arc::new(SystemClock),
             Arc::new(SystemRandomness),
@@ -202,7 +233,8 @@ impl World {
             cancellation: cancel_calls.clone(),
             result_bytes_max: 1 << 30,
         });
-        let request = DriveRequest { cancel_calls, ..request(plan) };
+        let request =
+            DriveRequest { cancel_calls, tools: self.tools(), vms: self.vms.clone(), ..request(plan) };
         drive(request, &bus, log).await
     }
 }

@@ -189,7 +189,7 @@ pub(crate) fn fairness() -> bool {
     true
 }
 
-fn serve(folder: &std::path::Path, isolation: &str) -> Child {
+pub(crate) fn serve(folder: &std::path::Path, isolation: &str) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_luaplan"));
     command.current_dir(folder).env_clear().env("HOME", folder).arg("serve").arg("--json");
     for setting in [
@@ -205,7 +205,7 @@ fn serve(folder: &std::path::Path, isolation: &str) -> Child {
     command.stdout(Stdio::piped()).spawn().unwrap()
 }
 
-fn listening(server: &mut Child) -> String {
+pub(crate) fn listening(server: &mut Child) -> String {
     let mut line = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stdout.as_mut().unwrap()), &mut line)
         .unwrap();
