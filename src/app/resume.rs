@@ -112,8 +112,7 @@ impl App {
         let Some(error) = self.must_ask(&state) else {
             return self.carry_out(&request, &log, Some(state), agent).await;
         };
-        self.running().remove(&request.run_id);
-        self.record_end(&log, ended_early(&request.run_id, error)).await
+        self.end(&log, ended_early(&request.run_id, error)).await
     }
 
     /// While the right to go on is held.
@@ -177,6 +176,10 @@ impl App {
             RunStatus::Running | RunStatus::Sleeping if self.is_under_way(state) => {
                 return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")));
             }
+            // Its pause is on record, and this process is not done with it: what was decided meanwhile it sees.
+            RunStatus::Paused if self.is_at_it(run_id) => {
+                return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is about to pause")));
+            }
             RunStatus::Running | RunStatus::Sleeping | RunStatus::Paused => {}
             RunStatus::Failed if state.code.as_deref() == Some(ErrorCode::Interrupted.as_str()) => {}
             RunStatus::Failed | RunStatus::Succeeded | RunStatus::Cancelled => {
@@ -219,10 +222,15 @@ impl App {
             return false;
         }
         match &state.owner {
-            _ if self.running().contains_key(&state.run_id) => true,
+            _ if self.is_at_it(&state.run_id) => true,
             Some(owner) => !self.owners.is_mine(owner) && self.owners.is_alive(owner),
             None => false,
         }
+    }
+
+    /// Whether this process has begun or taken up the run and not yet put its end, pause or sleep on record.
+    fn is_at_it(&self, run_id: &RunId) -> bool {
+        !self.shares_runs() && self.running().contains_key(run_id)
     }
 
     /// The runs without an end whose process is gone, oldest first.
@@ -243,13 +251,20 @@ impl App {
             if summary.mocked || summary.parent.is_some() {
                 continue;
             }
-            if let Some(state) = self.journal.run_state(&summary.run_id).await?
-                && !self.is_under_way(&state)
-            {
+            if self.is_abandoned(&summary.run_id).await? {
                 abandoned.push(summary.run_id);
             }
         }
         Ok(abandoned)
+    }
+
+    /// Whether a run is without an end and without a process, now.
+    ///
+    /// # Errors
+    /// As reading the journal.
+    pub async fn is_abandoned(&self, run_id: &RunId) -> Result<bool> {
+        let state = self.journal.run_state(run_id).await?;
+        Ok(state.is_some_and(|state| state.status == RunStatus::Running && !self.is_under_way(&state)))
     }
 
     /// The reason to wait for a person: calls in doubt that may not be made again unasked.

@@ -127,8 +127,21 @@ impl App {
         self.cancel_family(hold, &state).await
     }
 
+    /// Records how a run ended, or that it waits, and is done with it. Not before it is on record: until then
+    /// nobody may take the run for one whose process is gone.
+    pub(super) async fn end(&self, log: &RunLog, outcome: RunOutcome) -> RunOutcome {
+        if self.shares_runs() {
+            // There the lease says who is at it, and this node may take the run up again once it is handed on.
+            self.running().remove(log.run_id());
+            return self.record_end(log, outcome).await;
+        }
+        let outcome = self.record_end(log, outcome).await;
+        self.running().remove(log.run_id());
+        outcome
+    }
+
     /// Records how a run ended, or that it waits.
-    pub(super) async fn record_end(&self, log: &RunLog, mut outcome: RunOutcome) -> RunOutcome {
+    async fn record_end(&self, log: &RunLog, mut outcome: RunOutcome) -> RunOutcome {
         if self.shares_runs() && outcome.error().is_some_and(goes_on_elsewhere) {
             // The record has no end: whoever takes the run up goes on with it.
             if let Err(error) = log.hand_on().await {

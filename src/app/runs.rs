@@ -101,7 +101,6 @@ impl App {
             let message = "the process was asked to stop while the run was going";
             outcome.result = Err(Error::new(ErrorCode::Interrupted, message));
         }
-        self.running().remove(&request.run_id);
         let wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         outcome.usage = Usage {
             wall_ms,
@@ -112,7 +111,7 @@ impl App {
             llm_cost_micro_usd: budget.used(LimitName::LlmCost),
             ..outcome.usage
         };
-        self.record_end(log, outcome).await
+        self.end(log, outcome).await
     }
 
     /// Finds a plan for a task and checks it; runs nothing.

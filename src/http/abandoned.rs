@@ -38,7 +38,8 @@ pub(super) async fn take_up_abandoned(runs: Arc<ActiveRuns>) {
 
 async fn to_its_end(runs: &Arc<ActiveRuns>, run_id: RunId) {
     match take_up(runs, &run_id).await {
-        Ok(mut run) => {
+        Ok(None) => {}
+        Ok(Some(mut run)) => {
             // Its task logs how it ended; a run that broke off has nothing more to tell.
             let _ = run.outcome.wait_for(Option::is_some).await;
         }
@@ -46,13 +47,15 @@ async fn to_its_end(runs: &Arc<ActiveRuns>, run_id: RunId) {
     }
 }
 
-/// Waits for a place where as many runs as may be are under way.
-async fn take_up(runs: &Arc<ActiveRuns>, run_id: &RunId) -> Result<ActiveRun> {
-    loop {
+/// Waits for a place where as many runs as may be are under way. Nothing where somebody else went on with it
+/// meanwhile.
+async fn take_up(runs: &Arc<ActiveRuns>, run_id: &RunId) -> Result<Option<ActiveRun>> {
+    while runs.app().is_abandoned(run_id).await? {
         let request = ResumeRequest::new(run_id.clone(), CancellationToken::new());
         match runs.resume(request).await {
             Err(error) if error.code() == ErrorCode::TooManyRequests => runs.until_one_ends().await,
-            done => return done,
+            done => return done.map(Some),
         }
     }
+    Ok(None)
 }

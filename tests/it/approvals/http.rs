@@ -34,7 +34,7 @@ async fn a_paused_run_shows_what_waits_and_goes_on_when_it_is_decided() {
     );
     let run_id = outcome["run_id"].as_str().unwrap();
     let run = client.get(&format!("/v1/runs/{run_id}")).await.json();
-    assert_eq!(run["paused"]["approvals"][0]["tool"], "send_email");
+    assert_eq!(run["paused"]["approvals"][0]["tool"], "send_email", "{run}");
     let listed = client.get("/v1/approvals").await.json();
     let waits = &listed["approvals"][0];
     assert_eq!((&waits["run_id"], &waits["call_id"]), (&json!(run_id), &json!("1")));
