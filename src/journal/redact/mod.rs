@@ -153,7 +153,8 @@ impl Redactor {
 impl Redactor {
     /// Where known secrets stand, in order; also where line breaks, or escapes of JSON `depth` deep, hide them.
     fn known_in(&self, text: &str, depth: usize) -> Vec<(usize, usize)> {
-        if self.known.matcher.is_none() {
+        // Most texts of a result are too short for any form of any secret: escapes and breaks make one longer.
+        if self.known.matcher.is_none() || text.len() < self.known.shortest_bytes {
             return Vec::new();
         }
         let mut ranges: Vec<(usize, usize)> = self.known.ranges(text).collect();
@@ -178,6 +179,7 @@ impl Redactor {
 struct Known {
     matcher: Option<AhoCorasick>,
     patterns: Vec<Pattern>,
+    shortest_bytes: usize,
 }
 
 impl Known {
@@ -192,7 +194,8 @@ impl Known {
                 // The automaton can only fail on sizes far beyond any configuration.
                 built.inspect_err(|error| tracing::error!(%error, "the redactor could not be built")).ok()
             });
-        Self { matcher, patterns }
+        let shortest_bytes = patterns.iter().map(|pattern| pattern.text.len()).min().unwrap_or_default();
+        Self { matcher, patterns, shortest_bytes }
     }
 
     fn ranges<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {

@@ -4,6 +4,9 @@
 //! JSON writes them (`\n`, also escaped again), and with the indentation of folded headers and of YAML. A slash
 //! that JSON wrote as `\/` is one digit as well.
 
+/// What a break has at least one of.
+const BREAKS: [u8; 3] = [b'\r', b'\n', b'\\'];
+
 /// The stretches of base64 of a text that go on after a break, each in one row, with a line end between them.
 pub(super) struct Rows {
     pub(super) text: String,
@@ -15,6 +18,9 @@ impl Rows {
     /// One pass over the text; `None` where no digits go on after a break.
     pub(super) fn of(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
+        if !BREAKS.iter().any(|begin| bytes.contains(begin)) {
+            return None;
+        }
         let mut rows = Self { text: String::new(), pieces: Vec::new() };
         let mut at = 0;
         while at < bytes.len() {

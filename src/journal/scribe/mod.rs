@@ -15,12 +15,12 @@ use super::{Durability, Event, EventListener, JournalWrite, Record};
 use crate::base::{Error, ErrorCode, Result};
 
 /// Events that may be handed over and not yet kept; the run waits beyond that.
-const BEHIND_MAX: usize = 256;
+const BEHIND_MAX: usize = 1_024;
 
 /// How long events that nobody waits for are gathered, and how many at most. A run that is killed may lose the
 /// reads of so long; its listeners hear of them so much later.
 const GATHERING: Duration = Duration::from_millis(5);
-const GATHERED_MAX: usize = 64;
+const GATHERED_MAX: usize = 256;
 
 /// The run's end of the task.
 pub(super) struct Scribe {

@@ -56,7 +56,7 @@ impl SqliteJournal {
     pub async fn open(path: &Path) -> Result<Self> {
         create_private(path)?;
         let options = options(path);
-        let mut connection = connect(&options, path).await?;
+        let mut connection = connect(&for_writing(options.clone()), path).await?;
         let ready = async {
             schema::prepare(&mut connection, path).await?;
             check_anchor(&mut connection, path).await
@@ -181,6 +181,13 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .pragma("fullfsync", "ON")
         .thread_name(|id| format!("luaplan-journal-{id}"))
         .disable_statement_logging()
+}
+
+/// What undoes a statement that fails midway stays in memory: many rows go in by one. The log of changes is
+/// folded into the file each 16 MiB, as pages that are written again and again are then folded in once.
+fn for_writing(options: SqliteConnectOptions) -> SqliteConnectOptions {
+    const FOLDED_IN_AFTER_PAGES: &str = "4000";
+    options.pragma("temp_store", "MEMORY").pragma("wal_autocheckpoint", FOLDED_IN_AFTER_PAGES)
 }
 
 fn pool(options: SqliteConnectOptions, connections_max: u32) -> SqlitePool {
