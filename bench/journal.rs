@@ -94,9 +94,9 @@ pub(crate) async fn run(world: &World, plan: &CheckedPlan, log: RunLog, end: Dur
     log.emit(started, Durability::Ordered).await.unwrap();
     let (source, plan_hash) = (plan.source().to_owned(), plan.hash().clone());
     let proposed = EventBody::PlanProposed { round: 0, source, plan_hash: plan_hash.clone() };
-    log.emit(proposed, Durability::Ordered).await.unwrap();
+    log.emit(proposed, Durability::Queued).await.unwrap();
     let checked = EventBody::PlanChecked { plan_hash, ok: true, findings: serde_json::json!([]) };
-    log.emit(checked, Durability::Ordered).await.unwrap();
+    log.emit(checked, Durability::Queued).await.unwrap();
     let result = world.drive(plan, &log).await.result.unwrap().to_json();
     let finished =
         EventBody::RunFinished { stop_reason: "completed".to_owned(), result, usage: Usage::default() };

@@ -25,6 +25,9 @@ enum Case {
     Unpack(Vec<u8>, Vec<u8>, Option<i8>),
 }
 
+/// Values that Lua's `unpack` has room for when it raises.
+const UNPACK_FAILING_MAX: usize = 14;
+
 thread_local! {
     static LUA: RefCell<mlua::Lua> = RefCell::new(mlua::Lua::new());
 }
@@ -66,6 +69,11 @@ fuzz_target!(|case: Case| {
     let Some(ours) = native(name, &arguments, 10_000_000, 1 << 20) else { return };
     // What takes too long here could take for ever there.
     if ours == Err(Failed::Dead) {
+        return;
+    }
+    // A failing `unpack` of Lua itself pushes more than it asked room for once it has read some 17 values, which
+    // a build with checks of the C API stops at. Values come one for each letter of the format at most.
+    if name == "unpack" && ours.is_err() && format.len() > UNPACK_FAILING_MAX {
         return;
     }
     let lua = LUA.with_borrow(|lua| stock(lua, &format!("string.{name}"), &arguments));
