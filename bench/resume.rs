@@ -74,6 +74,7 @@ async fn asleep(app: &App, calls: i64) -> RunId {
         handler: None,
         listeners: Vec::new(),
         cancel: CancellationToken::new(),
+        starts_over: None,
     };
     let outcome = app.run_to_rest(request).await;
     assert_eq!(outcome.status(), RunStatus::Sleeping, "{outcome:?}");

@@ -45,6 +45,7 @@ pub(crate) async fn example(folder: &Path, told: EventListener) -> Result<RunOut
             handler: None,
             listeners: vec![told],
             cancel: CancellationToken::new(),
+            starts_over: None,
         })
         .await;
     app.journal().close().await;

@@ -1,8 +1,7 @@
 //! The wired application.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value as Json;
@@ -11,15 +10,15 @@ use super::config::{Config, Environment, Loaded};
 use super::mcp_servers::McpServers;
 use super::owner::Owners;
 use super::planning::{PlanWishes, PromptWish};
+use super::under_way::RunsUnderWay;
 use super::{EventHub, Explanation, PolicyReport, wiring};
 use crate::base::{
-    Clock, Error, ErrorCode, LimitName, Limits, Randomness, Result, RunId, SystemClock, SystemRandomness,
-    Value,
+    Clock, Error, ErrorCode, LimitName, Limits, Randomness, Result, SystemClock, SystemRandomness, Value,
 };
 use crate::bus::{Limiter, Registry, Tool};
 use crate::catalog::Catalog;
 use crate::engine::Isolation;
-use crate::journal::{Durability, EventBody, Journal, JournalWrite, Redactor, RunLog};
+use crate::journal::{Durability, EventBody, Journal, JournalWrite, Redactor};
 use crate::llm::LlmClient;
 use crate::plan::{CheckInput, CheckReport, CheckedPlan, check_with};
 use crate::planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
@@ -47,7 +46,7 @@ pub struct App {
     pub(super) redactor: Arc<Redactor>,
     pub(super) hub: EventHub,
     pub(super) owners: Arc<Owners>,
-    pub(super) running: Arc<Mutex<HashMap<RunId, RunLog>>>,
+    pub(super) running: Arc<RunsUnderWay>,
     pub(super) interrupting: Arc<AtomicBool>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) randomness: Arc<dyn Randomness>,
@@ -105,6 +104,7 @@ impl App {
             Some(layer) => layer(journal.clone()),
             None => journal.clone(),
         };
+        let owners = Arc::new(Owners::new(&config.data_dir));
         Ok(Self {
             usable: Arc::new(wiring::usable_tools(&config, &catalog, llm.is_some())),
             workers: wiring::workers(&config, parts.isolation, parts.worker_program, &catalog),
@@ -119,8 +119,8 @@ impl App {
             llm,
             redactor: Arc::new(wiring::redactor(&config, environment)),
             hub: EventHub::default(),
-            owners: Arc::new(Owners::new(&config.data_dir)),
-            running: Arc::default(),
+            running: Arc::new(RunsUnderWay::new(owners.folder())),
+            owners,
             interrupting: Arc::default(),
             clock,
             randomness,
@@ -307,7 +307,7 @@ impl App {
 
     /// Tells every run of this process that it was asked to stop.
     pub async fn announce_shutdown(&self, signal: &str) {
-        let logs: Vec<RunLog> = self.running().values().cloned().collect();
+        let logs = self.running.logs();
         let running = logs.len() as u64;
         for log in logs {
             let received = EventBody::SignalReceived { signal: signal.to_owned() };
@@ -327,10 +327,6 @@ impl App {
 
     pub(super) fn is_interrupting(&self) -> bool {
         self.interrupting.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn running(&self) -> MutexGuard<'_, HashMap<RunId, RunLog>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn planner(&self) -> Result<Planner> {

@@ -21,13 +21,13 @@ impl App {
     pub(super) async fn begin(&self, request: RunRequest) -> Result<TakenUp> {
         let log = self.new_log(&request.run_id, &request.listeners).await?;
         // Before its first record, as a run on record that nobody is at is taken up.
-        self.running().insert(request.run_id.clone(), log.clone());
+        self.running.insert(&log, &request.cancel, None);
         match self.recorded_begin(&request, &log).await {
             Ok((context, state)) => {
                 Ok(TakenUp { request: RunRequest { context: Some(context), ..request }, log, state })
             }
             Err(error) => {
-                self.running().remove(&request.run_id);
+                self.running.remove(&request.run_id);
                 Err(error)
             }
         }
@@ -88,7 +88,7 @@ impl App {
     /// # Errors
     /// `journal_unavailable`; others then take it up once this node's lease has run out.
     pub(super) async fn leave(&self, begun: TakenUp) -> Result<()> {
-        self.running().remove(&begun.request.run_id);
+        self.running.remove(&begun.request.run_id);
         begun.log.hand_on().await
     }
 }

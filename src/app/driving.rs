@@ -67,6 +67,7 @@ impl Run<'_> {
             started: Instant::now(),
             idle: self.budget.idle().clone(),
             cancel: self.request.cancel.clone(),
+            pause: self.app.running.pause_of(self.log.run_id()),
             cancel_calls,
         };
         let outcome = drive(request, &*handler, self.log).await;

@@ -31,6 +31,7 @@ pub(super) fn run_request(state: &RunState) -> Result<RunRequest> {
         listeners: Vec::new(),
         planning: PlanWishes::default(),
         cancel: CancellationToken::new(),
+        starts_over: None,
     })
 }
 

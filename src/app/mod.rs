@@ -39,8 +39,11 @@ mod run_report;
 mod runs;
 mod shared_work;
 mod sleepers;
+mod starting_over;
+mod stopping;
 mod trials;
 mod unconfigured;
+mod under_way;
 mod wiring;
 
 pub use active_runs::{ActiveRun, ActiveRuns};

@@ -35,6 +35,11 @@ impl Owners {
         Self { folder: data_dir.join("owners"), mine: OnceLock::new() }
     }
 
+    /// Where the locks are.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The name of this process, which it keeps locked from now on.
     ///
     /// # Errors

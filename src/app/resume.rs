@@ -87,7 +87,7 @@ impl App {
     pub(super) async fn take_up_own(&self, request: ResumeRequest) -> Result<TakenUp> {
         let hold = self.hold(&request.run_id).await?;
         let log = self.log_under(&hold, &request.run_id, &request.listeners);
-        let state = match self.claim(&log, &request.resolutions).await {
+        let state = match self.claim(&log, &request).await {
             Ok(state) => state,
             Err(error) => {
                 hold.give_back(&error).await;
@@ -116,19 +116,20 @@ impl App {
     }
 
     /// While the right to go on is held.
-    async fn claim(&self, log: &RunLog, resolutions: &[CallResolution]) -> Result<RunState> {
+    async fn claim(&self, log: &RunLog, request: &ResumeRequest) -> Result<RunState> {
         let run_id = log.run_id();
         let mut state = self.known_run(run_id).await?;
         self.may_resume(&state)?;
         run_request(&state)?;
-        self.record_resolutions(log, &mut state, resolutions).await?;
+        self.record_resolutions(log, &mut state, &request.resolutions).await?;
         let resumed = EventBody::RunResumed {
             owner: Some(self.owner_name().await?),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             calls_recorded: state.calls.iter().filter(|call| !call.is_open()).count() as u64,
         };
         log.emit(resumed, Durability::Forced).await?;
-        self.running().insert(run_id.clone(), log.clone());
+        let parent = state.parent.as_ref().map(|parent| parent.run_id.clone());
+        self.running.insert(log, &request.cancel, parent);
         Ok(state)
     }
 
@@ -230,7 +231,7 @@ impl App {
 
     /// Whether this process has begun or taken up the run and not yet put its end, pause or sleep on record.
     fn is_at_it(&self, run_id: &RunId) -> bool {
-        !self.shares_runs() && self.running().contains_key(run_id)
+        !self.shares_runs() && self.running.has(run_id)
     }
 
     /// The runs without an end whose process is gone, oldest first.

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
 use super::agents::{AgentRun, family_of};
-use super::ownership::{Hold, goes_on_elsewhere};
+use super::ownership::goes_on_elsewhere;
 use super::{App, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, RunId, Usage};
 use crate::bus::{APPROVALS, CALLS_IN_DOUBT, wake_at_of};
@@ -73,15 +73,16 @@ impl App {
         cancel: &CancellationToken,
     ) -> RunOutcome {
         while let Some(wake_at) = outcome.error().and_then(wake_at_of) {
-            let is_cancelled = tokio::select! {
+            let (cancels, wakes) = tokio::select! {
                 biased;
-                () = cancel.cancelled() => true,
-                () = self.sleep_until(wake_at) => false,
+                () = cancel.cancelled() => (true, false),
+                wakes = self.sleep_until(&outcome.run_id, wake_at) => (false, wakes),
             };
-            if is_cancelled {
-                if self.cancel_at_rest(&outcome.run_id).await.is_ok() {
-                    outcome.result = Err(Error::new(ErrorCode::Cancelled, "the run was cancelled"));
-                }
+            if cancels && self.cancel(&outcome.run_id).await.is_err() {
+                return outcome;
+            }
+            if !wakes {
+                outcome.result = Err(Error::new(ErrorCode::Cancelled, "the run was cancelled"));
                 return outcome;
             }
             let request = ResumeRequest {
@@ -97,46 +98,16 @@ impl App {
         outcome
     }
 
-    /// Ends a run that sleeps or waits for a person.
-    ///
-    /// # Errors
-    /// `not_found`; `run_not_active` where it is in no such state, or another process will wake it.
-    pub async fn cancel_at_rest(&self, run_id: &RunId) -> Result<()> {
-        let hold = self.hold(run_id).await?;
-        let ended = self.cancel_under(&hold, run_id).await;
-        if ended.is_err() {
-            hold.release().await;
-        }
-        ended
-    }
-
-    /// While the right to go on with the run is held.
-    async fn cancel_under(&self, hold: &Hold, run_id: &RunId) -> Result<()> {
-        let state = self.known_run(run_id).await?;
-        let is_elsewhere = state.status == RunStatus::Sleeping && self.is_under_way(&state);
-        if is_elsewhere || !matches!(state.status, RunStatus::Sleeping | RunStatus::Paused) {
-            let message = format!("run {run_id} is {} and not under way in this process", state.status);
-            return Err(Error::new(ErrorCode::RunNotActive, message));
-        }
-        if let Some(parent) = &state.parent {
-            let message = format!("run {run_id} is that of an agent, called by run {}", parent.run_id);
-            return Err(
-                Error::new(ErrorCode::RunNotActive, message).with_help("cancel the run that called it")
-            );
-        }
-        self.cancel_family(hold, &state).await
-    }
-
     /// Records how a run ended, or that it waits, and is done with it. Not before it is on record: until then
     /// nobody may take the run for one whose process is gone.
     pub(super) async fn end(&self, log: &RunLog, outcome: RunOutcome) -> RunOutcome {
         if self.shares_runs() {
             // There the lease says who is at it, and this node may take the run up again once it is handed on.
-            self.running().remove(log.run_id());
+            self.running.remove(log.run_id());
             return self.record_end(log, outcome).await;
         }
         let outcome = self.record_end(log, outcome).await;
-        self.running().remove(log.run_id());
+        self.running.remove(log.run_id());
         outcome
     }
 

@@ -128,11 +128,11 @@ impl ActiveRuns {
         }
     }
 
-    /// Tells a run to end; calls under way are journaled as cut. One that sleeps or waits for a person has
-    /// ended when this comes back.
+    /// Tells a run to end, whichever process or node is at it; calls under way are journaled as cut. One that
+    /// sleeps, waits for a person or has lost its process has ended when this comes back.
     ///
     /// # Errors
-    /// `not_found`; `run_not_active` where it has ended, or a process of another data folder or journal runs it.
+    /// `not_found`; `run_not_active` where it has ended.
     pub async fn cancel(&self, run_id: &RunId) -> Result<()> {
         let Some(run) = self.active(run_id) else {
             if self.app().journal().run_summary(run_id).await?.is_none() {
@@ -143,10 +143,21 @@ impl ActiveRuns {
             {
                 return Ok(());
             }
-            return self.app().cancel_at_rest(run_id).await;
+            return self.app().cancel(run_id).await;
         };
         run.cancel.cancel();
         Ok(())
+    }
+
+    /// Asks a run to stand still: [`App::pause`].
+    ///
+    /// # Errors
+    /// As [`App::pause`].
+    pub async fn pause(&self, run_id: &RunId) -> Result<()> {
+        if self.active(run_id).is_none() && self.app().journal().run_summary(run_id).await?.is_none() {
+            return Err(no_such_run(run_id));
+        }
+        self.app().pause(run_id).await
     }
 
     /// Whether a run of this id has begun, on record or not.

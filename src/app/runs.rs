@@ -59,6 +59,8 @@ pub struct RunRequest {
     pub listeners: Vec<EventListener>,
     /// Cancelled when somebody ends the run.
     pub cancel: CancellationToken,
+    /// The run that this one starts over.
+    pub starts_over: Option<RunId>,
 }
 
 impl App {
@@ -76,7 +78,7 @@ impl App {
             Ok(log) => log,
             Err(error) => return ended_early(&request.run_id, error),
         };
-        self.running().insert(request.run_id.clone(), log.clone());
+        self.running.insert(&log, &request.cancel, None);
         let outcome = self.carry_out(&request, &log, None, None).await;
         self.go_on_where_decided(outcome, &request.listeners, &request.cancel, None).await
     }
@@ -353,6 +355,7 @@ impl Run<'_> {
             parent_run_id: self.agent.map(|agent| agent.parent_run_id.clone()),
             parent_call_id: self.agent.map(|agent| agent.parent_call_id.clone()),
             agent: self.agent.map(|agent| agent.name.clone()),
+            starts_over: self.request.starts_over.clone(),
         };
         self.log.emit(body, durability).await
     }

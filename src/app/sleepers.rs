@@ -138,11 +138,20 @@ impl App {
         Duration::try_from(wake_at.duration_since(self.now())).unwrap_or_default().min(LOOK_AGAIN)
     }
 
-    /// Waits until `wake_at`.
-    pub async fn sleep_until(&self, wake_at: Timestamp) {
+    /// Waits until a sleeping run wakes, and says whether it does: somebody may end it meanwhile.
+    pub async fn sleep_until(&self, run_id: &RunId, wake_at: Timestamp) -> bool {
+        /// How soon its end is noticed.
+        const LOOK: Duration = Duration::from_secs(2);
         while self.now() < wake_at {
-            tokio::time::sleep(self.until(wake_at).max(Duration::from_millis(1))).await;
+            tokio::time::sleep(self.until(wake_at).clamp(Duration::from_millis(1), LOOK)).await;
+            // A journal that does not answer now says nothing about the run.
+            if let Ok(Some(run)) = self.journal().run_summary(run_id).await
+                && run.ended_at.is_some()
+            {
+                return false;
+            }
         }
+        true
     }
 }
 

@@ -100,6 +100,8 @@ error_codes! {
     RunTakenOver = "run_taken_over", "The run belongs to another node now: this one's lease ran out, or the database lost what it had written.", "Look at the run (`luaplan show RUN`): it goes on elsewhere.";
     RunNotResumable = "run_not_resumable", "The run cannot go on from its journal.", "Read the message; start the run again, after looking at what it did: `luaplan show RUN`.";
     CallInDoubt = "call_in_doubt", "A call was begun and nobody knows whether it took effect; it is not made again without being asked.", "Look at the world, then `luaplan resume RUN` with `--retry CALL`, `--done CALL=JSON` or `--failed CALL=REASON`.";
+    PauseRequested = "pause_requested", "Somebody asked the run to pause; it holds nothing and stands where it was.", "Go on with `luaplan resume RUN`.";
+    EffectsRepeat = "effects_repeat", "The run already wrote, sent or spent something, which starting it over would do again.", "Look at the calls the message names; then `luaplan reset RUN --repeat-effects`, or `repeat_effects` over HTTP.";
     RunSleeping = "run_sleeping", "The plan sleeps; nothing of the run is held until it wakes.", "It goes on by itself where a service runs on the same data folder, else with `luaplan resume RUN`.";
     AgentDepth = "agent_depth", "Agents called agents as deep as they may.", "Let the plan do more itself, or raise `agent_depth`.";
     AgentWidens = "agent_widens", "An agent is granted tools that the run which calls it may not call; it was not started.", "Grant the calling agent these tools as well, or take them from the one that is called.";

@@ -27,12 +27,13 @@ pub fn wake_at_of(error: &Error) -> Option<Timestamp> {
     (error.code() == ErrorCode::RunSleeping).then(|| error.details().get(WAKE_AT)?.as_str()?.parse().ok())?
 }
 
-/// What the calls of one batch wait for, in one: what needs a person counts before what needs time, and of
+/// What the calls of one batch wait for, in one: what needs a person counts before what needs time or stands still because somebody asked, and of
 /// several sleeps the longest, as the plan goes on when all are over.
 pub(super) fn together(asked: &[String], rests: Vec<Error>) -> Error {
     let mut approvals = asked.to_vec();
     let mut latest: Option<Error> = None;
     let mut doubt = None;
+    let mut paused = None;
     for rest in rests {
         match rest.code() {
             ErrorCode::ApprovalRequired => {
@@ -44,13 +45,14 @@ pub(super) fn together(asked: &[String], rests: Vec<Error>) -> Error {
                     latest = Some(rest);
                 }
             }
+            ErrorCode::PauseRequested => paused = paused.or(Some(rest)),
             _ => doubt = doubt.or(Some(rest)),
         }
     }
-    match (doubt, latest) {
-        (Some(doubt), _) => doubt,
-        (None, Some(asleep)) if approvals.is_empty() => asleep,
-        _ => waits_for_leave(&approvals),
+    match doubt {
+        Some(doubt) => doubt,
+        None if approvals.is_empty() => paused.or(latest).unwrap_or_else(|| waits_for_leave(&approvals)),
+        None => waits_for_leave(&approvals),
     }
 }
 

@@ -39,6 +39,7 @@ pub(super) fn number(code: ErrorCode) -> u8 {
         | C::NotFound
         | C::RunActive
         | C::RunNotResumable
+        | C::EffectsRepeat
         | C::ApprovalStale
         | C::FileUnreadable
         | C::FileExists
@@ -49,7 +50,7 @@ pub(super) fn number(code: ErrorCode) -> u8 {
         | C::LlmNotConfigured
         | C::LlmKeyMissing => USAGE,
         C::CheckRefused | C::PlanSyntax | C::PlanNoRun => REFUSED,
-        C::CallInDoubt | C::ApprovalRequired | C::RunSleeping => PAUSED,
+        C::CallInDoubt | C::ApprovalRequired | C::PauseRequested | C::RunSleeping => PAUSED,
         C::PermissionDenied | C::ApprovalDenied | C::Forbidden => DENIED,
         C::Cancelled | C::Interrupted => INTERRUPTED,
         code if code.as_str().starts_with("limit_") => LIMIT,

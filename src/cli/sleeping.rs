@@ -4,7 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::output::Output;
 use crate::app::{App, ResumeRequest};
-use crate::base::Result;
+use crate::base::{Error, ErrorCode, Result};
 use crate::bus::wake_at_of;
 use crate::engine::RunOutcome;
 use crate::journal::EventListener;
@@ -26,7 +26,10 @@ pub(super) async fn sleep_and_go_on(
         tokio::select! {
             biased;
             () = cancel.cancelled() => return Ok(outcome),
-            () = app.sleep_until(wake_at) => {}
+            wakes = app.sleep_until(&run_id, wake_at) => if !wakes {
+                outcome.result = Err(Error::new(ErrorCode::Cancelled, "the run was cancelled"));
+                return Ok(outcome);
+            }
         }
         let request =
             ResumeRequest { listeners: listeners.to_vec(), ..ResumeRequest::new(run_id, cancel.clone()) };

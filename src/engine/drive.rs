@@ -64,6 +64,8 @@ pub struct DriveRequest {
     pub idle: Arc<IdleTime>,
     /// Cancelled when somebody ends the run.
     pub cancel: CancellationToken,
+    /// Cancelled when somebody asks the run to stand still: calls under way come to their end first.
+    pub pause: CancellationToken,
     /// Cancelled by the drive when the calls under way must stop; given to the handler as well.
     pub cancel_calls: CancellationToken,
 }
@@ -85,6 +87,7 @@ impl DriveRequest {
             started: Instant::now(),
             idle: Arc::default(),
             cancel: CancellationToken::new(),
+            pause: CancellationToken::new(),
             cancel_calls: CancellationToken::new(),
         }
     }
@@ -113,6 +116,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
     let mut drive = Drive {
         ending: Ending {
             cancel: request.cancel,
+            pause: request.pause,
             deadline: started + request.limits.wall,
             idle: request.idle,
         },
@@ -176,6 +180,10 @@ impl Drive<'_> {
                 Err(error) => Pause::Done(seat.abort(error)),
             };
             pause = match reached {
+                // What was asked for is asked for again when the run goes on.
+                Pause::Calls { .. } | Pause::Wait { .. } if self.ending.is_to_pause() => {
+                    Err(pause_requested())
+                }
                 Pause::Calls { calls, printed } => {
                     self.take_print(&printed).await?;
                     match self.answers(calls).await {
@@ -210,7 +218,7 @@ impl Drive<'_> {
         let reason = tokio::select! {
             biased;
             done = &mut work => return done,
-            reason = self.ending.reached() => reason,
+            reason = self.ending.reached_or_paused() => reason,
         };
         self.interrupt.trigger(reason);
         self.hurry.cancel();
@@ -239,7 +247,7 @@ impl Drive<'_> {
     async fn wait(&mut self, wait: Duration) -> Result<()> {
         let reason = tokio::select! {
             biased;
-            reason = self.ending.reached() => reason,
+            reason = self.ending.reached_or_paused() => reason,
             () = tokio::time::sleep(wait) => {
                 self.phase = self.phase.after(PhaseEvent::WaitOver)?;
                 return Ok(());
@@ -260,13 +268,21 @@ impl Drive<'_> {
         // The VM knows why it was stopped, the drive knows the numbers.
         let interrupted = self.interrupt.reason().map(|reason| self.interrupted(reason));
         match (stopped.result, interrupted) {
-            (Err(error), Some(interrupted)) if interrupted.code() == error.code() => Err(interrupted),
+            (Err(error), Some(interrupted))
+                if interrupted.code() == error.code()
+                    || (interrupted.code(), error.code())
+                        == (ErrorCode::PauseRequested, ErrorCode::Cancelled) =>
+            {
+                Err(interrupted)
+            }
             (result, _) => result,
         }
     }
 
     fn interrupted(&self, reason: InterruptReason) -> Error {
         match reason {
+            // The VM has one way to be stopped by somebody.
+            InterruptReason::Cancelled if self.ending.is_to_pause() => pause_requested(),
             InterruptReason::Cancelled => Error::new(ErrorCode::Cancelled, "the run was cancelled"),
             InterruptReason::WallTime => {
                 LimitName::Wall.exceeded(millis(self.wall), millis(self.wall + self.ending.over()))
@@ -285,6 +301,10 @@ impl Drive<'_> {
         }
         self.log.emit(EventBody::Printed { text: text.to_owned() }, Durability::Queued).await
     }
+}
+
+fn pause_requested() -> Error {
+    Error::new(ErrorCode::PauseRequested, "somebody asked the run to pause")
 }
 
 fn lines_unseen() -> Error {

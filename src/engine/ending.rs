@@ -14,6 +14,8 @@ use crate::sandbox::InterruptReason;
 pub(super) struct Ending {
     /// Cancelled when somebody ends the run.
     pub(super) cancel: CancellationToken,
+    /// Cancelled when somebody asks it to stand still.
+    pub(super) pause: CancellationToken,
     /// When its wall time is used up, if it never sleeps.
     pub(super) deadline: Instant,
     /// Its sleeps, which are no wall time.
@@ -28,6 +30,20 @@ impl Ending {
             () = self.cancel.cancelled() => InterruptReason::Cancelled,
             () = self.overdue() => InterruptReason::WallTime,
         }
+    }
+
+    /// The same, or when it must stand still: for moments in which no call is under way.
+    pub(super) async fn reached_or_paused(&self) -> InterruptReason {
+        tokio::select! {
+            biased;
+            reason = self.reached() => reason,
+            () = self.pause.cancelled() => InterruptReason::Cancelled,
+        }
+    }
+
+    /// Whether somebody asked it to stand still, and nobody to end.
+    pub(super) fn is_to_pause(&self) -> bool {
+        self.pause.is_cancelled() && !self.cancel.is_cancelled()
     }
 
     /// By how much the wall time is over.

@@ -116,7 +116,7 @@ impl Guard {
     /// `hurry` is cancelled after the interrupt was triggered.
     pub(super) fn new(interrupt: Interrupt, hurry: CancellationToken, ending: Ending) -> Self {
         let watch = async move {
-            interrupt.trigger(ending.reached().await);
+            interrupt.trigger(ending.reached_or_paused().await);
             hurry.cancel();
         };
         Self(tokio::spawn(watch).abort_handle())

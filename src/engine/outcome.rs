@@ -29,7 +29,12 @@ impl RunOutcome {
             Ok(_) => RunStatus::Succeeded,
             Err(error) if error.code() == ErrorCode::Cancelled => RunStatus::Cancelled,
             Err(error) if error.code() == ErrorCode::RunSleeping => RunStatus::Sleeping,
-            Err(error) if matches!(error.code(), ErrorCode::CallInDoubt | ErrorCode::ApprovalRequired) => {
+            Err(error)
+                if matches!(
+                    error.code(),
+                    ErrorCode::CallInDoubt | ErrorCode::ApprovalRequired | ErrorCode::PauseRequested
+                ) =>
+            {
                 RunStatus::Paused
             }
             Err(_) => RunStatus::Failed,

@@ -114,6 +114,15 @@ pub(super) struct ResumeBody {
     pub(super) resolve: BTreeMap<String, Resolution>,
 }
 
+/// Body of `POST /v1/runs/{id}/reset`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ResetBody {
+    /// `true`: make calls again that wrote, sent or spent something.
+    #[serde(default)]
+    pub(super) repeat_effects: bool,
+}
+
 /// What is known about one call in doubt: exactly one of these.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

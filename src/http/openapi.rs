@@ -22,6 +22,8 @@ const BEARER: &str = "bearer";
         runs::show,
         runs::plan,
         runs::cancel,
+        runs::pause,
+        resume::reset,
         resume::resume,
         resume::replay,
         approvals::list,

@@ -72,9 +72,12 @@ fn status_of(code: ErrorCode) -> StatusCode {
         C::NotFound => StatusCode::NOT_FOUND,
         C::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         C::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-        C::RunNotActive | C::RunActive | C::RunNotResumable | C::RunTakenOver | C::ApprovalStale => {
-            StatusCode::CONFLICT
-        }
+        C::EffectsRepeat
+        | C::RunNotActive
+        | C::RunActive
+        | C::RunNotResumable
+        | C::RunTakenOver
+        | C::ApprovalStale => StatusCode::CONFLICT,
         C::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         C::CheckRefused | C::LimitSourceBytes => StatusCode::UNPROCESSABLE_ENTITY,
         C::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,

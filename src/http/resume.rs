@@ -6,8 +6,8 @@ use axum::extract::State;
 use axum::response::Response;
 use tokio_util::sync::CancellationToken;
 
-use super::dto::{ReplayBody, Resolution, ResumeBody, WaitQuery};
-use super::extract::{JsonBody, QueryOf, RunPath};
+use super::dto::{ReplayBody, ResetBody, Resolution, ResumeBody, WaitQuery};
+use super::extract::{JsonBody, QueryOf, RunPath, log_run_id};
 use super::problem::Problem;
 use super::state::ApiState;
 use super::submit::{accepted, wait_for, wait_of};
@@ -42,6 +42,32 @@ pub(super) async fn resume(
 
 fn resolution((call_id, said): (String, Resolution)) -> Result<CallResolution> {
     CallResolution::said(call_id, said.retry, said.done, said.failed)
+}
+
+/// Start a run over: its plan and context again, as another run. One that is not over is ended first.
+#[utoipa::path(post, path = "/v1/runs/{id}/reset", operation_id = "reset_run", tag = "runs", params(("id" = String, Path, description = "Run id"), WaitQuery),
+    request_body = ResetBody,
+    responses((status = 200, description = "The new run ended within `wait`, or paused: its outcome"),
+        (status = 202, description = "The new run began: its `run_id`, and its address in `Location`"),
+        (status = 400, description = "A part of the request cannot be understood"),
+        (status = 404, description = "There is no such run"),
+        (status = 409, description = "The run is under way, its records do not suffice, or it did more than read (`calls`) and `repeat_effects` is not given"),
+        (status = 429, description = "`server.max_concurrent_runs` runs are under way"), (status = 503, description = "Stopping")))]
+pub(super) async fn reset(
+    State(state): State<Arc<ApiState>>,
+    RunPath(run_id): RunPath,
+    QueryOf(query): QueryOf<WaitQuery>,
+    JsonBody(body): JsonBody<ResetBody>,
+) -> Result<Response, Problem> {
+    let wait = wait_of(&query)?;
+    let request = state.app.start_over(&run_id, body.repeat_effects).await?;
+    let begun = request.run_id.clone();
+    log_run_id(&begun);
+    let run = state.runs.submit(request).await?;
+    Ok(match wait {
+        Some(wait) => wait_for(&state, begun, run, wait).await,
+        None => accepted(&begun),
+    })
 }
 
 /// Run a recorded run again without any effect, or another plan against what is on record.

@@ -61,7 +61,7 @@ pub(super) async fn plan(
 #[utoipa::path(post, path = "/v1/runs/{id}/cancel", operation_id = "cancel_run", tag = "runs", params(("id" = String, Path, description = "Run id")),
     responses((status = 202, description = "The run was told to end"),
         (status = 400, description = "That is not a run id"), (status = 404, description = "There is no such run"),
-        (status = 409, description = "The run has ended, or another process runs it")))]
+        (status = 409, description = "The run has ended, or is that of an agent")))]
 pub(super) async fn cancel(
     State(state): State<Arc<ApiState>>,
     RunPath(run_id): RunPath,
@@ -69,4 +69,17 @@ pub(super) async fn cancel(
     state.runs.cancel(&run_id).await?;
     Ok((StatusCode::ACCEPTED, axum::Json(json!({ "run_id": run_id, "status": "cancelling" })))
         .into_response())
+}
+
+/// Ask a run to stand still. It pauses once the calls it is at are over, and holds nothing then.
+#[utoipa::path(post, path = "/v1/runs/{id}/pause", operation_id = "pause_run", tag = "runs", params(("id" = String, Path, description = "Run id")),
+    responses((status = 202, description = "The run was asked to pause"),
+        (status = 400, description = "That is not a run id"), (status = 404, description = "There is no such run"),
+        (status = 409, description = "The run is not under way, or is at another node")))]
+pub(super) async fn pause(
+    State(state): State<Arc<ApiState>>,
+    RunPath(run_id): RunPath,
+) -> Result<Response, Problem> {
+    state.runs.pause(&run_id).await?;
+    Ok((StatusCode::ACCEPTED, axum::Json(json!({ "run_id": run_id, "status": "pausing" }))).into_response())
 }

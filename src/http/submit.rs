@@ -128,6 +128,7 @@ async fn begin(
         handler: None,
         listeners: Vec::new(),
         cancel: CancellationToken::new(),
+        starts_over: None,
     };
     // Passing events are only seen by who watches from the start.
     let watcher = wants_events(headers).then(|| state.app.hub().subscribe());

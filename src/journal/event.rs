@@ -69,6 +69,9 @@ pub enum EventBody {
         /// The agent it is the run of.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
+        /// The run it starts over. Written only where it is so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        starts_over: Option<RunId>,
     },
     /// A plan was chosen and begins. Its calls are numbered after `calls_before`, those of earlier
     /// plans of the same run.

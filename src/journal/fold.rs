@@ -64,6 +64,9 @@ pub struct RunState {
     pub mode: Option<String>,
     /// The run that called the agent this is the run of, and the call.
     pub parent: Option<ParentCall>,
+    /// The run that this one starts over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starts_over: Option<RunId>,
     /// When it wakes, where it sleeps.
     pub wake_at: Option<Timestamp>,
     /// How often its task was planned anew after it failed.
@@ -133,6 +136,9 @@ pub struct RunSummary {
     /// What began it, where it is the run of an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<ParentCall>,
+    /// The run that this one starts over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starts_over: Option<RunId>,
     /// When it wakes, where it sleeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake_at: Option<Timestamp>,
@@ -171,6 +177,7 @@ impl RunState {
             tenant: None,
             mode: None,
             parent: None,
+            starts_over: None,
             wake_at: None,
             replans: 0,
             accepted: None,
@@ -214,6 +221,7 @@ impl RunState {
                 parent_run_id,
                 parent_call_id,
                 agent,
+                starts_over,
                 ..
             } => {
                 if let (Some(run_id), Some(call_id)) = (parent_run_id, parent_call_id) {
@@ -221,6 +229,7 @@ impl RunState {
                     self.parent =
                         Some(ParentCall { run_id, call_id, agent: agent.clone().unwrap_or_default() });
                 }
+                self.starts_over.clone_from(starts_over);
                 self.tenant.clone_from(tenant);
                 self.mode.clone_from(mode);
                 self.mocked = *mocked;
@@ -335,6 +344,7 @@ impl RunState {
             code: self.code.clone(),
             usage: self.usage,
             parent: self.parent.clone(),
+            starts_over: self.starts_over.clone(),
             wake_at: self.wake_at,
             tool_calls: self.calls.iter().filter(|call| !call.refused).count() as u64,
         }

@@ -102,6 +102,7 @@ impl McpServer {
             handler: None,
             listeners: progress.iter().map(Progress::listener).collect(),
             cancel: context.ct.clone(),
+            starts_over: None,
         };
         let proposal = self.app().propose(&request).await;
         if let Some(progress) = progress {
@@ -153,6 +154,7 @@ impl McpServer {
             handler: None,
             listeners: progress.iter().map(Progress::listener).collect(),
             cancel: CancellationToken::new(),
+            starts_over: None,
         })?;
         self.follow(&run_id, run, wait, progress, context).await
     }

@@ -71,6 +71,7 @@ impl Bench {
             handler: None,
             listeners: Vec::new(),
             cancel: CancellationToken::new(),
+            starts_over: None,
         }
     }
 

@@ -186,6 +186,7 @@ async fn a_run_of_another_process_on_the_same_data_is_followed_too() {
         handler: None,
         listeners: Vec::new(),
         cancel: CancellationToken::new(),
+        starts_over: None,
     };
     let running = tokio::spawn(async move { other.run(request).await });
     gate.asked(1).await;

@@ -139,6 +139,7 @@ async fn stray_run(app: &luaplan::app::App) -> String {
         parent_run_id: None,
         parent_call_id: None,
         agent: None,
+        starts_over: None,
     };
     log.emit(body, Durability::Forced).await.unwrap();
     run_id.to_string()

@@ -350,6 +350,11 @@ impl Gate {
         waited.expect("nobody asked").unwrap();
     }
 
+    /// How many requests have come.
+    pub(crate) fn count(&self) -> usize {
+        *self.asked.borrow()
+    }
+
     /// Answers what is waiting, and everything after it.
     pub(crate) fn open(&self) {
         self.open.send(true).unwrap();

@@ -119,6 +119,7 @@ impl CallAgent {
             handler: None,
             listeners: Vec::new(),
             cancel,
+            starts_over: None,
         }
     }
 }

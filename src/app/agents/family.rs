@@ -47,7 +47,7 @@ impl App {
             Ok(log) => log,
             Err(error) => return ended_early(&request.run_id, error),
         };
-        self.running().insert(request.run_id.clone(), log.clone());
+        self.running.insert(&log, &cancel, Some(agent.parent_run_id.clone()));
         let outcome = self.carry_out(&request, &log, None, Some(&agent)).await;
         self.go_on_where_decided(outcome, &listeners, &cancel, Some(&agent)).await
     }
@@ -71,7 +71,7 @@ impl App {
             calls_recorded: 0,
         };
         log.emit(resumed, Durability::Forced).await?;
-        self.running().insert(request.run_id.clone(), log.clone());
+        self.running.insert(&log, &request.cancel, Some(agent.parent_run_id.clone()));
         drop(hold);
         let outcome = self.carry_out(&request, &log, Some(state), Some(&agent)).await;
         Ok(self.go_on_where_decided(outcome, &[], &request.cancel, Some(&agent)).await)

@@ -1,6 +1,7 @@
 //! The words of the command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
@@ -8,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use super::governance_args::{ApproveArgs, PolicyArgs};
 use super::mcp_args::McpArgs;
 use super::planning_args::{PlanArgs, TaskArgs};
+use crate::base::parse_duration;
 use crate::sandbox::EngineKind;
 
 mod test;
@@ -72,6 +74,12 @@ pub enum Command {
     Show(ShowArgs),
     /// Go on with a run whose process ended, or that waits for you
     Resume(ResumeArgs),
+    /// Ask a run to stand still once the calls it is at are over
+    Pause(PauseArgs),
+    /// End a run, whichever process is at it
+    Cancel(CancelArgs),
+    /// Start a run over: its plan and context again, as another run
+    Reset(ResetArgs),
     /// Run a recorded run again without any effect, and show what differs
     Replay(ReplayArgs),
     /// List the calls that wait for a person, and decide about them
@@ -220,6 +228,39 @@ pub struct ResumeArgs {
     /// Take a call in doubt as not done; the plan sees a failure with this reason (may be repeated)
     #[arg(long, value_name = "CALL=REASON")]
     pub failed: Vec<String>,
+    /// Print each event as one JSON line on standard output while the run goes on
+    #[arg(long)]
+    pub events: bool,
+}
+
+/// `pause`.
+#[derive(Debug, Args)]
+pub struct PauseArgs {
+    /// The run's id, or `last`: the newest that is not over
+    pub run: String,
+    /// How long to wait for the calls it is at
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    pub wait: Duration,
+}
+
+/// `cancel`.
+#[derive(Debug, Args)]
+pub struct CancelArgs {
+    /// The run's id, or `last`: the newest that is not over
+    pub run: String,
+    /// How long to wait for the process that is at it
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    pub wait: Duration,
+}
+
+/// `reset`.
+#[derive(Debug, Args)]
+pub struct ResetArgs {
+    /// The run's id, or `last`
+    pub run: String,
+    /// Make calls again that wrote, sent or spent something
+    #[arg(long)]
+    pub repeat_effects: bool,
     /// Print each event as one JSON line on standard output while the run goes on
     #[arg(long)]
     pub events: bool,

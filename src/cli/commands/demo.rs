@@ -70,6 +70,7 @@ async fn on_parts(session: &Session<'_>, parts: &DemoParts, folder: &Path) -> Re
         handler: None,
         listeners: if output.is_json() { Vec::new() } else { vec![narrator(output.colours_out())] },
         cancel: cancelled_by_signals(),
+        starts_over: None,
     };
     let outcome = app.run(request).await;
     let records = app

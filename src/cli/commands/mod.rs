@@ -14,11 +14,13 @@ mod mcp_logins;
 mod plan;
 mod policy;
 mod replay;
+mod reset;
 mod resume;
 mod run;
 mod runs;
 mod serve;
 mod show;
+mod stop;
 mod task;
 mod test;
 mod tool_import;
@@ -186,6 +188,9 @@ async fn dispatch(session: &Session<'_>, command: Command) -> Result<u8> {
         Command::Test(args) => test::run(session, &args).await?,
         Command::Runs(args) => runs::run(session, &args).await?,
         Command::Resume(args) => resume::run(session, &args).await?,
+        Command::Pause(args) => stop::pause(session, &args).await?,
+        Command::Cancel(args) => stop::cancel(session, &args).await?,
+        Command::Reset(args) => reset::run(session, &args).await?,
         Command::Replay(args) => replay::run(session, &args).await?,
         Command::Show(args) => show::run(session, &args).await?,
         Command::Approve(args) => approve::run(session, &args).await?,

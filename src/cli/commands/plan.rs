@@ -36,6 +36,7 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
         handler: None,
         listeners: vec![printer.listener()],
         cancel: cancelled_by_signals(),
+        starts_over: None,
     };
     propose(session, &app, &request, args.output.as_deref()).await
 }

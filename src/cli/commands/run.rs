@@ -70,6 +70,7 @@ pub(super) async fn execute(
         handler,
         listeners: listeners.clone(),
         cancel: cancel.clone(),
+        starts_over: None,
     };
     let outcome = app.run_to_rest(request).await;
     let outcome = sleep_and_go_on(session.output, app, outcome, &listeners, &cancel).await?;

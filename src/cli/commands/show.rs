@@ -108,11 +108,14 @@ fn print_findings(output: &Output, plan: Option<&str>, records: &[Record]) {
 fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]) {
     output.line(format_args!("run {run_id}"));
     for record in records {
-        if let EventBody::RunStarted { task, plan_name, mocked, parent_run_id, agent, .. } =
+        if let EventBody::RunStarted { task, plan_name, mocked, parent_run_id, agent, starts_over, .. } =
             &record.event.body
         {
             if let (Some(parent), Some(agent)) = (parent_run_id, agent) {
                 output.line(format_args!("agent {agent}, called by run {parent}"));
+            }
+            if let Some(first) = starts_over {
+                output.line(format_args!("starts over run {first}"));
             }
             let (kind, name) = if task.is_some() { ("task", task) } else { ("plan", plan_name) };
             let mark =

@@ -141,6 +141,7 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
             handler: None,
             listeners: vec![printer.listener()],
             cancel: cancelled_by_signals(),
+            starts_over: None,
         })
         .await;
     let failure = failure_of(&app, &outcome.run_id).await?;

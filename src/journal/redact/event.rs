@@ -24,6 +24,7 @@ impl Redactor {
                 parent_run_id: _,
                 parent_call_id: _,
                 agent: _,
+                starts_over: _,
             } => {
                 self.optional(task);
                 self.optional(plan_name);

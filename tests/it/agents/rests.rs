@@ -100,9 +100,9 @@ async fn a_paused_family_is_cancelled_together() {
     let outcome = bench.run(ASKS).await;
     let pending = bench.app.pending_approvals(Some(&outcome.run_id)).await.unwrap();
     let child = pending[0].run_id.clone();
-    let refused = bench.app.cancel_at_rest(&child).await.unwrap_err();
+    let refused = bench.app.cancel(&child).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::RunNotActive);
-    bench.app.cancel_at_rest(&outcome.run_id).await.unwrap();
+    bench.app.cancel(&outcome.run_id).await.unwrap();
     for run_id in [&outcome.run_id, &child] {
         let state = bench.app.journal().run_state(run_id).await.unwrap().unwrap();
         assert_eq!(state.status, RunStatus::Cancelled, "{run_id}");

@@ -79,6 +79,7 @@ fn started(task: &str) -> EventBody {
         parent_run_id: None,
         parent_call_id: None,
         agent: None,
+        starts_over: None,
     }
 }
 

@@ -211,6 +211,7 @@ async fn the_whole_tree_ends_at_the_deadline_and_when_the_run_is_cancelled() {
         handler: None,
         listeners: Vec::new(),
         cancel: cancel.clone(),
+        starts_over: None,
     });
     let stop = async {
         while alive(mark).is_empty() {

@@ -82,6 +82,7 @@ impl Shop {
                 handler: None,
                 listeners: Vec::new(),
                 cancel: CancellationToken::new(),
+                starts_over: None,
             })
             .await
     }

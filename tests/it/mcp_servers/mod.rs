@@ -52,6 +52,7 @@ pub(super) async fn run(app: &App, source: &str) -> RunOutcome {
         handler: None,
         listeners: Vec::new(),
         cancel: CancellationToken::new(),
+        starts_over: None,
     };
     app.run(request).await
 }

@@ -382,6 +382,7 @@ impl Stand {
                 handler: Some(handler),
                 listeners: Vec::new(),
                 cancel: tokio_util::sync::CancellationToken::new(),
+                starts_over: None,
             })
             .await
     }

@@ -136,6 +136,7 @@ async fn child_process() {
         handler: None,
         listeners: Vec::new(),
         cancel: CancellationToken::new(),
+        starts_over: None,
     };
     app.run(request).await;
     app.journal().close().await;

@@ -7,6 +7,7 @@ mod kills;
 mod replay;
 pub(crate) mod resume;
 mod sleeping;
+mod stopping;
 mod taken_up;
 
 use std::path::{Path, PathBuf};

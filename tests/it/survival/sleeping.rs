@@ -206,6 +206,7 @@ async fn a_service_wakes_what_it_put_to_sleep_and_what_it_finds_asleep() {
             handler: None,
             listeners: Vec::new(),
             cancel: CancellationToken::new(),
+            starts_over: None,
         };
         let outcome = app.run_to_rest(request).await;
         assert_eq!(outcome.status(), RunStatus::Sleeping);
@@ -235,6 +236,7 @@ async fn a_service_wakes_what_it_put_to_sleep_and_what_it_finds_asleep() {
         handler: None,
         listeners: Vec::new(),
         cancel: CancellationToken::new(),
+        starts_over: None,
     };
     let own = request.run_id.clone();
     runs.start(request).unwrap();

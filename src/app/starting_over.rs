@@ -1,0 +1,84 @@
+//! A run started over: its plan and context again, as another run that names the first.
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::App;
+use super::agents::belongs_to;
+use super::from_records::{recorded_source, run_request};
+use super::runs::{RunRequest, Work};
+use crate::base::{Effect, Error, ErrorCode, Result, RunId};
+use crate::journal::{CallState, RunState};
+
+impl App {
+    /// What a run began with, for a new run that starts it over with the plan it had; it is to be run as any
+    /// other. A run that is not over is ended first. Nothing of it counts for the new one: its calls are made
+    /// again, and asked about again.
+    ///
+    /// # Errors
+    /// `not_found`; `run_active` where it is under way; `run_not_resumable` where its records do not suffice or
+    /// it belongs to another run; `effects_repeat` where it wrote, sent or spent something and `repeat_effects`
+    /// is not given.
+    pub async fn start_over(&self, run_id: &RunId, repeat_effects: bool) -> Result<RunRequest> {
+        let hold = self.hold(run_id).await?;
+        let request = async {
+            let state = self.known_run(run_id).await?;
+            if let Some(parent) = &state.parent {
+                return Err(belongs_to(run_id, parent));
+            }
+            if state.ended_at.is_none() && (self.running.has(run_id) || self.is_under_way(&state)) {
+                let message = format!("run {run_id} is under way");
+                return Err(Error::new(ErrorCode::RunActive, message).with_help(
+                    "end it first (`luaplan cancel RUN`), or let it pause (`luaplan pause RUN`)",
+                ));
+            }
+            self.records_suffice(&state)?;
+            let request = begun_again(&state)?;
+            if !repeat_effects {
+                refuse_effects(&state)?;
+            }
+            if state.ended_at.is_none() {
+                self.cancel_family(&hold, &state).await?;
+            }
+            Ok(request)
+        };
+        let request = request.await;
+        hold.release().await;
+        request
+    }
+}
+
+fn begun_again(state: &RunState) -> Result<RunRequest> {
+    let began = run_request(state)?;
+    let work = match (began.work, recorded_source(state)?) {
+        // The plan that ran, rather than another one for the same task.
+        (Work::Task(_), Some((source, _))) => {
+            Work::Plan { name: "plan".to_owned(), source: source.to_owned() }
+        }
+        (work, _) => work,
+    };
+    Ok(RunRequest {
+        run_id: RunId::generate(),
+        work,
+        starts_over: Some(state.run_id.clone()),
+        cancel: CancellationToken::new(),
+        ..began
+    })
+}
+
+/// Calls that reached the world, or may have.
+fn refuse_effects(state: &RunState) -> Result<()> {
+    let acted = |call: &&CallState| call.effect.is_some_and(|effect| effect != Effect::Read) && !call.refused;
+    let calls: Vec<&CallState> = state.calls.iter().filter(acted).collect();
+    let Some(first) = calls.first() else { return Ok(()) };
+    let named: Vec<_> =
+        calls.iter().map(|call| json!({ "call_id": call.call_id, "tool": call.tool })).collect();
+    let message = format!(
+        "run {} made {} that did more than read, `{}` (call {}) first, and starting over would make them again",
+        state.run_id,
+        if calls.len() == 1 { "a call".to_owned() } else { format!("{} calls", calls.len()) },
+        first.tool,
+        first.call_id,
+    );
+    Err(Error::new(ErrorCode::EffectsRepeat, message).with_detail("calls", json!(named)))
+}

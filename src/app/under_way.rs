@@ -1,0 +1,184 @@
+//! The runs this process is at, and what other processes of this machine ask of them.
+//!
+//! Whoever wants a run of another process to end or to stand still leaves a file in the folder `asks` beside
+//! the locks. The process that runs it looks there while it runs anything, and takes the file away.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::base::{Error, ErrorCode, Result, RunId};
+use crate::journal::RunLog;
+
+/// How often a process looks for what is asked of its runs.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// What may be asked of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// To end.
+    Cancel,
+    /// To stand still.
+    Pause,
+}
+
+impl Ask {
+    const ALL: [Self; 2] = [Self::Cancel, Self::Pause];
+
+    const fn extension(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Pause => "pause",
+        }
+    }
+}
+
+/// A run this process is at.
+struct UnderWay {
+    log: RunLog,
+    cancel: CancellationToken,
+    pause: CancellationToken,
+    /// The run that called it, where it is the run of an agent.
+    parent: Option<RunId>,
+}
+
+/// All of them.
+pub(super) struct RunsUnderWay {
+    shared: Arc<Mutex<Shared>>,
+    asks: PathBuf,
+}
+
+#[derive(Default)]
+struct Shared {
+    runs: HashMap<RunId, UnderWay>,
+    is_watched: bool,
+}
+
+impl RunsUnderWay {
+    /// None yet. `owners` is the folder of the locks.
+    pub(super) fn new(owners: &Path) -> Self {
+        Self { shared: Arc::default(), asks: owners.join("asks") }
+    }
+
+    /// This process is at a run from now on, until [`RunsUnderWay::remove`]. Needs a tokio runtime.
+    pub(super) fn insert(&self, log: &RunLog, cancel: &CancellationToken, parent: Option<RunId>) {
+        let run =
+            UnderWay { log: log.clone(), cancel: cancel.clone(), pause: CancellationToken::new(), parent };
+        let mut shared = lock(&self.shared);
+        shared.runs.insert(log.run_id().clone(), run);
+        if !std::mem::replace(&mut shared.is_watched, true) {
+            tokio::spawn(watch(Arc::downgrade(&self.shared), self.asks.clone()));
+        }
+    }
+
+    pub(super) fn remove(&self, run_id: &RunId) {
+        lock(&self.shared).runs.remove(run_id);
+    }
+
+    pub(super) fn has(&self, run_id: &RunId) -> bool {
+        lock(&self.shared).runs.contains_key(run_id)
+    }
+
+    pub(super) fn logs(&self) -> Vec<RunLog> {
+        lock(&self.shared).runs.values().map(|run| run.log.clone()).collect()
+    }
+
+    /// What is cancelled when somebody asks the run to stand still.
+    pub(super) fn pause_of(&self, run_id: &RunId) -> CancellationToken {
+        lock(&self.shared).runs.get(run_id).map(|run| run.pause.clone()).unwrap_or_default()
+    }
+
+    /// Asks a run of this process, and the runs of agents below it; says whether this process is at it.
+    pub(super) fn ask(&self, run_id: &RunId, ask: Ask) -> bool {
+        lock(&self.shared).ask(run_id, ask)
+    }
+
+    /// Asks whatever process is at the run.
+    ///
+    /// # Errors
+    /// `journal_unavailable` where the folder cannot be written.
+    pub(super) fn ask_elsewhere(&self, run_id: &RunId, ask: Ask) -> Result<()> {
+        let path = self.asks.join(run_id.as_str()).with_extension(ask.extension());
+        let leave = || {
+            let mut builder = std::fs::DirBuilder::new();
+            builder.recursive(true);
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder.create(&self.asks)?;
+            std::fs::write(&path, [])
+        };
+        leave().map_err(|error: io::Error| {
+            Error::new(
+                ErrorCode::JournalUnavailable,
+                format!("`{}` cannot be written: {error}", path.display()),
+            )
+        })
+    }
+
+    /// Takes back what was asked and nobody heeded.
+    pub(super) fn take_back(&self, run_id: &RunId, ask: Ask) {
+        // Heeded meanwhile, it is gone already.
+        let _ = std::fs::remove_file(self.asks.join(run_id.as_str()).with_extension(ask.extension()));
+    }
+}
+
+impl Shared {
+    fn ask(&self, run_id: &RunId, ask: Ask) -> bool {
+        let Some(run) = self.runs.get(run_id) else { return false };
+        match ask {
+            // What it called is cancelled with it.
+            Ask::Cancel => run.cancel.cancel(),
+            Ask::Pause => {
+                run.pause.cancel();
+                let called = self.runs.iter().filter(|(_, run)| run.parent.as_ref() == Some(run_id));
+                for (called, _) in called {
+                    self.ask(called, ask);
+                }
+            }
+        }
+        true
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For as long as this process is at any run. Holds nothing, so that it keeps no run's process for alive.
+async fn watch(shared: Weak<Mutex<Shared>>, asks: PathBuf) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let Some(shared) = shared.upgrade() else { return };
+        {
+            let mut shared = lock(&shared);
+            if shared.runs.is_empty() {
+                shared.is_watched = false;
+                return;
+            }
+        }
+        let folder = asks.clone();
+        let asked = tokio::task::spawn_blocking(move || asked(&folder)).await.unwrap_or_default();
+        for (run_id, ask, path) in asked {
+            if lock(&shared).ask(&run_id, ask) {
+                // Heeded; a second look would do no harm.
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// What lies in the folder. Most of the time there is none.
+fn asked(folder: &Path) -> Vec<(RunId, Ask, PathBuf)> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let read = |path: PathBuf| {
+        let run_id = path.file_stem()?.to_str()?.parse().ok()?;
+        let extension = path.extension()?.to_str()?;
+        let ask = Ask::ALL.into_iter().find(|ask| ask.extension() == extension)?;
+        Some((run_id, ask, path))
+    };
+    entries.filter_map(|entry| read(entry.ok()?.path())).collect()
+}
