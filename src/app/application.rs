@@ -95,7 +95,9 @@ impl App {
         };
         let servers = McpServers::new(&config).map_err(placed)?;
         let registry = wiring::registry(&config, environment, llm.as_ref(), &servers).map_err(placed)?;
-        let catalog = Arc::new(registry.catalog());
+        let mut catalog = registry.catalog();
+        wiring::note_absent(&config, &mut catalog);
+        let catalog = Arc::new(catalog);
         if let Some(rules) = &config.policy {
             PolicyReport::of(rules, &catalog)?;
         }

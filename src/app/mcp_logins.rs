@@ -1,5 +1,6 @@
 //! Logins to MCP servers, and how each server stands.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -7,10 +8,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::config::Config;
-use super::mcp_servers::{accepted_of, settings_of};
+use super::mcp_servers::{accepted_of, complete, settings_of};
 use crate::base::{Error, ErrorCode, Result};
 use crate::tools::mcp::{
-    Authorization, LoginState, McpServerSettings, McpTransport, OAuthGrant, PendingLogin,
+    Authorization, LoginState, McpServerSettings, McpTransport, OAuthGrant, PendingLogin, shown_address,
 };
 
 /// How luaplan may log in to a server.
@@ -32,9 +33,13 @@ pub struct McpServerState {
     pub name: String,
     /// `command` or `url`.
     pub reached_by: &'static str,
+    /// Where it is, without what of it may be a key; absent for a `command`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
     /// How many tools plans may call; `None` where nothing was accepted.
     pub tools: Option<usize>,
-    /// `none`, `valid`, `renewed` (ends, and is renewed by itself) or `ended`; absent where there is none to have.
+    /// `none`, `valid`, `renewed` (ends, and is renewed by itself), `ended` or `unreadable`; absent where there is
+    /// none to have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<&'static str>,
     /// When the token ends, where that is known.
@@ -42,47 +47,70 @@ pub struct McpServerState {
     pub token_until: Option<Timestamp>,
     /// What is missing before plans can use it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub missing: Option<&'static str>,
-    /// The command that mends it.
+    pub missing: Option<String>,
+    /// What mends it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub help: Option<String>,
+    pub help: Option<McpHelp>,
 }
 
-/// Every enabled server.
-///
-/// # Errors
-/// `config_unreadable` where what was accepted, or a login, cannot be read.
-pub fn mcp_server_states(config: &Config) -> Result<Vec<McpServerState>> {
+/// What mends a server.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum McpHelp {
+    /// A command to run.
+    Command(String),
+    /// Something else, in words.
+    Words(String),
+}
+
+impl fmt::Display for McpHelp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(command) => write!(f, "run `{command}`"),
+            Self::Words(words) => f.write_str(words),
+        }
+    }
+}
+
+/// Every enabled server. What is wrong with one is told of that one.
+#[must_use]
+pub fn mcp_server_states(config: &Config) -> Vec<McpServerState> {
     config.mcp.iter().map(|(name, settings)| state_of(config, name, settings)).collect()
 }
 
-fn state_of(config: &Config, name: &str, settings: &McpServerSettings) -> Result<McpServerState> {
-    let tools = accepted_of(config, name)?.map(|accepted| accepted.tools.len());
-    let reached_by = match settings.transport {
-        McpTransport::Command { .. } => "command",
-        McpTransport::Url { .. } => "url",
+fn state_of(config: &Config, name: &str, settings: &McpServerSettings) -> McpServerState {
+    let (reached_by, address) = match &settings.transport {
+        McpTransport::Command { .. } => ("command", None),
+        McpTransport::Url { url, .. } => ("url", Some(shown_address(url))),
     };
-    let (mut login, mut token_until, mut ended) = (None, None, false);
-    if let Some(authorization) = authorization(config, settings)? {
-        login = Some(match authorization.state()? {
-            LoginState::None => "none",
-            LoginState::Valid { until, renewed } => {
-                token_until = until;
-                if renewed { "renewed" } else { "valid" }
-            }
-            LoginState::Ended => {
-                ended = true;
-                "ended"
-            }
-        });
+    let accepted = accepted_of(config, name);
+    let tools = accepted.as_ref().ok().and_then(|accepted| Some(accepted.as_ref()?.tools.len()));
+    let (mut login, mut token_until, mut ended, mut unreadable) = (None, None, false, None);
+    let state = authorization(config, settings).and_then(|found| found.map(|one| one.state()).transpose());
+    match state {
+        Ok(None) => {}
+        Ok(Some(LoginState::None)) => login = Some("none"),
+        Ok(Some(LoginState::Valid { until, renewed })) => {
+            token_until = until;
+            login = Some(if renewed { "renewed" } else { "valid" });
+        }
+        Ok(Some(LoginState::Ended)) => (login, ended) = (Some("ended"), true),
+        Err(error) => (login, unreadable) = (Some("unreadable"), Some(error)),
     }
-    let (missing, verb) = match (tools, ended) {
-        (_, true) => (Some("its login has ended"), "login"),
-        (None, _) => (Some("nothing of it was accepted"), "accept"),
-        _ => (None, ""),
+    let command = |verb: &str| McpHelp::Command(format!("luaplan mcp {verb} {name}"));
+    let fault = unreadable.or(accepted.err());
+    let (missing, help) = match (&settings.missing, fault) {
+        (Some(missing), _) => (Some(missing.clone()), Some(McpHelp::Words("set it".to_owned()))),
+        (None, Some(error)) => {
+            (Some(error.message().to_owned()), Some(McpHelp::Words(error.help().to_owned())))
+        }
+        (None, None) if ended => (Some("its login has ended".to_owned()), Some(command("login"))),
+        (None, None) if tools.is_none() => {
+            (Some("nothing of it was accepted".to_owned()), Some(command("accept")))
+        }
+        (None, None) => (None, None),
     };
-    let help = missing.map(|_| format!("luaplan mcp {verb} {name}"));
-    Ok(McpServerState { name: name.to_owned(), reached_by, tools, login, token_until, missing, help })
+    McpServerState { name: name.to_owned(), reached_by, address, tools, login, token_until, missing, help }
 }
 
 /// How luaplan may log in to the server `name`.
@@ -110,7 +138,7 @@ pub async fn begin_mcp_login(
     redirect_uri: &str,
     scopes: &[String],
 ) -> Result<PendingLogin> {
-    let authorization = wanted(config, settings_of(config, name)?)?;
+    let authorization = wanted(config, complete(settings_of(config, name)?)?)?;
     PendingLogin::begin(authorization, redirect_uri, scopes).await
 }
 
@@ -119,7 +147,7 @@ pub async fn begin_mcp_login(
 /// # Errors
 /// As [`mcp_login_kind`]; `mcp_login_failed`.
 pub async fn log_in_to_mcp_server_as_service(config: &Config, name: &str) -> Result<()> {
-    wanted(config, settings_of(config, name)?)?.log_in_as_service().await
+    wanted(config, complete(settings_of(config, name)?)?)?.log_in_as_service().await
 }
 
 /// Forgets the login to the server `name`: whether there was one.

@@ -9,17 +9,33 @@ use serde::Serialize;
 use super::config::Config;
 use super::mcp_logins::authorization;
 use super::planning::PromptWish;
-use crate::base::{Effect, Error, ErrorCode, Result, ToolFailure};
+use crate::base::{Effect, Error, ErrorCode, Result, ToolFailure, Value};
 use crate::bus::Tool;
 use crate::catalog::ToolSpec;
 use crate::planner::Note;
 use crate::tools::mcp::{
-    Accepted, AcceptedPrompt, Change, McpConnection, McpServerSettings, McpTool, Refused, UNAUTHORIZED,
+    Accepted, AcceptedPrompt, AcceptedTool, Change, HELP, McpConnection, McpServerSettings, McpTool, Refused,
 };
 
 /// The servers, none of them started. Cheap to share.
 #[derive(Clone)]
-pub(super) struct McpServers(Arc<BTreeMap<String, (Arc<McpConnection>, Accepted)>>);
+pub(super) struct McpServers(Arc<BTreeMap<String, Server>>);
+
+struct Server {
+    connection: Arc<McpConnection>,
+    /// Why nothing of it can be known, where its file cannot be read.
+    accepted: Result<Accepted>,
+}
+
+impl Server {
+    fn tools(&self) -> impl Iterator<Item = &AcceptedTool> {
+        self.accepted.iter().flat_map(|accepted| &accepted.tools)
+    }
+
+    fn prompts(&self) -> impl Iterator<Item = &AcceptedPrompt> {
+        self.accepted.iter().flat_map(|accepted| &accepted.prompts)
+    }
+}
 
 /// One tool of a server, as it is shown to who accepts it.
 #[derive(Debug, Clone, Serialize)]
@@ -62,10 +78,10 @@ pub struct McpOffer {
     pub accepted: bool,
 }
 
-/// The tools that were accepted of each server.
+/// The tools that were accepted of each server; none of one whose file cannot be read.
 ///
 /// # Errors
-/// `config_invalid` for a server with the name of one of `others`; as [`Accepted::load`].
+/// `config_invalid` for a server with the name of one of `others`.
 pub(super) fn declared(config: &Config, others: &[ToolSpec]) -> Result<Vec<ToolSpec>> {
     let mut specs = Vec::new();
     for (name, settings) in &config.mcp {
@@ -75,7 +91,7 @@ pub(super) fn declared(config: &Config, others: &[ToolSpec]) -> Result<Vec<ToolS
                 .with_help("choose another name for the server, or for the tool and its file")
                 .with_detail("key", format!("mcp.{name}")));
         }
-        for tool in Accepted::load(&path(config, name))?.tools {
+        for tool in Accepted::load(&path(config, name)).unwrap_or_default().tools {
             specs.push(tool.spec(settings)?);
         }
     }
@@ -93,9 +109,9 @@ pub(super) fn may_have(config: &Config, specs: &[ToolSpec], tool: &str) -> bool 
 impl McpServers {
     pub(super) fn new(config: &Config) -> Result<Self> {
         let server = |(name, settings): (&String, &McpServerSettings)| {
-            let accepted = Accepted::load(&path(config, name))?;
+            let accepted = Accepted::load(&path(config, name));
             let connection = McpConnection::new(settings.clone(), authorization(config, settings)?);
-            Ok((name.clone(), (Arc::new(connection), accepted)))
+            Ok((name.clone(), Server { connection: Arc::new(connection), accepted }))
         };
         config.mcp.iter().map(server).collect::<Result<_>>().map(|servers| Self(Arc::new(servers)))
     }
@@ -124,28 +140,32 @@ impl McpServers {
     }
 
     fn prompt(&self, wanted: &str) -> Result<(&McpConnection, &AcceptedPrompt)> {
-        let found = wanted.split_once('.').and_then(|(server, name)| {
-            let (connection, accepted) = self.0.get(server)?;
-            Some((&**connection, accepted.prompts.iter().find(|prompt| prompt.name == name)?))
-        });
-        found.ok_or_else(|| {
-            let of = |(server, (_, accepted)): (&String, &(Arc<McpConnection>, Accepted))| -> Vec<String> {
-                accepted.prompts.iter().map(|prompt| format!("{server}.{}", prompt.name)).collect()
-            };
-            let known = self.0.iter().flat_map(of).collect::<Vec<_>>().join(", ");
-            let known = if known.is_empty() { "none".to_owned() } else { known };
-            Error::new(ErrorCode::NotFound, format!("no prompt `{wanted}` was accepted")).with_help(format!(
-                "the prompts are: {known}; `luaplan mcp accept NAME` takes those of a server"
-            ))
-        })
+        let (server, name) = wanted.split_once('.').unwrap_or((wanted, ""));
+        if let Some(server) = self.0.get(server) {
+            if let Err(error) = &server.accepted {
+                return Err(Error::new(error.code(), error.message()).with_help(error.help()));
+            }
+            if let Some(prompt) = server.prompts().find(|prompt| prompt.name == name) {
+                return Ok((&server.connection, prompt));
+            }
+        }
+        let of = |(name, server): (&String, &Server)| -> Vec<String> {
+            server.prompts().map(|prompt| format!("{name}.{}", prompt.name)).collect()
+        };
+        let known =
+            self.0.iter().flat_map(|(name, server)| of((name, server))).collect::<Vec<_>>().join(", ");
+        let known = if known.is_empty() { "none".to_owned() } else { known };
+        Err(Error::new(ErrorCode::NotFound, format!("no prompt `{wanted}` was accepted")).with_help(format!(
+            "the prompts are: {known}; `luaplan mcp accept NAME` takes those of a server"
+        )))
     }
 
     /// The tool behind `spec`.
     pub(super) fn tool(&self, spec: &ToolSpec) -> Result<Arc<dyn Tool>> {
         let found = spec.name.split_once('.').and_then(|(server, name)| {
-            let (connection, accepted) = self.0.get(server)?;
-            let tool = accepted.tools.iter().find(|tool| tool.name == name)?;
-            Some(McpTool::new(spec.clone(), tool.clone(), connection.clone()))
+            let server = self.0.get(server)?;
+            let tool = server.tools().find(|tool| tool.name == name)?;
+            Some(McpTool::new(spec.clone(), tool.clone(), server.connection.clone()))
         });
         match found {
             Some(tool) => Ok(Arc::new(tool)),
@@ -176,22 +196,36 @@ pub(super) fn accepted_of(config: &Config, name: &str) -> Result<Option<Accepted
     if path.exists() { Accepted::load(&path).map(Some) } else { Ok(None) }
 }
 
-/// The servers of which nothing was accepted, so that plans know no tool of theirs, and what to do.
+/// Refuses a server that lacks something of its configuration.
+///
+/// # Errors
+/// `config_invalid` with what is missing.
+pub(super) fn complete(settings: &McpServerSettings) -> Result<&McpServerSettings> {
+    let Some(missing) = &settings.missing else { return Ok(settings) };
+    let message = format!("mcp.{}: {missing}", settings.name);
+    Err(Error::new(ErrorCode::ConfigInvalid, message).with_help("set it, and run the command again"))
+}
+
+/// The servers of which nothing was accepted or can be read, so that plans know no tool of theirs, and what to do.
 pub(super) fn not_accepted(config: &Config) -> Vec<(String, String)> {
-    let waits = |name: &&String| !path(config, name).exists();
-    let help = |name: &String| {
-        format!("nothing of the MCP server `{name}` was accepted yet: `luaplan mcp accept {name}`")
+    let help = |name: &String| match accepted_of(config, name) {
+        Ok(Some(_)) => None,
+        Ok(None) => {
+            Some(format!("nothing of the MCP server `{name}` was accepted yet: `luaplan mcp accept {name}`"))
+        }
+        Err(error) => Some(format!("{}; {}", error.message(), error.help())),
     };
-    config.mcp.keys().filter(waits).map(|name| (name.clone(), help(name))).collect()
+    config.mcp.keys().filter_map(|name| Some((name.clone(), help(name)?))).collect()
 }
 
 /// Asks a server what it offers, and with `accept` takes that as what plans may call.
 ///
 /// # Errors
-/// `not_found` where no such server is configured; `mcp_unavailable` and `mcp_failed` as it answers;
+/// `not_found` where no such server is configured; `config_invalid` where something of its configuration is
+/// missing; `mcp_unavailable` and `mcp_failed` as it answers;
 /// `config_unreadable` where what is accepted cannot be read or written.
 pub async fn offer_of_mcp_server(config: &Config, name: &str, accept: bool) -> Result<McpOffer> {
-    let settings = settings_of(config, name)?;
+    let settings = complete(settings_of(config, name)?)?;
     let path = path(config, name);
     let before = Accepted::load(&path)?;
     let connection = McpConnection::new(settings.clone(), authorization(config, settings)?);
@@ -249,9 +283,8 @@ fn path(config: &Config, server: &str) -> PathBuf {
 fn error_of(failure: &ToolFailure) -> Error {
     let code = failure.code.parse().unwrap_or(ErrorCode::McpFailed);
     let error = Error::new(code, failure.message.clone());
-    if failure.details.get("status") == Some(&UNAUTHORIZED.into()) {
-        return error
-            .with_help("mend the `Authorization` in its `headers`, or the variable that is taken from");
+    match failure.details.get(HELP) {
+        Some(Value::String(help)) => error.with_help(help.clone()),
+        _ => error,
     }
-    error
 }

@@ -56,8 +56,8 @@ pub use event_hub::{EventHub, StreamedEvent};
 pub use explain::{Explanation, explain};
 pub use manifest_tools::{check_manifest, check_tool_name};
 pub use mcp_logins::{
-    McpLoginKind, McpServerState, begin_mcp_login, log_in_to_mcp_server_as_service, log_out_of_mcp_server,
-    mcp_login_kind, mcp_server_states,
+    McpHelp, McpLoginKind, McpServerState, begin_mcp_login, log_in_to_mcp_server_as_service,
+    log_out_of_mcp_server, mcp_login_kind, mcp_server_states,
 };
 pub use mcp_servers::{McpOffer, OfferedPrompt, OfferedTool, offer_of_mcp_server};
 pub use openapi::{openapi_operations, read_openapi};

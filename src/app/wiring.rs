@@ -100,10 +100,15 @@ pub fn tool_catalog(config: &Config) -> Result<Catalog> {
     }
     let known = specs.clone();
     let mut catalog: Catalog = specs.into_iter().filter_map(|spec| adjusted(config, spec, &known)).collect();
+    note_absent(config, &mut catalog);
+    Ok(catalog)
+}
+
+/// Has checks say what to do about servers plans know no tool of.
+pub(super) fn note_absent(config: &Config, catalog: &mut Catalog) {
     for (server, what_to_do) in mcp_servers::not_accepted(config) {
         catalog.note_absent(&server, what_to_do);
     }
-    Ok(catalog)
 }
 
 fn adjusted(config: &Config, mut spec: ToolSpec, known: &[ToolSpec]) -> Option<ToolSpec> {

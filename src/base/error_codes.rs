@@ -177,7 +177,7 @@ error_codes! {
     LlmCollapsed = "llm_collapsed", "The model repeated nearly the same wrong answer three times.", "Word the task differently or use another model.";
     LlmDepth = "llm_depth", "A model call was made from within too many model calls.", "Do not call models from plans that models started.";
 
-    McpUnavailable = "mcp_unavailable", "An MCP server could not be started or reached, or broke off.", "Look at its log on standard error (`log.filter = \"debug\"`) and its `[mcp.NAME]`; it is started again by itself.";
+    McpUnavailable = "mcp_unavailable", "An MCP server could not be started or reached, or broke off.", "Where it is a `command`, look at it and at what it writes (`log.filter = \"debug\"`); it is started again by itself. Where it is at a `url`, look whether that is right and reached from here.";
     McpChanged = "mcp_changed", "A tool of an MCP server is not what was accepted.", "Look at what it is now and accept it: `luaplan mcp accept NAME`.";
     McpFailed = "mcp_failed", "An MCP server answered a call with an error.", "Read its message; the call was made.";
     McpResultInvalid = "mcp_result_invalid", "An MCP server answered with what its own schema does not allow, or what cannot be carried.", "Report it to who makes the server.";

@@ -52,6 +52,14 @@ pub struct McpLoginArgs {
     #[arg(long)]
     pub paste: bool,
     /// How long to wait for the browser
-    #[arg(long, default_value = "5m", value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait_time)]
     pub wait: Duration,
+}
+
+fn wait_time(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        Ok(_) => Err("nobody logs in within no time; give a time such as `5m`".to_owned()),
+        Err(error) => Err(error.message().to_owned()),
+    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value as Toml};
 
-use super::mask::{mask_passwords, mask_value};
+use super::mask::{mask_of_mcp, mask_passwords, mask_value};
 use super::{Config, Environment, RawConfig};
 use crate::base::toml_lines::{line_at, lines_of};
 use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Result, nearest};
@@ -298,7 +298,8 @@ fn list_values(raw: &RawConfig, sources: &BTreeMap<String, ConfigSource>) -> Res
     let mut values = Vec::new();
     walk(&table, "", &mut |key, value| {
         let source = sources.get(key).cloned().unwrap_or(ConfigSource::Default);
-        values.push(ValueSource { key: key.to_owned(), value: mask_value(value), source });
+        let value = mask_of_mcp(key, value).unwrap_or_else(|| mask_value(value));
+        values.push(ValueSource { key: key.to_owned(), value, source });
     });
     // A profile that does not exist is refused where the configuration is checked.
     if let Ok(profile) = raw.limits.profile.parse::<LimitProfile>() {

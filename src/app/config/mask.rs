@@ -3,6 +3,8 @@
 use serde_json::Value as Json;
 use toml::Value as Toml;
 
+use crate::tools::mcp::shown_address;
+
 /// What stands where a password stood.
 const MASK: &str = "***";
 
@@ -24,6 +26,18 @@ pub(super) fn mask_value(value: &Toml) -> Toml {
             Toml::Table(table.iter().map(|(key, value)| (key.clone(), mask_value(value))).collect())
         }
         other => other.clone(),
+    }
+}
+
+/// What may be shown of a value that `[mcp.NAME]` sends to a server, where that is not all of it: the query of its
+/// `url` may hold a key under any name, and a header that names no variable is one.
+pub(super) fn mask_of_mcp(key: &str, value: &Toml) -> Option<Toml> {
+    let (_, rest) = key.strip_prefix("mcp.")?.split_once('.')?;
+    let text = value.as_str()?;
+    match rest {
+        "url" => Some(Toml::String(shown_address(text))),
+        _ if rest.starts_with("headers.") && !text.starts_with("env:") => Some(Toml::String(MASK.to_owned())),
+        _ => None,
     }
 }
 

@@ -11,7 +11,9 @@ use super::checked::{invalid, keyed};
 use crate::base::{Effect, Error, ErrorCode, Result, parse_duration};
 use crate::catalog::{is_builtin, is_lua_keyword};
 use crate::plan::globals;
-use crate::tools::mcp::{McpServerSettings, McpTransport, OAuthGrant, OAuthSettings};
+use crate::tools::mcp::{
+    McpServerSettings, McpTransport, OAuthGrant, OAuthSettings, secrets_of_address, shown_address,
+};
 
 /// `[mcp.NAME]`, as written. Exactly one of `command` and `url`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -95,15 +97,37 @@ pub(super) fn check(
     let (mut servers, mut secrets) = (BTreeMap::new(), Vec::new());
     for (name, raw) in raw.iter().filter(|(_, raw)| raw.enabled) {
         check_name(name)?;
+        let mut missing = Vec::new();
+        let mut taken = Taken { environment, secrets: &mut secrets, missing: &mut missing };
+        let transport = transport(name, raw, &mut taken)?;
         let settings = McpServerSettings {
             name: name.clone(),
-            transport: transport(name, raw, environment, &mut secrets)?,
+            transport,
             start_timeout: start_timeout(name, &raw.start_timeout)?,
             effects: raw.effects.iter().map(|effect| check_effect(name, effect)).collect::<Result<_>>()?,
+            missing: (!missing.is_empty()).then(|| missing.join("; ")),
         };
         servers.insert(name.clone(), settings);
     }
     Ok((servers, secrets))
+}
+
+/// What servers take from variables.
+struct Taken<'a> {
+    environment: &'a Environment,
+    secrets: &'a mut Vec<String>,
+    /// One that is not set is that server's fault alone: everything else goes on.
+    missing: &'a mut Vec<String>,
+}
+
+impl Taken<'_> {
+    fn variable(&mut self, key: &str, name: &str) -> Option<String> {
+        let found = self.environment.get(name);
+        if found.is_none() {
+            self.missing.push(format!("`{key}` is taken from ${name}, which is not set"));
+        }
+        found.map(str::to_owned)
+    }
 }
 
 fn check_name(name: &str) -> Result<()> {
@@ -123,12 +147,7 @@ fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-fn transport(
-    name: &str,
-    raw: &RawMcpServer,
-    environment: &Environment,
-    secrets: &mut Vec<String>,
-) -> Result<McpTransport> {
+fn transport(name: &str, raw: &RawMcpServer, taken: &mut Taken<'_>) -> Result<McpTransport> {
     let key = format!("mcp.{name}");
     match (raw.command.is_empty(), raw.url.is_empty()) {
         (false, true) => {
@@ -138,45 +157,43 @@ fn transport(
             }
             let mut variables = BTreeMap::new();
             for variable in raw.env.iter().map(String::as_str).chain(["PATH"]) {
-                let Some(value) = environment.get(variable) else { continue };
+                let Some(value) = taken.environment.get(variable) else { continue };
                 if SECRET_WORDS.iter().any(|word| variable.to_ascii_uppercase().contains(word)) {
-                    secrets.push(value.to_owned());
+                    taken.secrets.push(value.to_owned());
                 }
                 variables.insert(variable.to_owned(), value.to_owned());
             }
             Ok(McpTransport::Command {
                 command: raw.command.clone(),
                 environment: variables,
-                folder: environment.working_dir.clone(),
+                folder: taken.environment.working_dir.clone(),
             })
         }
         (true, false) => {
             if !url::Url::parse(&raw.url).is_ok_and(|url| ["http", "https"].contains(&url.scheme())) {
                 return Err(invalid(
                     &format!("{key}.url"),
-                    &raw.url,
+                    &shown_address(&raw.url),
                     "an address such as `https://example.com/mcp`",
                 ));
             }
+            taken.secrets.extend(secrets_of_address(&raw.url));
             let mut headers = BTreeMap::new();
             for (header, value) in &raw.headers {
                 let value = match value.strip_prefix("env:") {
                     None => value.clone(),
                     Some(variable) => {
                         let key = format!("{key}.headers.{header}");
-                        let found = environment.get(variable).ok_or_else(|| {
-                            let message = format!("{key} is taken from ${variable}, which is not set");
-                            Error::new(ErrorCode::ConfigInvalid, message).with_detail("key", key.as_str())
-                        })?;
-                        secrets.push(found.to_owned());
+                        let Some(found) = taken.variable(&key, variable) else { continue };
                         // What follows `Bearer` is a secret by itself.
-                        secrets.extend(found.split_once(' ').map(|(_, rest)| rest.trim().to_owned()));
-                        found.to_owned()
+                        let rest = found.split_once(' ').map(|(_, rest)| rest.trim().to_owned());
+                        taken.secrets.extend(rest.into_iter().chain([found.clone()]));
+                        found
                     }
                 };
                 headers.insert(header.clone(), value);
             }
-            let oauth = oauth(&key, raw, environment, secrets)?;
+            let oauth = oauth(&key, raw, taken)?;
             Ok(McpTransport::Url { url: raw.url.clone(), headers, oauth })
         }
         _ => {
@@ -187,12 +204,7 @@ fn transport(
 }
 
 /// `[mcp.NAME.oauth]`, checked; `None` where a configured header says who asks.
-fn oauth(
-    key: &str,
-    raw: &RawMcpServer,
-    environment: &Environment,
-    secrets: &mut Vec<String>,
-) -> Result<Option<OAuthSettings>> {
+fn oauth(key: &str, raw: &RawMcpServer, taken: &mut Taken<'_>) -> Result<Option<OAuthSettings>> {
     let key = format!("{key}.oauth");
     let fault =
         |message: String| Err(Error::new(ErrorCode::ConfigInvalid, message).with_detail("key", key.as_str()));
@@ -219,24 +231,30 @@ fn oauth(
     if variable.is_none() && grant == OAuthGrant::ClientCredentials {
         return fault(format!("{key}.client_secret_env is missing: `{CLIENT_CREDENTIALS}` needs a secret"));
     }
-    let mut client_secret = None;
-    if let Some(variable) = variable {
-        let Some(secret) = environment.get(&variable) else {
-            return fault(format!("{key}.client_secret_env is taken from ${variable}, which is not set"));
-        };
-        secrets.push(secret.to_owned());
-        client_secret = Some(SecretString::from(secret));
-    }
+    let secret = variable.and_then(|variable| taken.variable(&format!("{key}.client_secret_env"), &variable));
+    taken.secrets.extend(secret.clone());
     let settings = OAuthSettings {
         grant,
         client_id: text(&oauth.client_id),
-        client_secret,
-        scopes: oauth.scopes.clone(),
+        client_secret: secret.map(SecretString::from),
+        scopes: check_scopes(&key, &oauth.scopes)?,
         redirect_port: oauth.redirect_port,
         allow_hosts: oauth.allow_hosts.clone(),
     };
     settings.check_hosts(&format!("{key}.allow_hosts"))?;
     Ok(Some(settings))
+}
+
+/// A scope is a word of the characters of RFC 6749 section 3.3; they are sent with blanks between them.
+fn check_scopes(key: &str, scopes: &[String]) -> Result<Vec<String>> {
+    let is_word = |scope: &str| {
+        !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
+    };
+    if let Some(odd) = scopes.iter().find(|scope| !is_word(scope)) {
+        let expected = "one word without blanks for each scope, such as `[\"notes.read\", \"notes.write\"]`";
+        return Err(invalid(&format!("{key}.scopes"), &odd.escape_debug().to_string(), expected));
+    }
+    Ok(scopes.to_vec())
 }
 
 fn start_timeout(name: &str, text: &str) -> Result<Duration> {

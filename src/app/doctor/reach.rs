@@ -43,19 +43,16 @@ pub(super) async fn tools(
 
 /// What was accepted of MCP servers, and how their logins stand. None is started or asked.
 fn mcp_servers(report: &mut DoctorReport, config: &Config) {
-    let servers = match mcp_server_states(config) {
-        Ok(servers) => servers,
-        Err(error) => return report.failed("mcp", DoctorState::Warning, &error),
-    };
-    for server in servers {
+    for server in mcp_server_states(config) {
         let name = format!("mcp {}", server.name);
+        let at = server.address.map_or_else(String::new, |address| format!("; at {address}"));
         let login = server.login.map_or_else(String::new, |login| format!("; login: {login}"));
         match server.missing {
             Some(missing) => {
-                let help = format!("run `{}`", server.help.unwrap_or_default());
-                report.warn(&name, format!("{missing}{login}"), &help);
+                let help = server.help.map_or_else(String::new, |help| help.to_string());
+                report.warn(&name, format!("{missing}{at}{login}"), &help);
             }
-            None => report.good(&name, format!("{} tools accepted{login}", server.tools.unwrap_or(0))),
+            None => report.good(&name, format!("{} tools accepted{at}{login}", server.tools.unwrap_or(0))),
         }
     }
 }

@@ -40,11 +40,11 @@ pub(super) fn validate(session: &Session<'_>) -> Result<u8> {
     }
     // Nothing is wrong with such a server; plans just do not know it yet.
     let waiting: Vec<McpServerState> =
-        mcp_server_states(&config)?.into_iter().filter(|server| server.missing.is_some()).collect();
+        mcp_server_states(&config).into_iter().filter(|server| server.missing.is_some()).collect();
     for server in &waiting {
-        let (missing, help) =
-            (server.missing.unwrap_or_default(), server.help.as_deref().unwrap_or_default());
-        session.output.note(format_args!("mcp.{}: {missing}; run `{help}`", server.name));
+        if let (Some(missing), Some(help)) = (&server.missing, &server.help) {
+            session.output.note(format_args!("mcp.{}: {missing}; {help}", server.name));
+        }
     }
     let files: Vec<String> = loaded.files.iter().map(|path| path.display().to_string()).collect();
     if session.output.is_json() {

@@ -8,14 +8,15 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use super::Session;
 use crate::app::config::Config;
 use crate::app::{
-    McpLoginKind, McpServerState, begin_mcp_login, log_in_to_mcp_server_as_service, log_out_of_mcp_server,
-    mcp_login_kind, mcp_server_states,
+    McpHelp, McpLoginKind, McpServerState, begin_mcp_login, log_in_to_mcp_server_as_service,
+    log_out_of_mcp_server, mcp_login_kind, mcp_server_states,
 };
 use crate::base::{Error, ErrorCode, Result};
 use crate::cli::exit;
 use crate::cli::mcp_args::McpLoginArgs;
 use crate::cli::table::{LastColumn, table};
 use crate::http::{Redirect, redirect_uri};
+use crate::journal::neutralize;
 
 /// An address with a code is far shorter.
 const PASTED_BYTES_MAX: u64 = 16 * 1024;
@@ -25,7 +26,7 @@ const PASTED_BYTES_MAX: u64 = 16 * 1024;
 const PASTE_PORT: u16 = 33418;
 
 pub(super) fn list(session: &Session<'_>, config: &Config) -> Result<u8> {
-    let servers = mcp_server_states(config)?;
+    let servers = mcp_server_states(config);
     let output = session.output;
     if output.is_json() {
         output.data(&servers);
@@ -45,11 +46,12 @@ pub(super) fn list(session: &Session<'_>, config: &Config) -> Result<u8> {
         };
         vec![
             server.name.clone(),
-            server.reached_by.to_owned(),
+            neutralize(server.address.as_deref().unwrap_or(server.reached_by)),
             server.tools.map_or_else(|| "-".to_owned(), |count| count.to_string()),
             login,
-            match (server.missing, &server.help) {
-                (Some(missing), Some(help)) => format!("{missing}: {help}"),
+            match (&server.missing, &server.help) {
+                (Some(missing), Some(McpHelp::Command(command))) => format!("{missing}: {command}"),
+                (Some(missing), Some(McpHelp::Words(words))) => neutralize(&format!("{missing}; {words}")),
                 _ => String::new(),
             },
         ]

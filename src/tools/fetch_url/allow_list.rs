@@ -122,9 +122,14 @@ fn without_root_dot(name: &str) -> &str {
 
 fn parse_entry(key: &str, entry: &str) -> Result<Entry> {
     let invalid = || {
-        Error::new(ErrorCode::ConfigInvalid, format!("`{entry}` in `{key}` is not a host"))
+        Error::new(ErrorCode::ConfigInvalid, format!("`{}` in `{key}` is not a host", entry.escape_debug()))
+            .with_detail("key", key)
             .with_help("use `host`, `host:port`, `*.domain` or `*`, without scheme, user or path")
     };
+    // The library for addresses reads past some of these.
+    if entry.contains(|c: char| c.is_whitespace() || c.is_control() || "/@%?#\\".contains(c)) {
+        return Err(invalid());
+    }
     let (host, port) = split_port(entry).ok_or_else(invalid)?;
     let pattern = match host {
         "*" => Pattern::Any,

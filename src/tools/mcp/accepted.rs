@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::content::canonical;
+use super::kept_file::read_regular;
 use super::prompts::AcceptedPrompt;
 use super::settings::McpServerSettings;
 use crate::base::{ContentHash, Effect, Error, ErrorCode, Rate, Result};
@@ -243,10 +244,13 @@ impl Accepted {
     /// `config_unreadable` for a file that is there and cannot be used.
     pub fn load(path: &Path) -> Result<Self> {
         let unusable = |what: &dyn std::fmt::Display| {
-            Error::new(ErrorCode::ConfigUnreadable, format!("{}: {what}", path.display()))
-                .with_help("remove the file, and accept the server again: `luaplan mcp accept NAME`")
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            let message = format!("{}: what was accepted cannot be read: {what}", path.display());
+            Error::new(ErrorCode::ConfigUnreadable, message).with_help(format!(
+                "remove the file, and accept the server again: `luaplan mcp accept {name}`"
+            ))
         };
-        let text = match std::fs::read_to_string(path) {
+        let text = match read_regular(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(unusable(&error)),

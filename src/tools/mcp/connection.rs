@@ -2,21 +2,23 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse,
     Prompt, ReadResourceRequestParams, ReadResourceResult, Tool,
 };
-use rmcp::service::{ClientInitializeError, Peer, RunningService, ServiceError};
+use rmcp::service::{Peer, RunningService, ServiceError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleClient, ServiceExt as _};
+use secrecy::SecretString;
 use serde_json::Value as Json;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::accepted::{Accepted, AcceptedTool, Refused, hash_of};
+use super::address::{Address, secrets_of_address};
 use super::content::shown;
 use super::handler::Handler;
 use super::oauth::Authorization;
@@ -24,14 +26,12 @@ use super::process::{Process, UNASKED_BYTES_MAX};
 use super::prompts::{self, AcceptedPrompt};
 use super::remote;
 use super::settings::{McpServerSettings, McpTransport};
+use super::trouble::{self, LastTrouble, cause};
 use crate::base::{ContentHash, ErrorCode, ToolFailure};
 use crate::tools::manifest::Scrubber;
 
 /// The longest message; what is longer is passed over, and its call runs into its timeout.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// The status of a refusal, as `status` of its failure.
-pub const UNAUTHORIZED: i64 = 401;
 
 const PAUSE_FIRST: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(60);
@@ -40,7 +40,11 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 pub struct McpConnection {
     settings: McpServerSettings,
     authorization: Option<Arc<Authorization>>,
-    headers_refused: Arc<AtomicBool>,
+    /// Where the server is at a `url`.
+    address: Option<Address>,
+    /// What its own address holds that nobody else may see.
+    address_secrets: Vec<SecretString>,
+    trouble: LastTrouble,
     state: Mutex<State>,
     allowance: Arc<AtomicU64>,
 }
@@ -75,14 +79,26 @@ impl McpConnection {
     #[must_use]
     pub fn new(settings: McpServerSettings, authorization: Option<Arc<Authorization>>) -> Self {
         let allowance = Arc::new(AtomicU64::new(UNASKED_BYTES_MAX));
-        let headers_refused = Arc::default();
-        Self { settings, authorization, headers_refused, state: Mutex::default(), allowance }
+        let url = match &settings.transport {
+            McpTransport::Url { url, .. } => Some(url.as_str()),
+            McpTransport::Command { .. } => None,
+        };
+        Self {
+            address: url.map(Address::new),
+            address_secrets: url.into_iter().flat_map(secrets_of_address).map(SecretString::from).collect(),
+            settings,
+            authorization,
+            trouble: LastTrouble::default(),
+            state: Mutex::default(),
+            allowance,
+        }
     }
 
-    /// Takes the server's tokens out of what it says: it knows them, and may repeat them.
+    /// Takes the server's secrets out of what it says: it knows them, and may repeat them.
     pub(super) fn scrubber(&self) -> Scrubber {
-        let secrets = self.authorization.as_ref().map(|authorization| authorization.secrets());
-        Scrubber::new(&secrets.unwrap_or_default())
+        let tokens = self.authorization.iter().flat_map(|authorization| authorization.secrets());
+        let secrets: Vec<SecretString> = tokens.chain(self.address_secrets.iter().cloned()).collect();
+        Scrubber::new(&secrets)
     }
 
     /// The server's name.
@@ -219,6 +235,10 @@ impl McpConnection {
 
     /// The server, running and asked what it offers since it last changed.
     async fn ready<'a>(&self, state: &'a mut State) -> Result<&'a mut Running, ToolFailure> {
+        if let Some(missing) = &self.settings.missing {
+            let message = format!("the MCP server `{}` cannot be used: {missing}; set it", self.name());
+            return Err(ToolFailure::new(ErrorCode::ToolNotConfigured, message));
+        }
         if state.running.as_ref().is_some_and(Running::is_over) {
             state.running = None;
             self.note_failure(state);
@@ -256,13 +276,8 @@ impl McpConnection {
         self.allowance.store(UNASKED_BYTES_MAX, Ordering::Release);
         let handler = Handler::default();
         let started = tokio::time::timeout(self.settings.start_timeout, self.connect(handler.clone())).await;
-        let limit_ms = self.settings.start_timeout.as_millis();
-        started.unwrap_or_else(|_| {
-            Err(self.unavailable(&format!(
-                "the MCP server `{}` did not answer within {limit_ms} ms",
-                self.name()
-            )))
-        })
+        let limit = self.settings.start_timeout;
+        started.unwrap_or_else(|_| Err(trouble::too_late(self.name(), self.address.as_ref(), limit)))
     }
 
     async fn connect(&self, handler: Handler) -> Result<Running, ToolFailure> {
@@ -280,10 +295,12 @@ impl McpConnection {
                 (service, Some(process))
             }
             McpTransport::Url { url, headers, .. } => {
-                let (authorization, refused_flag) =
-                    (self.authorization.clone(), self.headers_refused.clone());
-                let served = remote::serve(handler.clone(), url, headers, authorization, refused_flag).await;
-                (served.map_err(|what| self.refusal().unwrap_or_else(|| refused(&what)))?, None)
+                let (authorization, trouble) = (self.authorization.clone(), self.trouble.clone());
+                let served = remote::serve(handler.clone(), url, headers, authorization, trouble).await;
+                let unusable =
+                    |what: String| trouble::unusable(self.name(), self.address.as_ref(), &shown(&what));
+                let refused = |what| self.refusal().map_or_else(|| unusable(what), trouble::at_start);
+                (served.map_err(refused)?, None)
             }
         };
         Ok(Running { service, handler, offered: HashMap::new(), prompts: None, _process: process })
@@ -311,7 +328,8 @@ impl McpConnection {
                 let is_over = matches!(error, ServiceError::TransportClosed | ServiceError::TransportSend(_));
                 let refusal = if is_over { self.refusal() } else { None };
                 let is_ours = is_over && state.starts == start;
-                if is_ours && state.running.take().is_some() && refusal.is_none() {
+                let is_about_leave = refusal.as_ref().is_some_and(trouble::is_about_leave);
+                if is_ours && state.running.take().is_some() && !is_about_leave {
                     self.note_failure(&mut state);
                 }
                 Err(refusal.unwrap_or_else(|| self.broken(&error)))
@@ -345,30 +363,24 @@ impl McpConnection {
 
     /// Why the server, or the way to a token for it, refused the last request.
     fn refusal(&self) -> Option<ToolFailure> {
-        if let Some(authorization) = &self.authorization {
-            return authorization.take_failure();
-        }
-        let name = self.name();
-        self.headers_refused.swap(false, Ordering::AcqRel).then(|| {
-            let message = format!("the MCP server `{name}` refused (401) what `[mcp.{name}] headers` sends");
-            ToolFailure::new(ErrorCode::McpUnavailable, message).with_detail("status", UNAUTHORIZED)
-        })
+        let of_login = self.authorization.as_ref().and_then(|authorization| authorization.take_failure());
+        let of_server = self.trouble.take(self.name(), self.address.as_ref()?);
+        of_login.or(of_server)
     }
 
     fn failed(&self, what: &str) -> ToolFailure {
-        ToolFailure::new(ErrorCode::McpFailed, format!("the MCP server `{}` refused: {what}", self.name()))
+        let message = format!("the MCP server `{}` refused: {what}", self.name());
+        ToolFailure::new(ErrorCode::McpFailed, self.hidden(message))
     }
 
     fn unavailable(&self, message: &str) -> ToolFailure {
-        ToolFailure::new(ErrorCode::McpUnavailable, message).retryable()
+        ToolFailure::new(ErrorCode::McpUnavailable, self.hidden(message.to_owned())).retryable()
     }
-}
 
-/// What went wrong at the start, without the types that carried it.
-pub(super) fn cause(error: &ClientInitializeError) -> String {
-    match error {
-        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
-        ClientInitializeError::ConnectionClosed(_) => "it broke off before it answered".to_owned(),
-        other => other.to_string(),
+    fn hidden(&self, message: String) -> String {
+        match &self.address {
+            Some(address) => address.hide(message),
+            None => message,
+        }
     }
 }

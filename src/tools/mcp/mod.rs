@@ -6,14 +6,17 @@
 //! that call's failure.
 
 mod accepted;
+mod address;
 mod connection;
 mod content;
 mod handler;
+mod kept_file;
 mod oauth;
 mod process;
 mod prompts;
 mod remote;
 mod settings;
+mod trouble;
 
 use std::sync::Arc;
 
@@ -21,10 +24,12 @@ use async_trait::async_trait;
 use serde_json::Value as Json;
 
 pub use accepted::{Accepted, AcceptedTool, Change, Refused};
-pub use connection::{McpConnection, UNAUTHORIZED};
+pub use address::{secrets_of_address, shown_address};
+pub use connection::McpConnection;
 pub use oauth::{Authorization, LoginState, PendingLogin};
 pub use prompts::{AcceptedArgument, AcceptedPrompt};
 pub use settings::{McpServerSettings, McpTransport, OAuthGrant, OAuthSettings};
+pub use trouble::HELP;
 
 use crate::base::{CallOutcome, ErrorCode, ToolFailure};
 use crate::bus::{Invocation, Tool};

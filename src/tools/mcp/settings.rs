@@ -81,6 +81,8 @@ pub struct McpServerSettings {
     pub start_timeout: Duration,
     /// Effects of single tools, where the server's own words are not to be trusted.
     pub effects: BTreeMap<String, Effect>,
+    /// What of its configuration is taken from somewhere and is not there; such a server is not asked.
+    pub missing: Option<String>,
 }
 
 /// Without what may be secret.

@@ -155,6 +155,13 @@ async fn nobody_waits_for_ever() {
         let (code, _, err) = ended(child, out).await;
         assert!(code == 1 && err.contains("no browser came back within 300 ms"), "{code} {err}");
     }
+    let (code, out, err) = run(&folder, &["mcp", "login", "far", "--wait", "0s"]).await;
+    assert!(
+        code == 2 && out.is_empty() && err.contains("'0s'") && err.contains("such as `5m`"),
+        "{code} {err}"
+    );
+    let (code, _, err) = run(&folder, &["mcp", "login", "far", "--wait", "soon"]).await;
+    assert!(code == 2 && err.contains("a duration") && !err.contains("bad_request"), "{code} {err}");
     let (code, _, err) = run(&folder, &["mcp", "login", "near"]).await;
     assert!(code == 2 && err.contains("not_found"), "{code} {err}");
     let (code, out, _) = run(&folder, &["mcp", "logout", "far"]).await;

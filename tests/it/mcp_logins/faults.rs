@@ -195,10 +195,6 @@ fn configuration_that_makes_no_sense_is_refused_by_key() {
             "mcp.far.oauth.client_secret_env",
         ),
         (
-            "url = \"https://a.example\"\noauth = { client_id = \"a\", client_secret_env = \"ABSENT\" }",
-            "mcp.far.oauth.client_secret_env",
-        ),
-        (
             "url = \"https://a.example\"\noauth = { allow_hosts = [\"http://x\"] }",
             "mcp.far.oauth.allow_hosts",
         ),
@@ -208,4 +204,39 @@ fn configuration_that_makes_no_sense_is_refused_by_key() {
         let error = loaded.unwrap().check(&environment).unwrap_err();
         assert!(error.message().contains(key), "{settings}: {error}");
     }
+}
+
+#[test]
+fn lists_with_what_no_server_can_use_are_refused_by_key_and_value() {
+    let place = tempfile::tempdir().unwrap();
+    let environment = super::environment(place.path());
+    let check = |list: &str, entry: &str| {
+        super::write(
+            place.path(),
+            &format!(
+                "[mcp.far]\nurl = \"https://a.example\"\noauth = {{ {list} = [\"fine\", \"{entry}\"] }}\n"
+            ),
+        );
+        let loaded = luaplan::app::config::load(&environment, &luaplan::app::config::LoadOptions::default());
+        loaded.unwrap().check(&environment).map(drop)
+    };
+    for scope in ["", " ", "a b", "a\\tb", "a\\u001bb", "\\u00e9", "a\\\"b", "a\\\\b"] {
+        let error = check("scopes", scope).unwrap_err();
+        let shown = scope.replace("\\u001b", "\\u{1b}").replace("\\u00e9", "é");
+        assert!(error.message().contains("mcp.far.oauth.scopes"), "{error}");
+        assert!(error.message().contains(&format!("`{shown}`")), "{error}");
+        assert!(error.message().contains("one word"), "{error}");
+    }
+    check("scopes", "https://a.example/notes.read").unwrap();
+    for host in
+        ["", " ", "https://a.example", "a.example/x", "a.example:80/x", " a.example", "a@b", "a%2eb", "a\\tb"]
+    {
+        let error = check("allow_hosts", host).unwrap_err();
+        assert!(
+            error.message().contains(&format!("`{host}` in `mcp.far.oauth.allow_hosts`")),
+            "{host}: {error}"
+        );
+        assert!(error.help().contains("without scheme"), "{error}");
+    }
+    check("allow_hosts", "*.a.example").unwrap();
 }

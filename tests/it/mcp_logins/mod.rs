@@ -1,5 +1,7 @@
 //! Logins to MCP servers at a `url`: OAuth with a server that behaves well and badly.
 
+mod addresses;
+mod broken;
 mod commands;
 mod faults;
 mod flow;

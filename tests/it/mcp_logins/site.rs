@@ -50,6 +50,8 @@ pub(super) struct Seen {
     /// How long after a request it gives a token.
     pub(super) token_delay: Duration,
     pub(super) token_floods: bool,
+    /// Refuses every message with this status, without a challenge.
+    pub(super) status: Option<StatusCode>,
     /// A call needs this scope.
     pub(super) scope_needed: String,
     /// Tokens that hold.
@@ -100,6 +102,7 @@ impl Site {
             token_hangs: false,
             token_delay: Duration::ZERO,
             token_floods: false,
+            status: None,
             scope_needed: String::new(),
             valid: Vec::new(),
             renewing: Vec::new(),
@@ -311,6 +314,9 @@ async fn message(State(state): State<Shared>, headers: HeaderMap, body: Bytes) -
     let mut seen = state.lock().unwrap();
     let bearer = headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
     seen.bearers.push(bearer.clone());
+    if let Some(status) = seen.status {
+        return (status, "no").into_response();
+    }
     let token = bearer.as_deref().and_then(|bearer| bearer.strip_prefix("Bearer ")).unwrap_or_default();
     let challenge = |status: StatusCode, challenge: String| {
         let mut answer = (status, "no").into_response();

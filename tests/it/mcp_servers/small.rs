@@ -148,7 +148,6 @@ fn configuration_that_makes_no_sense_is_refused_by_key() {
         ("[mcp.query_db]\ncommand = [\"x\"]", "mcp.query_db"),
         ("[mcp.Small]\ncommand = [\"x\"]", "mcp.Small"),
         ("[mcp.small]\nurl = \"ftp://example.com\"", "mcp.small.url"),
-        ("[mcp.small]\nurl = \"http://127.0.0.1/\"\nheaders = { A = \"env:ABSENT\" }", "mcp.small.headers.A"),
         ("[mcp.small]\ncommand = [\"x\"]\neffects = { a = \"reads\" }", "mcp.small.effects.a"),
         ("[mcp.small]\ncommand = [\"x\"]\nstart_timeout = \"soon\"", "mcp.small.start_timeout"),
     ] {

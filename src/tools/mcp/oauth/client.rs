@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::stream::BoxStream;
 use http::{HeaderName, HeaderValue, StatusCode};
@@ -14,6 +13,7 @@ use sse_stream::Sse;
 
 use super::Authorization;
 use crate::base::ToolFailure;
+use crate::tools::mcp::trouble::{LastTrouble, status_of};
 
 type Failed = StreamableHttpError<reqwest::Error>;
 
@@ -24,8 +24,8 @@ pub(in crate::tools::mcp) struct AuthorizedClient {
     pub(in crate::tools::mcp) inner: reqwest::Client,
     /// `None` where configured headers say who asks.
     pub(in crate::tools::mcp) authorization: Option<Arc<Authorization>>,
-    /// Set where the server refuses those headers; the library's error has no room for it.
-    pub(in crate::tools::mcp) headers_refused: Arc<AtomicBool>,
+    /// How the last message fared.
+    pub(in crate::tools::mcp) trouble: LastTrouble,
 }
 
 impl AuthorizedClient {
@@ -33,15 +33,9 @@ impl AuthorizedClient {
     where
         F: Future<Output = Result<T, Failed>>,
     {
-        let Some(authorization) = &self.authorization else {
-            let answer = call(None).await;
-            match &answer {
-                Err(error) if is_unauthorized(error) => self.headers_refused.store(true, Ordering::Release),
-                Err(_) => {}
-                Ok(_) => self.headers_refused.store(false, Ordering::Release),
-            }
-            return answer;
-        };
+        // The library logs its errors, and the address in them may hold a key.
+        let call = async |token| call(token).await.map_err(without_address);
+        let Some(authorization) = &self.authorization else { return call(None).await };
         let token = authorization.token().await.map_err(|failure| refused(authorization, failure))?;
         let mut answer = call(token.clone()).await;
         if let (Some(token), Err(error)) = (&token, &answer)
@@ -78,12 +72,13 @@ fn refused(authorization: &Authorization, failure: ToolFailure) -> Failed {
 }
 
 fn is_unauthorized(error: &Failed) -> bool {
+    status_of(error) == Some(StatusCode::UNAUTHORIZED)
+}
+
+fn without_address(error: Failed) -> Failed {
     match error {
-        StreamableHttpError::AuthRequired(_) => true,
-        StreamableHttpError::Client(error) => error.status() == Some(StatusCode::UNAUTHORIZED),
-        // A refusal without a challenge has no type of its own.
-        StreamableHttpError::UnexpectedServerResponse(what) => what.starts_with("HTTP 401"),
-        _ => false,
+        StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
+        other => other,
     }
 }
 
@@ -98,10 +93,12 @@ impl StreamableHttpClient for AuthorizedClient {
         _token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Failed> {
-        self.ask(|token| {
+        let asked = self.ask(|token| {
             self.inner.post_message(uri.clone(), message.clone(), session_id.clone(), token, headers.clone())
-        })
-        .await
+        });
+        let answer = asked.await;
+        self.trouble.note(&answer);
+        answer
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -113,7 +110,7 @@ impl StreamableHttpClient for AuthorizedClient {
         headers: HashMap<HeaderName, HeaderValue>,
         event_bytes_max: usize,
     ) -> Result<StreamableHttpPostResponse, Failed> {
-        self.ask(|token| {
+        let asked = self.ask(|token| {
             let (uri, message, session_id) = (uri.clone(), message.clone(), session_id.clone());
             let headers = headers.clone();
             self.inner.post_message_with_max_sse_event_size(
@@ -124,8 +121,10 @@ impl StreamableHttpClient for AuthorizedClient {
                 headers,
                 event_bytes_max,
             )
-        })
-        .await
+        });
+        let answer = asked.await;
+        self.trouble.note(&answer);
+        answer
     }
 
     async fn delete_session(

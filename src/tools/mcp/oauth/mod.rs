@@ -26,8 +26,10 @@ pub use login::PendingLogin;
 
 use self::exchange::Exchange;
 use self::token_file::{Login, TokenFile};
+use super::address::Address;
 use super::content::shown;
 use super::settings::{OAuthGrant, OAuthSettings};
+use super::trouble::HELP;
 use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, ToolFailure};
 use crate::tools::manifest::Scrubber;
 
@@ -63,6 +65,7 @@ pub enum LoginState {
 pub struct Authorization {
     server: String,
     url: Url,
+    address: Address,
     settings: OAuthSettings,
     file: TokenFile,
     exchange: Arc<Exchange>,
@@ -90,6 +93,7 @@ impl Authorization {
         Ok(Self {
             exchange: Arc::new(Exchange::new(server, &parsed, &settings)?),
             server: server.to_owned(),
+            address: Address::new(url),
             url: parsed,
             settings,
             file: TokenFile::new(path),
@@ -154,7 +158,7 @@ impl Authorization {
 
     /// The token to ask with; none where nobody logged in, as a server may want none.
     async fn token(self: &Arc<Self>) -> Result<Option<String>, ToolFailure> {
-        let login = self.login().map_err(|error| self.unavailable(error.message()))?;
+        let login = self.login().map_err(|error| self.unreadable(&error))?;
         match login {
             Some(login) => match login.fresh_token(SystemClock.now()) {
                 Some(token) => Ok(Some(token)),
@@ -175,9 +179,9 @@ impl Authorization {
     }
 
     async fn renewed_whole(&self, refused: &str) -> Result<String, ToolFailure> {
-        let failed = |error: Error| self.unavailable(error.message());
-        let _lock = self.file.lock(RENEWAL_MAX).await.map_err(failed)?;
-        let login = self.login().map_err(failed)?;
+        let lock = self.file.lock(RENEWAL_MAX).await;
+        let _lock = lock.map_err(|error| self.unavailable(error.message()))?;
+        let login = self.login().map_err(|error| self.unreadable(&error))?;
         // Another process, or another call, may have renewed it meanwhile.
         let token = login.as_ref().and_then(|login| login.fresh_token(SystemClock.now()));
         if let Some(token) = token.filter(|token| token != refused) {
@@ -294,7 +298,25 @@ impl Authorization {
 
     /// An authorization server may repeat what it was sent.
     fn scrubbed(&self, text: String) -> String {
-        Scrubber::new(&self.secrets()).text(text)
+        self.address.hide(Scrubber::new(&self.secrets()).text(text))
+    }
+
+    /// For a login that is there and cannot be read: no matter of time.
+    fn unreadable(&self, error: &Error) -> ToolFailure {
+        let mut failure = self.unavailable(&format!("{}; {}", error.message(), error.help()));
+        failure.retryable = false;
+        failure.with_detail(HELP, error.help())
+    }
+
+    /// What the server is called between it and the authorization server: no query and no user, which may be
+    /// secret (RFC 8707 section 2 asks for none of the first).
+    fn identifier(&self) -> Url {
+        let mut url = self.url.clone();
+        url.set_query(None);
+        url.set_fragment(None);
+        // Of an address with a host these cannot fail.
+        let _ = url.set_username("").and_then(|()| url.set_password(None));
+        url
     }
 
     fn unavailable(&self, why: &str) -> ToolFailure {

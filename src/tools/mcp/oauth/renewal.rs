@@ -57,7 +57,7 @@ impl Authorization {
             client_id,
             client_secret,
             scopes: self.settings.scopes.clone(),
-            resource: Some(self.url.to_string()),
+            resource: Some(self.identifier().to_string()),
         };
         manager.configure_client_credentials(&config).map_err(|error| self.failed(&error))?;
         // What the server calls itself may be above its address; the library says it in an address alone.
@@ -76,7 +76,7 @@ impl Authorization {
     /// The library, with our way to the network.
     pub(super) async fn manager(&self) -> Result<AuthorizationManager, AuthError> {
         self.exchange.take_failure();
-        AuthorizationManager::new_with_oauth_http_client(self.url.clone(), self.exchange.clone()).await
+        AuthorizationManager::new_with_oauth_http_client(self.identifier(), self.exchange.clone()).await
     }
 
     /// What the authorization server says of itself.
@@ -118,7 +118,7 @@ impl Authorization {
     }
 
     fn kept_token(&self) -> Result<String, ToolFailure> {
-        let login = self.login().map_err(|error| self.unavailable(error.message()))?;
+        let login = self.login().map_err(|error| self.unreadable(&error))?;
         // However short it lasts: it is new, and there is no better one.
         login.and_then(|login| login.token()).ok_or_else(|| self.unavailable("what came holds no token"))
     }

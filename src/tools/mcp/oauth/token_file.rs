@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use tokio::time::Instant;
 
 use crate::base::{Error, ErrorCode, Result};
+use crate::tools::mcp::kept_file::{open_regular, read_regular};
 
 const VERSION: u32 = 1;
 
@@ -106,10 +107,13 @@ impl TokenFile {
     /// `config_unreadable` for a file that is there and cannot be used.
     pub(super) fn load(&self) -> Result<Option<Login>> {
         let unusable = |what: &dyn std::fmt::Display| {
-            Error::new(ErrorCode::ConfigUnreadable, format!("{}: {what}", self.0.display()))
-                .with_help("remove the file, and log in again: `luaplan mcp login NAME`")
+            let message = format!("{}: the login cannot be read: {what}", self.0.display());
+            Error::new(ErrorCode::ConfigUnreadable, message).with_help(format!(
+                "remove the file, and log in again: `luaplan mcp login {}`",
+                self.server()
+            ))
         };
-        let text = match std::fs::read_to_string(&self.0) {
+        let text = match read_regular(&self.0) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unusable(&error)),
@@ -165,6 +169,12 @@ impl TokenFile {
         }
     }
 
+    /// NAME of `NAME.login.json`.
+    fn server(&self) -> &str {
+        let name = self.0.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.split('.').next().unwrap_or_default()
+    }
+
     fn open(&self, path: &Path) -> io::Result<File> {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
@@ -176,7 +186,7 @@ impl TokenFile {
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         }
         path.parent().map_or(Ok(()), |folder| builder.create(folder))?;
-        options.open(path)
+        open_regular(&mut options, path)
     }
 
     fn unwritable(&self, error: &io::Error) -> Error {

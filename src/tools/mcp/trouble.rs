@@ -1,0 +1,155 @@
+//! What a server at a `url` answered, or why nothing came, and what can be done about it.
+
+use std::error::Error as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::StatusCode;
+use rmcp::service::ClientInitializeError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+
+use super::address::Address;
+use crate::base::{ErrorCode, ToolFailure, Value};
+
+/// The fact of a failure that says what to do about it.
+pub const HELP: &str = "help";
+
+/// Why a request came to nothing.
+#[derive(Debug, Clone)]
+enum Trouble {
+    /// It was answered so.
+    Status(StatusCode),
+    /// No answer came.
+    NoAnswer(String),
+}
+
+/// The trouble with the last message, kept as the library's errors have no room for it.
+#[derive(Clone, Default)]
+pub(super) struct LastTrouble(Arc<Mutex<Option<Trouble>>>);
+
+impl LastTrouble {
+    /// Notes how a message fared.
+    pub(super) fn note<T>(&self, answer: &Result<T, StreamableHttpError<reqwest::Error>>) {
+        let trouble = match answer {
+            Ok(_) => None,
+            Err(error) => match (status_of(error), error) {
+                (Some(status), _) => Some(Trouble::Status(status)),
+                (None, StreamableHttpError::Client(error)) => Some(Trouble::NoAnswer(root(error))),
+                _ => None,
+            },
+        };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    }
+
+    /// The failure it is of the server `name`, once.
+    pub(super) fn take(&self, name: &str, address: &Address) -> Option<ToolFailure> {
+        let trouble = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let shown = address.shown();
+        let help = trouble.help(name);
+        let failure = match trouble {
+            Trouble::NoAnswer(why) => {
+                let message = format!("the MCP server `{name}` at {shown} could not be reached: {why}");
+                ToolFailure::new(ErrorCode::McpUnavailable, message)
+            }
+            Trouble::Status(status) => {
+                let message = match status {
+                    StatusCode::UNAUTHORIZED => {
+                        format!("the MCP server `{name}` refused (401) what `[mcp.{name}] headers` sends")
+                    }
+                    _ => format!("the MCP server `{name}` at {shown} answered with HTTP {status}"),
+                };
+                let failure = ToolFailure::new(ErrorCode::McpUnavailable, message);
+                failure.with_detail("status", i64::from(status.as_u16()))
+            }
+        };
+        Some(failure.with_detail(HELP, help))
+    }
+}
+
+impl Trouble {
+    fn help(&self, name: &str) -> String {
+        let Self::Status(status) = self else { return unreachable(name) };
+        match status.as_u16() {
+            401 => "mend the `Authorization` in its `headers`, or the variable that is taken from".to_owned(),
+            403 => format!(
+                "it does not let in who asks: look at `[mcp.{name}] headers`, log in as somebody who may (`luaplan mcp \
+                 login {name}`), or ask who runs it"
+            ),
+            404 | 405 => format!("look whether `mcp.{name}.url` has the path its makers name"),
+            429 | 500.. => "the fault is there: try again later, or ask who runs it".to_owned(),
+            _ => format!("look at `mcp.{name}.url`, and ask who runs it"),
+        }
+    }
+}
+
+/// A refusal at the start, when nothing was asked for yet: it may be repeated where it may pass.
+pub(super) fn at_start(failure: ToolFailure) -> ToolFailure {
+    match failure.details.get("status") {
+        Some(Value::Integer(400..=428 | 430..=499)) => failure,
+        _ if failure.code == ErrorCode::McpUnavailable.as_str() => failure.retryable(),
+        _ => failure,
+    }
+}
+
+/// Whether who asks is refused: no matter of time, the next call may come with another login.
+pub(super) fn is_about_leave(failure: &ToolFailure) -> bool {
+    failure.code == ErrorCode::McpLoginRequired.as_str() || failure.details.get("status") == Some(&401.into())
+}
+
+/// For a server that said nothing at its start.
+pub(super) fn too_late(name: &str, address: Option<&Address>, limit: Duration) -> ToolFailure {
+    let at = address.map_or_else(String::new, |address| format!(" at {}", address.shown()));
+    let message = format!("the MCP server `{name}`{at} did not answer within {} ms", limit.as_millis());
+    let failure = ToolFailure::new(ErrorCode::McpUnavailable, message).retryable();
+    if address.is_some() { failure.with_detail(HELP, unreachable(name)) } else { failure }
+}
+
+/// For a server at a `url` that answers, and not as an MCP server does.
+pub(super) fn unusable(name: &str, address: Option<&Address>, what: &str) -> ToolFailure {
+    let at = address.map_or("its `url`", Address::shown);
+    let what = address.map_or_else(|| what.to_owned(), |address| address.hide(what.to_owned()));
+    let message = format!("the MCP server `{name}` at {at} could not be used: {what}");
+    ToolFailure::new(ErrorCode::McpUnavailable, message)
+        .retryable()
+        .with_detail(HELP, format!("look whether `mcp.{name}.url` has the path its makers name"))
+}
+
+/// What went wrong at the start, without the types that carried it.
+pub(super) fn cause(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+        ClientInitializeError::ConnectionClosed(_) => "it broke off before it answered".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// What to look at where a server at a `url` does not answer.
+fn unreachable(name: &str) -> String {
+    format!("look whether `mcp.{name}.url` is right, the server runs, and this machine reaches it")
+}
+
+/// The status a server refused with.
+pub(super) fn status_of(error: &StreamableHttpError<reqwest::Error>) -> Option<StatusCode> {
+    match error {
+        StreamableHttpError::AuthRequired(_) => Some(StatusCode::UNAUTHORIZED),
+        StreamableHttpError::InsufficientScope(_) => Some(StatusCode::FORBIDDEN),
+        StreamableHttpError::Client(error) => error.status(),
+        StreamableHttpError::HttpStatus(error) => StatusCode::from_u16(error.status).ok(),
+        // What has no type of its own is told in words.
+        StreamableHttpError::UnexpectedServerResponse(what) => {
+            what.strip_prefix("HTTP ")?.get(..3)?.parse().ok()
+        }
+        _ => None,
+    }
+}
+
+/// The innermost reason: those around it say no more than that a request failed.
+fn root(error: &reqwest::Error) -> String {
+    let mut inner = error.source();
+    let mut words = error.to_string();
+    while let Some(error) = inner {
+        words = error.to_string();
+        inner = error.source();
+    }
+    words
+}
