@@ -153,7 +153,7 @@ error_codes! {
     CommandFailed = "command_failed", "The command ended with a status that means failure, or could not be started.", "Look at `exit_code` and `stderr`.";
     ConfinementMissing = "confinement_missing", "Commands run under bubblewrap, which is not there or cannot work here; nothing was run.", "Install bubblewrap (`bwrap`) and allow user namespaces, or grant `unconfined = true` under `[tools.NAME]`.";
 
-    OpenapiUnusable = "openapi_unusable", "An OpenAPI document, or an operation of it, cannot become tools.", "Read the reason; `luaplan tools import DOCUMENT` lists what can.";
+    OpenapiUnusable = "openapi_unusable", "An OpenAPI document, or an operation of it, cannot become tools.", "Read the reason: it says what to mend in the document, or which option to give.";
 
     EmailInvalid = "email_invalid", "An address, subject or attachment cannot be sent as given.", "Correct the part named; line breaks are not allowed in headers.";
     RecipientDenied = "recipient_denied", "A recipient is not on the allow list; nothing was sent.", "Add it to `[tools.send_email] allow_recipients` if it is meant.";

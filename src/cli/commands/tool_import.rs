@@ -7,13 +7,13 @@ use serde_json::{Value as Json, json};
 
 use super::Session;
 use super::config::write_new;
-use crate::app::{openapi_operations, read_openapi};
+use crate::app::{check_tool_name, openapi_operations, read_openapi};
 use crate::base::{Error, ErrorCode, Result, nearest};
 use crate::cli::args::ImportArgs;
 use crate::cli::exit;
 use crate::cli::table::{LastColumn, table};
 use crate::journal::neutralize;
-use crate::tools::openapi::{Manifest, Operation, Wishes};
+use crate::tools::openapi::{Document, Manifest, Operation, Wishes};
 
 pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> Result<u8> {
     let document = read_openapi(&args.document, &session.environment.working_dir).await?;
@@ -23,6 +23,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> Result<u8> 
         secret: args.secret.clone(),
         user: args.user.clone(),
     };
+    check(&document, &wishes)?;
     let operations = openapi_operations(&document, &wishes);
     if args.operations.is_empty() {
         list(session, &document.title(), &operations);
@@ -60,6 +61,34 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> Result<u8> 
         session.output.line(format_args!("  luaplan tools test {} --arguments '{{…}}'", operation.tool));
     }
     Ok(exit::DONE)
+}
+
+/// Refuses options that every operation would be refused for.
+///
+/// # Errors
+/// `usage`, naming the option.
+fn check(document: &Document, wishes: &Wishes) -> Result<()> {
+    let bad = |option: &str, given: &str, what: &str, help: &str| {
+        let message = format!("`{option} {}`: {what}", given.escape_debug());
+        Err(Error::new(ErrorCode::Usage, message).with_help(help))
+    };
+    if let Some(prefix) = &wishes.prefix {
+        let help =
+            "give a word of lower-case letters, digits and `_` that begins with a letter, such as `crm`";
+        if prefix.contains('.') {
+            return bad("--prefix", prefix, "a tool's name has one dot, and that follows the prefix", help);
+        }
+        if let Err(error) = check_tool_name(prefix) {
+            let what = error.message().trim_start_matches("`name`").trim_start_matches([':', ' ']);
+            return bad("--prefix", prefix, what, help);
+        }
+    }
+    if let Some(server) = &wishes.server
+        && let Err(what) = document.check_server(server)
+    {
+        return bad("--server", server, &what, "give a whole address, such as `https://api.example.com/v1`");
+    }
+    Ok(())
 }
 
 fn list(session: &Session<'_>, title: &str, operations: &[Operation]) {
@@ -123,8 +152,14 @@ fn chosen<'a>(operations: &'a [Operation], names: &[String]) -> Result<Vec<(&'a 
     if refused.is_empty() {
         return Ok(chosen);
     }
-    Err(Error::new(ErrorCode::OpenapiUnusable, neutralize(&refused.join("\n")))
-        .with_help("leave these out of `--operations`; nothing was written"))
+    let help = if refused.iter().any(|reason| reason.contains("`--")) {
+        "give the option the reason names; nothing was written"
+    } else if chosen.is_empty() {
+        "write a manifest by hand: `luaplan tools new NAME --kind http`; nothing was written"
+    } else {
+        "leave these out of `--operations`, and write theirs by hand (`luaplan tools new NAME --kind http`); nothing was written"
+    };
+    Err(Error::new(ErrorCode::OpenapiUnusable, neutralize(&refused.join("\n"))).with_help(help))
 }
 
 /// Operations by what they may be called: their ids, or method and path. A document may have tens of thousands,

@@ -33,7 +33,10 @@ impl Document {
     /// # Errors
     /// `openapi_unusable` for what is no document of OpenAPI 3.0 or 3.1.
     pub fn read(text: &str, origin: &str, source: Option<Url>) -> Result<Self> {
-        let unusable = |what: String| Error::new(ErrorCode::OpenapiUnusable, format!("{origin}: {what}"));
+        let unusable = |what: String| {
+            Error::new(ErrorCode::OpenapiUnusable, format!("{origin}: {what}"))
+                .with_help("mend the document, or name another; services often have it at `/openapi.json`")
+        };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let root: Json = if text.trim_start().starts_with('{') {
             serde_json::from_str(text).map_err(|error| unusable(format!("not JSON: {error}")))?
@@ -43,7 +46,8 @@ impl Document {
                 .map_err(|error| unusable(format!("not YAML: {error}")))?
         };
         if root.get("swagger").is_some() {
-            return Err(unusable("it is of Swagger 2.0; OpenAPI 3.0 and 3.1 can be read".to_owned()));
+            let what = "it is of Swagger 2.0; OpenAPI 3.0 and 3.1 can be read".to_owned();
+            return Err(unusable(what).with_help("have a converter make OpenAPI 3 of it, and import that"));
         }
         let version = match root.get("openapi") {
             Some(Json::String(version)) => version.clone(),

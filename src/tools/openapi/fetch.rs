@@ -20,7 +20,10 @@ pub const DOCUMENT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// # Errors
 /// `openapi_unusable` where it cannot be had, saying why.
 pub async fn fetch(address: &str, now: Timestamp) -> Result<(String, Url)> {
-    let unusable = |what: &str| Error::new(ErrorCode::OpenapiUnusable, format!("{address}: {what}"));
+    let unusable = |what: &str| {
+        Error::new(ErrorCode::OpenapiUnusable, format!("{address}: {what}"))
+            .with_help("look at the address, or save the document and import the file")
+    };
     let failed = |failure: ToolFailure| unusable(&failure.message);
     let url = parse_url(address).map_err(failed)?;
     if url.scheme() == "http" && !is_loopback(&url) {

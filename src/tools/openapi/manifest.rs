@@ -49,8 +49,7 @@ impl Draft {
         let places = parameters::take(document, item, operation, &mut tool_parameters, &mut notes)?;
         let body = body::take(document, method, operation, &mut tool_parameters, &mut notes)?;
         let answer = answer::take(document, operation, &mut notes)?;
-        let auth = security::take(document, operation, wishes)?;
-        notes.extend(auth.as_ref().and_then(|auth| auth.note.clone()));
+        let auth = security::take(document, operation, wishes, &mut notes)?;
         if operation.get("deprecated") == Some(&Json::Bool(true)) {
             notes.push("the document calls it deprecated".to_owned());
         }

@@ -107,6 +107,14 @@ impl Document {
         operations
     }
 
+    /// Refuses a server that no operation can be asked of.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn check_server(&self, wanted: &str) -> Result<(), String> {
+        server::absolute(self, wanted).map(drop)
+    }
+
     /// What stands for the operations of a path that cannot be looked at.
     fn unreadable(&self, path: &str, reason: String, wishes: &Wishes) -> Operation {
         let mut found = self.operation(ANY_METHOD, path, &Json::Null, &Json::Null, wishes);

@@ -17,11 +17,16 @@ pub(super) struct Auth {
 }
 
 /// The first way in that a manifest can say. Where the document needs none, a secret is sent only if
-/// one was asked for.
+/// one was asked for; `notes` says that one may be.
 ///
 /// # Errors
 /// In words, naming every way in and why it cannot be gone.
-pub(super) fn take(document: &Document, operation: &Json, wishes: &Wishes) -> Result<Option<Auth>, String> {
+pub(super) fn take(
+    document: &Document,
+    operation: &Json,
+    wishes: &Wishes,
+    notes: &mut Vec<String>,
+) -> Result<Option<Auth>, String> {
     let ways = operation.get("security").or_else(|| document.at("/security")).and_then(Json::as_array);
     let mut refused: Vec<String> = Vec::new();
     let is_open = |way: &Json| way.as_object().is_some_and(serde_json::Map::is_empty);
@@ -30,9 +35,17 @@ pub(super) fn take(document: &Document, operation: &Json, wishes: &Wishes) -> Re
         let mut schemes = way.keys();
         match (schemes.next(), schemes.next()) {
             (None, _) => {}
+            (Some(name), None) if open && wishes.secret.is_none() => {
+                if let Some(note) = may_be_given(document, name, wishes) {
+                    notes.push(note);
+                    return Ok(None);
+                }
+            }
             (Some(name), None) => match one(document, name, wishes) {
-                Ok(auth) if !open || wishes.secret.is_some() => return Ok(Some(auth)),
-                Ok(_) => {}
+                Ok(auth) => {
+                    notes.extend(auth.note.clone());
+                    return Ok(Some(auth));
+                }
                 Err(reason) => refused.push(format!("`{name}`: {reason}")),
             },
             (Some(first), Some(second)) => {
@@ -41,6 +54,16 @@ pub(super) fn take(document: &Document, operation: &Json, wishes: &Wishes) -> Re
         }
     }
     if open { Ok(None) } else { Err(format!("no way in that a manifest knows: {}", refused.join("; "))) }
+}
+
+/// What to give for a secret that nobody has to; nothing where no manifest can send it.
+fn may_be_given(document: &Document, scheme: &str, wishes: &Wishes) -> Option<String> {
+    let user = wishes.user.clone().or_else(|| Some("NAME".to_owned()));
+    let auth = one(document, scheme, &Wishes { user, ..wishes.clone() }).ok()?;
+    let user = if auth.setting.get("basic").is_some() { "--user NAME " } else { "" };
+    Some(format!(
+        "it is called without a secret, and takes one (`{scheme}`): import it with `{user}--secret NAME`"
+    ))
 }
 
 fn one(document: &Document, name: &str, wishes: &Wishes) -> Result<Auth, String> {

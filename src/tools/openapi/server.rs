@@ -31,8 +31,8 @@ pub(super) fn take(
         }
     }
     match urls.as_slice() {
-        [] => absolute(document, "/"),
-        [one] => absolute(document, one),
+        [] => absolute(document, "/").map_err(|_| "the document names no server: give `--server`".to_owned()),
+        [one] => absolute(document, one).map_err(|what| format!("{what}: give `--server`")),
         several => {
             Err(format!("there are several servers: say with `--server` which, of {}", several.join(", ")))
         }
@@ -41,10 +41,12 @@ pub(super) fn take(
 
 /// Variables have the values the document gives them.
 fn with_variables(server: &Json) -> Result<String, String> {
-    let mut url = server.get("url").and_then(Json::as_str).ok_or("a server has no `url`")?.to_owned();
+    let mut url =
+        server.get("url").and_then(Json::as_str).ok_or("a server has no `url`: give `--server`")?.to_owned();
     for (name, variable) in server.get("variables").and_then(Json::as_object).into_iter().flatten() {
         let default = variable.get("default").and_then(Json::as_str);
-        let default = default.ok_or_else(|| format!("the server's variable `{name}` has no default"))?;
+        let default = default
+            .ok_or_else(|| format!("the server's variable `{name}` has no default: give `--server`"))?;
         url = url.replace(&format!("{{{name}}}"), default);
     }
     if url.contains(['{', '}']) {
@@ -53,16 +55,18 @@ fn with_variables(server: &Json) -> Result<String, String> {
     Ok(url)
 }
 
-fn absolute(document: &Document, url: &str) -> Result<String, String> {
+/// An address, whole, by where the document came from.
+///
+/// # Errors
+/// In words, what is wrong with it.
+pub(super) fn absolute(document: &Document, url: &str) -> Result<String, String> {
     let parsed = match (&document.source, Url::parse(url)) {
         (_, Ok(url)) => url,
         (Some(source), Err(url::ParseError::RelativeUrlWithoutBase)) => {
             source.join(url).map_err(|error| format!("the server `{url}` is no address: {error}"))?
         }
         (None, Err(url::ParseError::RelativeUrlWithoutBase)) => {
-            return Err(format!(
-                "the server `{url}` is relative to where the document came from: give `--server`"
-            ));
+            return Err(format!("the server `{url}` is relative to where the document came from"));
         }
         (_, Err(error)) => return Err(format!("the server `{url}` is no address: {error}")),
     };

@@ -140,7 +140,7 @@ fn a_server_is_named_or_refused() {
     for (servers, reason) in [
         (json!([{ "url": "https://a" }, { "url": "https://b" }]), "several"),
         (json!([{ "url": "/v1" }]), "relative"),
-        (json!([]), "relative"),
+        (json!([]), "names no server"),
         (json!([{ "url": "ftp://a" }]), "not asked by HTTP"),
         (json!([{ "url": "https://me:key@a" }]), "password"),
         (json!([{ "url": "https://{r}.example" }]), "variable"),

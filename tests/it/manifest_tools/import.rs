@@ -167,6 +167,60 @@ fn a_way_in_that_may_be_left_out_is_taken_where_a_secret_is_named() {
     assert_eq!(auth("list_offers"), Some(key));
     // The only key there is cannot be said, and none is needed.
     assert_eq!(auth("list_prices"), None);
+    // Who did not ask for one is told that it may be.
+    let notes = |id: &str, options: &[&str]| listed(&folder, options)(id)["notes"].to_string();
+    assert!(notes("listOffers", &[]).contains("takes one (`shopKey`): import it with `--secret NAME`"));
+    for (id, options) in [
+        ("listOffers", &["--secret", "offers"][..]),
+        ("listPrices", &[]),
+        ("getTree", &[]),
+        ("listCustomers", &[]),
+    ] {
+        assert!(!notes(id, options).contains("--secret"), "{id} {options:?}");
+    }
+    let written =
+        folder.run(&["tools", "import", "shop.yaml", "--operations", "listOffers", "--overwrite"]).exits(0);
+    assert!(written.out.contains("--secret NAME"), "{written}");
+    let basic = "openapi: 3.1.0\npaths: {/x: {get: {operationId: x, security: [{}, {b: []}], responses: {'200': {description: \
+                 ok}}}}}\nservers: [{url: 'https://a.example'}]\ncomponents: {securitySchemes: {b: {type: http, scheme: basic}}}\n";
+    folder.write("basic.yaml", basic);
+    let listed = folder.run(&["--json", "tools", "import", "basic.yaml"]).exits(0).json();
+    assert!(listed.to_string().contains("import it with `--user NAME --secret NAME`"), "{listed}");
+}
+
+#[test]
+fn an_option_that_fits_no_operation_is_told_once_and_help_leads_on() {
+    let folder = shop();
+    folder.write(
+        "bare.yaml",
+        "openapi: 3.1.0\npaths: {/x: {get: {operationId: x, responses: {'200': {description: ok}}}}}\n",
+    );
+    for (document, option, given, what) in [
+        ("shop.yaml", "--prefix", "My Shop", "lower-case letters"),
+        ("shop.yaml", "--prefix", "", "lower-case letters"),
+        ("shop.yaml", "--prefix", "a.b", "one dot"),
+        ("shop.yaml", "--prefix", "query_db", "a built-in tool"),
+        ("shop.yaml", "--prefix", "string", "of Lua"),
+        ("bare.yaml", "--server", "/v1", "relative"),
+        ("bare.yaml", "--server", "ftp://a.example", "not asked by HTTP"),
+    ] {
+        let refused = folder.run(&["tools", "import", document, option, given]).fails(2, "usage");
+        assert!(refused.out.is_empty() && refused.err.contains(what), "{refused}");
+        assert_eq!(refused.err.matches(&format!("`{option} {given}`")).count(), 1, "{refused}");
+    }
+    let help = |document: &str, operations: &str| {
+        let refused = folder
+            .run(&["tools", "import", document, "--operations", operations])
+            .fails(2, "openapi_unusable");
+        let (_, help) = refused.err.split_once("help: ").unwrap();
+        help.to_owned()
+    };
+    assert!(help("bare.yaml", "x").contains("the option the reason names"));
+    assert!(help("shop.yaml", "getMatrix").contains("tools new NAME --kind http"));
+    assert!(help("shop.yaml", "getTree,getMatrix").contains("leave these out"));
+    folder
+        .run(&["tools", "import", "bare.yaml", "--operations", "x", "--server", "https://a.example"])
+        .exits(0);
 }
 
 #[cfg(unix)]
@@ -338,6 +392,7 @@ async fn a_document_that_is_none_is_refused_with_the_reason() {
         let refused = folder.run(&["tools", "import", document]);
         assert!(refused.code == 2 && refused.err.contains("openapi_unusable"), "{refused}");
         assert!(refused.err.contains(reason), "{refused}");
+        assert!(!refused.err.contains("`luaplan tools import DOCUMENT`"), "help leads back: {refused}");
     }
     let missing = folder.run(&["tools", "import", "missing.yaml"]);
     assert!(missing.err.contains("file_unreadable"), "{missing}");
