@@ -8,11 +8,10 @@ use serde_json::{Value as Json, json};
 
 use super::App;
 use super::agents::family_of;
-use super::from_records::{circumstances_of, recorded_source};
+use super::from_records::{cannot_go_on, circumstances_of};
 use super::run_report::no_such_run;
 use crate::base::{Error, ErrorCode, Result, RunId, Value};
 use crate::bus::Tier;
-use crate::engine::RecordedCalls;
 use crate::journal::{
     ApprovalState, EventBody, JournalRead, Precluded, Record, RunFilter, RunState, RunStatus, Settled,
 };
@@ -62,7 +61,8 @@ pub struct PendingApproval {
 }
 
 impl App {
-    /// The requests nobody has decided, oldest run first; of one run, or of all.
+    /// The requests nobody has decided, oldest run first; of one run, or of all. Those of runs that can never go on
+    /// wait for nobody, and are not among them.
     ///
     /// # Errors
     /// As reading the journal; `not_found` for a run that is not there.
@@ -86,13 +86,10 @@ impl App {
         let state = self.known_run(&run_id).await?;
         let request = wanted(&state, approval_id)?.clone();
         // A decision about a run that can never go on would leave nothing but its grant.
-        let suffices = self
-            .records_suffice(&state)
-            .and_then(|()| recorded_source(&state).map(drop))
-            .and_then(|()| RecordedCalls::of(&state.calls).map(drop));
-        suffices.map_err(|error| {
-            error.with_help("the call will not be made; start the run again where it is still wanted")
-        })?;
+        if let Some(error) = cannot_go_on(&state) {
+            return Err(error);
+        }
+        self.records_suffice(&state)?;
         let events = self.decision(&state, &request, answer, by)?;
         let unless = Precluded {
             run_id: run_id.clone(),
@@ -260,7 +257,10 @@ pub async fn pending_approvals(
         let state = known_run(journal, &run_id).await?;
         // Of one run, those of the agents it waits for as well; of all runs, each is there itself.
         let family = if all { vec![state] } else { family_of(journal, state).await? };
-        for state in &family {
+        for state in family.iter().filter(|state| state.pending_approvals().next().is_some()) {
+            if cannot_go_on(state).is_some() {
+                continue;
+            }
             pending.extend(state.pending_approvals().map(|request| PendingApproval {
                 run_id: state.run_id.clone(),
                 task: state.task.clone(),
@@ -334,6 +334,9 @@ pub async fn approval_of<'p>(
     let state = known_run(journal, run_id).await?;
     if let Some(asked) = state.approvals.iter().rev().find(|asked| asked.call_id.as_str() == call_id) {
         wanted(&state, &asked.approval_id)?;
+        if let Some(error) = cannot_go_on(&state) {
+            return Err(error);
+        }
     }
     let calls: Vec<&str> = pending.iter().map(|waits| waits.request.call_id.as_str()).collect();
     let help = match calls.as_slice() {

@@ -6,6 +6,7 @@ use super::planning::PlanWishes;
 use super::runs::{RunRequest, Work};
 use crate::base::{ContentHash, Error, ErrorCode, Limits, Result, Value};
 use crate::bus::Circumstances;
+use crate::engine::{RecordedCalls, has_redacted};
 use crate::journal::RunState;
 
 /// The request the run began with, from its records.
@@ -62,4 +63,33 @@ pub(super) fn recorded_source(state: &RunState) -> Result<Option<(&str, &Content
         return Err(Error::new(ErrorCode::RunNotResumable, message));
     }
     Ok(Some((source, &accepted.plan_hash)))
+}
+
+/// Whether a run answered from its records alone can be run again: what began it is whole and was real.
+///
+/// # Errors
+/// `run_not_resumable` with what is missing.
+pub(super) fn beginning_suffices(state: &RunState) -> Result<()> {
+    let refused =
+        |what: &str| Err(Error::new(ErrorCode::RunNotResumable, format!("run {} {what}", state.run_id)));
+    if state.mocked {
+        return refused("was answered by mocks, whose answers are not on record");
+    }
+    if has_redacted(&state.context) {
+        return refused("began with a secret in its context, which is not in the journal");
+    }
+    Ok(())
+}
+
+/// Why a run can never go on, whatever is decided about its calls, and the way out; `None` for one that can.
+#[must_use]
+pub fn cannot_go_on(state: &RunState) -> Option<Error> {
+    let suffices = beginning_suffices(state)
+        .and_then(|()| recorded_source(state).map(drop))
+        .and_then(|()| RecordedCalls::of(&state.calls).map(drop));
+    let help = format!(
+        "no waiting call of it will be made; end it with `luaplan cancel {}`, and start it again where it is still wanted",
+        state.run_id
+    );
+    suffices.err().map(|error| error.with_help(help))
 }

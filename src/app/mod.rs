@@ -54,6 +54,7 @@ pub use client_wishes::{AuditWishes, Tenant, bounded, check_plan_name, lowered};
 pub use doctor::{DoctorCheck, DoctorReport, DoctorState, examine};
 pub use event_hub::{EventHub, StreamedEvent};
 pub use explain::{Explanation, explain};
+pub use from_records::cannot_go_on;
 pub use manifest_tools::{check_manifest, check_tool_name};
 pub use mcp_logins::{
     McpHelp, McpLoginKind, McpServerState, begin_mcp_login, log_in_to_mcp_server_as_service,

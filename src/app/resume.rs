@@ -5,14 +5,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::agents::{AgentRun, belongs_to};
-use super::from_records::run_request;
+use super::from_records::{beginning_suffices, cannot_go_on, run_request};
 use super::ownership::Hold;
 use super::resolutions::CallResolution;
 use super::run_end::ended_early;
 use super::runs::RunRequest;
 use crate::base::{CallId, Effect, Error, ErrorCode, Result, RunId};
 use crate::bus::CALLS_IN_DOUBT;
-use crate::engine::{RunOutcome, has_redacted};
+use crate::engine::RunOutcome;
 use crate::journal::{
     CallState, Durability, EventBody, EventListener, JournalRead as _, Resolved, RunLog, RunState, RunStatus,
 };
@@ -181,7 +181,13 @@ impl App {
             RunStatus::Paused if self.is_at_it(run_id) => {
                 return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is about to pause")));
             }
-            RunStatus::Running | RunStatus::Sleeping | RunStatus::Paused => {}
+            // Nobody waits for it to end by itself, so it is left as it is.
+            RunStatus::Paused => {
+                if let Some(error) = cannot_go_on(state) {
+                    return Err(error);
+                }
+            }
+            RunStatus::Running | RunStatus::Sleeping => {}
             RunStatus::Failed if state.code.as_deref() == Some(ErrorCode::Interrupted.as_str()) => {}
             RunStatus::Failed | RunStatus::Succeeded | RunStatus::Cancelled => {
                 let message = format!("run {run_id} has ended: it is {}", state.status);
@@ -197,14 +203,7 @@ impl App {
     /// `run_not_resumable` with what is missing.
     pub(super) fn records_suffice(&self, state: &RunState) -> Result<()> {
         let run_id = &state.run_id;
-        let refused =
-            |what: &str| Err(Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}")));
-        if state.mocked {
-            return refused("was answered by mocks, whose answers are not on record");
-        }
-        if has_redacted(&state.context) {
-            return refused("began with a secret in its context, which is not in the journal");
-        }
+        beginning_suffices(state)?;
         let engine = self.config.sandbox.engine.to_string();
         if let Some(recorded) = state.engine.as_ref().filter(|recorded| **recorded != engine) {
             return Err(Error::new(

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
 use super::ActiveRuns;
+use super::from_records::cannot_go_on;
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::journal::{EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
 
@@ -59,11 +60,13 @@ impl ActiveRuns {
             && let Some(run) = self.app().journal().run_state(run_id).await?
         {
             let calls: Vec<_> = run.calls_in_doubt().collect();
-            let approvals: Vec<_> = run.pending_approvals().collect();
-            members.insert(
-                "paused".into(),
-                json!({ "reason": run.paused, "calls_in_doubt": calls, "approvals": approvals }),
-            );
+            let stuck = cannot_go_on(&run);
+            let approvals: Vec<_> = run.pending_approvals().filter(|_| stuck.is_none()).collect();
+            let mut paused = json!({ "reason": run.paused, "calls_in_doubt": calls, "approvals": approvals });
+            if let (Some(error), Some(paused)) = (stuck, paused.as_object_mut()) {
+                paused.insert("cannot_go_on".into(), error.to_json());
+            }
+            members.insert("paused".into(), paused);
         }
         if !printed.is_empty() {
             members.insert("printed".into(), printed.into());

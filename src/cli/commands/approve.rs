@@ -4,7 +4,9 @@ use serde_json::json;
 
 use super::run::exit_code;
 use super::{Session, inputs, show};
-use crate::app::{App, ApprovalAnswer, PendingApproval, ResumeRequest, approval_of, pending_approvals};
+use crate::app::{
+    App, ApprovalAnswer, PendingApproval, ResumeRequest, approval_of, cannot_go_on, pending_approvals,
+};
 use crate::base::{Clock as _, ErrorCode, Result, RunId, SystemClock, parse_duration};
 use crate::bus::LOCAL_TENANT;
 use crate::cli::approvals::{describe, describe_grant, usage};
@@ -13,7 +15,7 @@ use crate::cli::governance_args::{ApproveArgs, DecisionArgs};
 use crate::cli::progress::{EventPrinter, report};
 use crate::cli::signals::cancelled_by_signals;
 use crate::cli::sleeping::sleep_and_go_on;
-use crate::journal::{grants, neutralize};
+use crate::journal::{JournalRead as _, grants, neutralize};
 
 pub(super) async fn run(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     let says_something = args.decision.once
@@ -37,6 +39,12 @@ pub(super) async fn run(session: &Session<'_>, args: &ApproveArgs) -> Result<u8>
     let pending = app.pending_approvals(Some(&run_id)).await?;
     let meant: Vec<&PendingApproval> = match &args.call {
         Some(call) => vec![approval_of(&**app.journal(), &run_id, &pending, call).await?],
+        None if pending.is_empty() => {
+            match app.journal().run_state(&run_id).await?.as_ref().and_then(cannot_go_on) {
+                Some(error) => return Err(error),
+                None => Vec::new(),
+            }
+        }
         None => pending.iter().collect(),
     };
     let mut decided = Vec::new();
@@ -131,12 +139,16 @@ fn answer(session: &Session<'_>, args: &DecisionArgs) -> Result<ApprovalAnswer> 
 }
 
 async fn list(session: &Session<'_>, run: Option<&str>) -> Result<u8> {
+    let mut stuck = None;
     let pending = match session.journal().await? {
         Some(journal) => {
             let run_id = match run {
                 Some(run) => Some(show::find(&journal, run).await?),
                 None => None,
             };
+            if let Some(run_id) = &run_id {
+                stuck = journal.run_state(run_id).await?.as_ref().and_then(cannot_go_on);
+            }
             pending_approvals(&journal, run_id.as_ref()).await?
         }
         None if run.is_some() => return Err(show::no_runs()),
@@ -149,6 +161,9 @@ async fn list(session: &Session<'_>, run: Option<&str>) -> Result<u8> {
     }
     if pending.is_empty() {
         output.line("nothing waits for an approval");
+        if let Some(error) = stuck {
+            output.line(format_args!("{}; {}", neutralize(error.message()), error.help()));
+        }
         return Ok(exit::DONE);
     }
     let mut last: Option<&RunId> = None;

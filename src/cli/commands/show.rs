@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Session, check};
-use crate::app::no_such_run;
+use crate::app::{cannot_go_on, no_such_run};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::cli::args::ShowArgs;
 use crate::cli::exit;
@@ -166,6 +166,10 @@ fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]
     if let Some(state) = state.filter(|state| state.status == RunStatus::Paused) {
         output.heading("paused");
         output.line(neutralize(state.paused.as_deref().unwrap_or_default()));
+        if let Some(error) = cannot_go_on(&state) {
+            output.line(format_args!("{}; {}", neutralize(error.message()), error.help()));
+            return;
+        }
         for call in state.calls_in_doubt() {
             let (id, arguments) = (&call.call_id, call.arguments.to_string());
             output.line(format_args!("  {id} {} {}", call.tool, neutralize(&arguments)));

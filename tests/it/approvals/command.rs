@@ -57,6 +57,36 @@ async fn a_call_is_listed_decided_and_the_run_goes_on() {
     parts.stop().await;
 }
 
+/// What a run cannot be shown again, it cannot go on from: nobody is asked for what can never be.
+#[test]
+fn a_call_of_a_run_that_cannot_go_on_does_not_wait_and_the_run_can_be_ended() {
+    let folder = folder();
+    folder.write("luaplan.toml", "[policy]\nfile = \"policy.toml\"\n[secrets.word]\nfile = \"word\"\n");
+    folder.write("word", "hush-hush-9f3a");
+    let asked = folder.run(&[
+        "run",
+        "plan.lua",
+        "--context",
+        r#"{"to": "admin@company.com", "note": "hush-hush-9f3a"}"#,
+    ]);
+    asked.fails(5, "approval_required");
+    let why = "began with a secret in its context";
+    assert_eq!(folder.run(&["approve", "--json"]).exits(0).json(), serde_json::json!([]));
+    for command in [&["approve", "last"][..], &["show", "last"]] {
+        let said = folder.run(command).exits(0);
+        assert!(said.out.contains(why) && said.out.contains("`luaplan cancel "), "{said}");
+        assert!(!said.out.contains("decide with"), "{said}");
+    }
+    for command in [&["approve", "last", "1", "--once"][..], &["approve", "last", "--all"]] {
+        let refused = folder.run(command).fails(2, "run_not_resumable");
+        assert!(refused.err.contains(why) && refused.err.contains("`luaplan cancel "), "{refused}");
+    }
+    let ended = folder.run(&["cancel", "last", "--json"]).exits(0).json();
+    assert_eq!(ended["status"], "cancelled");
+    assert_eq!(folder.run(&["runs", "--json"]).exits(0).json()[0]["status"], "cancelled");
+    folder.run(&["cancel", "last"]).fails(1, "run_not_active");
+}
+
 #[test]
 fn a_denial_that_ends_the_run_exits_with_six() {
     let folder = folder();

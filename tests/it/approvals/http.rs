@@ -76,6 +76,30 @@ async fn a_paused_run_shows_what_waits_and_goes_on_when_it_is_decided() {
 }
 
 #[tokio::test]
+async fn a_run_that_cannot_go_on_asks_nobody_and_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        format!("{:?}", folder.path().join(name).display().to_string())
+    };
+    let (policy, word) = (path("policy.toml", POLICY), path("word", "hush-hush-9f3a"));
+    let service = Service::with(&[("policy.file", &policy), ("secrets.word.file", &word)], None).await;
+    let client = &service.client;
+    let context = json!({ "to": "admin@company.com", "note": "hush-hush-9f3a" });
+    let outcome =
+        client.post("/v1/runs?wait=25s", &json!({ "plan": MAILER, "context": context })).await.json();
+    assert_eq!(outcome["status"], "paused", "{outcome}");
+    assert_eq!(client.get("/v1/approvals").await.json()["approvals"], json!([]));
+    let path = format!("/v1/runs/{}", outcome["run_id"].as_str().unwrap());
+    let run = client.get(&path).await.json();
+    assert_eq!(run["paused"]["approvals"], json!([]), "{run}");
+    let stuck = &run["paused"]["cannot_go_on"];
+    assert_eq!(stuck["code"], "run_not_resumable", "{run}");
+    assert!(stuck["message"].as_str().unwrap().contains("a secret in its context"), "{run}");
+    assert!(client.post(&format!("{path}/cancel"), &json!({})).await.status < 300);
+}
+
+#[tokio::test]
 async fn rules_know_the_key_and_only_approvers_decide() {
     let policy = r#"version = 1
 approvers = ["ops"]

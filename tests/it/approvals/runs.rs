@@ -203,4 +203,14 @@ end"#;
     }
     assert!(!governed.bench.events(&run_id).await.contains(&"grant_issued"));
     assert_eq!(governed.mails(), 0);
+    // It waits for nobody, of all runs and of this one.
+    let app = &governed.bench.app;
+    for of in [None, Some(&run_id)] {
+        assert_eq!(app.pending_approvals(of).await.unwrap().len(), 0);
+    }
+    let refused = app.resume(resume_request(&run_id)).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::RunNotResumable);
+    assert_eq!(governed.state(&run_id).await.status, RunStatus::Paused, "it is as it was");
+    app.cancel(&run_id).await.unwrap();
+    assert_eq!(governed.state(&run_id).await.status, RunStatus::Cancelled);
 }
