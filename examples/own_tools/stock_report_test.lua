@@ -1,3 +1,5 @@
+-- luaplan: tools_dir(luaplan-tools)
+
 test("orders fill the shelf up to what is wanted", function()
   mock("stock_levels", { when = { below = 5 }, returns = { { item = "nail", left = 2 }, { item = "screw", left = 0 } } })
   local run = run_plan({ below = 5, wanted = 20 })

@@ -182,7 +182,7 @@ async fn run_file(path: &Path, options: &TestOptions, catalog: &Arc<Catalog>, re
     let plan = opened.file.plan();
     let mut gatherer = options.coverage.then(|| {
         let name = named(Path::new(&plan.name), options);
-        Gatherer::new(&name, &plan.source, catalog)
+        Gatherer::new(&name, &plan.source, &plan.catalog)
     });
     let probe = Probe { notes_lines: options.coverage, fault: None };
     run_opened(&opened, &probe, gatherer.as_mut(), report).await;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::own_tools::with_own_tools;
 use super::plan_under_test::{PlanUnderTest, Runs, log, request, runs_instructions_max};
 use super::seen::{Probe, SeenRun};
 use super::text_file::read_text;
@@ -55,7 +56,9 @@ impl TestFile {
         catalog: &Arc<Catalog>,
         limits: &Limits,
     ) -> Result<Self> {
-        let source = format!("{} {}", joined_library(), read(path)?);
+        let text = read(path)?;
+        let catalog = with_own_tools(path, &text, catalog)?;
+        let source = format!("{} {text}", joined_library());
         // The test may hold and say more than its plan, and its time covers several runs of it; its
         // instructions are for assertions, so that one that loops ends soon.
         let mut test_limits = LimitProfile::Generous.limits();
@@ -74,7 +77,7 @@ impl TestFile {
             folder: path.parent().unwrap_or(Path::new("")).to_path_buf(),
             name: plan_name,
             source: plan_source,
-            catalog: catalog.clone(),
+            catalog,
             limits: limits.clone(),
             runs_instructions_max: runs_instructions_max(limits),
         };

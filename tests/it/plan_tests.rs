@@ -215,9 +215,26 @@ fn tools_that_are_not_read_from_here_are_pointed_out() {
         "tools of shop/luaplan-tools are not read from here",
         "`cd shop`",
         "--set tools_dir=shop/luaplan-tools",
+        "`-- luaplan: tools_dir(luaplan-tools)`",
     ] {
         assert!(told.err.contains(part), "{part}: {told}");
     }
     let fine = folder.run(&["--set", "tools_dir=shop/luaplan-tools", "test", "shop"]).exits(0);
     assert!(!fine.err.contains("note:"), "{fine}");
+
+    // The test says it itself, and passes from above; what is wrong with what it says fails the file.
+    let test = folder.read("shop/plan_test.lua");
+    for (named, code, said) in [
+        ("luaplan-tools", 0, "1 passed"),
+        ("../shop/luaplan-tools", 0, "1 passed"),
+        ("elsewhere", 1, "line 1: `tools_dir(elsewhere)`"),
+    ] {
+        folder.write("shop/plan_test.lua", format!("-- luaplan: tools_dir({named})\n{test}"));
+        let ended = folder.run(&["test", "shop"]).exits(code);
+        assert!(ended.out.contains(said) && !ended.err.contains("note:"), "{ended}");
+    }
+    folder.write("shop/plan_test.lua", format!("-- luaplan: tools_dir(luaplan-tools)\n{test}"));
+    folder.run(&["test", "shop", "--coverage"]).exits(0);
+    let faults = folder.run(&["test", "shop", "--faults", "tool=shop_stock"]);
+    assert!(faults.out.contains("shop_stock"), "{faults}");
 }

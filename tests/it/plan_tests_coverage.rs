@@ -102,15 +102,11 @@ fn a_plan_that_never_ran_has_nothing_reached() {
     assert_eq!(report["coverage"]["lines"], json!({"total": 10, "run": 0, "percent": 0.0}));
 }
 
-/// One example calls a tool of its own.
-const OWN_TOOLS: &str = "tools_dir=examples/own_tools/luaplan-tools";
-
 /// Also the proof that nothing which ran is shown as not run: the examples use most of the language.
 #[test]
 fn the_tests_of_the_examples_reach_every_line_of_them() {
     let tree = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text =
-        printed(&mut luaplan(tree, &["test", "examples", "--coverage", "--json", "--set", OWN_TOOLS]), 0);
+    let text = printed(&mut luaplan(tree, &["test", "examples", "--coverage", "--json"]), 0);
     let report: Json = serde_json::from_str(&text).unwrap();
     for plan in report["coverage"]["plans"].as_array().unwrap() {
         assert_eq!(plan["lines"]["not_run"], json!([]), "{}", plan["plan"]);

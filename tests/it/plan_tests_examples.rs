@@ -39,7 +39,7 @@ fn the_tests_of_every_example_pass() {
     let output = assert_cmd::Command::new(env!("CARGO_BIN_EXE_luaplan"))
         .env_clear()
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["test", "examples", "--json", "--set", "tools_dir=examples/own_tools/luaplan-tools"])
+        .args(["test", "examples", "--json"])
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);

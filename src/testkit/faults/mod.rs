@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::own_tools::names_own_tools;
 use super::recorder::CallRecord;
 use super::report::TestResult;
 use super::runner::{TestOptions, describe, none_fits, open, test_files};
@@ -147,6 +148,7 @@ pub async fn run_faults(
 ) -> Result<FaultReport> {
     if let FaultScope::Tool(name) = &faults.scope
         && catalog.get(name).is_none()
+        && !test_files(options)?.iter().any(|path| names_own_tools(path))
     {
         return Err(Error::new(ErrorCode::NotFound, format!("there is no tool `{name}`"))
             .with_help("`luaplan tools` lists them"));

@@ -84,7 +84,10 @@ async fn once(
 fn tell_of_other_tools(session: &Session<'_>, report: &TestReport) -> Result<()> {
     let tools_dir = session.load()?.raw.tools_dir;
     let here = &session.environment.working_dir;
-    let failed = report.results.iter().filter(|result| result.failure.is_some());
+    let failed = report
+        .results
+        .iter()
+        .filter(|result| result.failure.is_some() && !testkit::names_own_tools(&here.join(&result.file)));
     let folders: BTreeSet<&Path> = failed
         .flat_map(|result| Path::new(&result.file).ancestors().skip(1))
         .filter(|folder| !folder.as_os_str().is_empty() && *folder != here)
@@ -93,7 +96,8 @@ fn tell_of_other_tools(session: &Session<'_>, report: &TestReport) -> Result<()>
     for folder in folders {
         let (folder, tools) = (folder.display().to_string(), folder.join(&tools_dir).display().to_string());
         session.output.note(neutralize(&format!(
-            "note: the tools of {tools} are not read from here; `cd {folder}` first, or give `--set tools_dir={tools}`"
+            "note: the tools of {tools} are not read from here; `cd {folder}` first, give `--set tools_dir={tools}`, \
+             or name them in the test: `-- luaplan: tools_dir({tools_dir})`"
         )));
     }
     Ok(())
