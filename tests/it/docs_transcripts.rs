@@ -39,6 +39,24 @@ fn the_first_folder_is_as_shown() {
     assert_shown("README.md", &hello.out);
 }
 
+/// `doctor` as the guide shows it: all its checks in their order, word for word where the machine does not show.
+fn assert_examined_as_shown(guide: &str, folder: &Folder) {
+    let seen = folder.run(&["doctor"]);
+    let shown = between(guide, "luaplan doctor\n\n```text\n", "```");
+    let names = |text: &str| -> Vec<String> {
+        let of_checks = text.lines().filter(|line| !line.starts_with(' '));
+        of_checks.map(|line| line.chars().skip(6).take(17).collect::<String>().trim().to_owned()).collect()
+    };
+    assert_eq!(names(shown), names(&seen.out), "{seen}");
+    for name in ["engine", "tools", "mail", "hosts"] {
+        let line =
+            seen.out.lines().find(|line| line.get(6..).is_some_and(|rest| rest.starts_with(name))).unwrap();
+        assert!(shown.lines().any(|known| known == line), "the guide does not show this: {line}");
+    }
+    let help = seen.out.lines().skip_while(|line| !line.contains("no SMTP server")).nth(1).unwrap();
+    assert!(shown.contains(help), "{help}");
+}
+
 #[tokio::test]
 async fn the_first_task_runs_on_the_database_it_makes() {
     let guide = read("docs/first-task.md");
@@ -52,6 +70,7 @@ async fn the_first_task_runs_on_the_database_it_makes() {
     folder.write("plans/unpaid.lua", between(&guide, "```lua runnable\n", "```"));
     let run = folder.run(&["run", "plans/unpaid.lua"]);
     assert_shown("docs/first-task.md", &run.out);
+    assert_examined_as_shown(&guide, &folder);
 
     let guide = read("docs/writing-plans.md");
     let careless = between(&guide, "```lua\nfunction run", "```");

@@ -23,7 +23,7 @@ pub struct TestArgs {
     /// Say which lines and calls of the plans the tests reach
     #[arg(long)]
     pub coverage: bool,
-    /// Fail unless the tests reach this many hundredths of the lines; implies `--coverage`
+    /// Fail unless the tests reach this share of the lines, in percent (0 to 100); implies `--coverage`
     #[arg(long, value_name = "PERCENT")]
     pub coverage_min: Option<f64>,
     /// Write what the tests reach to a file in the form of LCOV; implies `--coverage`
@@ -41,7 +41,7 @@ pub struct TestArgs {
     /// The code calls fail with
     #[arg(long, value_name = "CODE", default_value = "tool_timeout", requires = "faults")]
     pub fault_code: String,
-    /// Whether the failures may be retried
+    /// What the failures say of `retryable`, which `retry` and plans look at: trying again may help, cannot, or each once
     #[arg(long, value_enum, default_value = "both", requires = "faults")]
     pub fault_retryable: Retryable,
     /// Run again what is affected whenever a file changes, until Ctrl-C
@@ -72,14 +72,14 @@ pub struct FromRunArgs {
     pub force: bool,
 }
 
-/// Whether injected failures may be retried.
+/// What injected failures say of `retryable`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Retryable {
-    /// They may
+    /// `true`: trying again may help
     Yes,
-    /// They may not
+    /// `false`: it cannot
     No,
-    /// Once so and once so
+    /// Each failure twice, once with `true` and once with `false`
     Both,
 }
 
