@@ -246,8 +246,8 @@ impl McpConnection {
         if state.running.is_none() {
             if let Some(wait) = state.not_before.and_then(|at| at.checked_duration_since(Instant::now())) {
                 let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
-                let message =
-                    format!("the MCP server `{}` broke down and is not started again yet", self.name());
+                let (name, again) = (self.name(), trouble::not_yet(self.address.as_ref()));
+                let message = format!("the MCP server `{name}` {again}");
                 return Err(self.unavailable(&message).with_detail("retry_after_ms", wait_ms));
             }
             match self.start().await {

@@ -96,6 +96,14 @@ pub(super) fn is_about_leave(failure: &ToolFailure) -> bool {
     failure.code == ErrorCode::McpLoginRequired.as_str() || failure.details.get("status") == Some(&401.into())
 }
 
+/// Why a server is left in peace for a while.
+pub(super) fn not_yet(address: Option<&Address>) -> String {
+    match address {
+        None => "broke down and is not started again yet".to_owned(),
+        Some(address) => format!("at {} failed and is not asked again yet", address.shown()),
+    }
+}
+
 /// For a server that said nothing at its start.
 pub(super) fn too_late(name: &str, address: Option<&Address>, limit: Duration) -> ToolFailure {
     let at = address.map_or_else(String::new, |address| format!(" at {}", address.shown()));
