@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::base::{Error, ErrorCode, Result, RunId};
+use crate::journal::create_private_folder;
 
 /// The locks of this process and of others that share its data folder.
 pub(super) struct Owners {
@@ -104,16 +105,11 @@ impl Owners {
     }
 
     fn make(&self, path: &Path) -> io::Result<File> {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).read(true).write(true);
         #[cfg(unix)]
-        {
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        builder.create(&self.folder)?;
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        create_private_folder(&self.folder)?;
         options.open(path)
     }
 

@@ -21,6 +21,7 @@ mod memory;
 mod neutral;
 mod placed;
 mod postgres;
+mod private_folder;
 mod redact;
 mod run_log;
 mod scribe;
@@ -46,6 +47,7 @@ pub use neutral::neutralize;
 pub use postgres::{
     Alarm, Fence, FencedPen, Held, Leases, OpenRun, PostgresContexts, PostgresJournal, PostgresSettings,
 };
+pub use private_folder::create_private_folder;
 pub use redact::{REDACTED, Redactor};
 pub use run_log::{EventListener, RunLog};
 pub use sqlite::{SqliteContexts, SqliteJournal};

@@ -101,6 +101,13 @@ fn mode(folder: &Folder, file: &str, mode: u32) {
     std::fs::set_permissions(folder.join(file), std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
+/// The data folder holds what no other user of the machine should read.
+fn assert_private(folder: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = std::fs::metadata(folder).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o700, "{}", folder.display());
+}
+
 #[test]
 fn warnings_tell_what_is_missing_and_each_has_a_help_text() {
     let folder = Folder::new();
@@ -235,10 +242,10 @@ async fn a_journal_in_a_database_still_has_its_data_folder_made() {
         let report = folder.run(&["doctor", "--json"]).exits(2).json();
         let (state, message) = check(&report, "data folder");
         assert!(state == "ok" && message.ends_with("deep/data: created"), "{state} {message}");
-        assert!(folder.join("deep/data").is_dir());
+        assert_private(&folder.join("deep/data"));
         std::fs::remove_dir_all(folder.join("deep")).unwrap();
         folder.run(&["run", "plan.lua"]).exits(0);
-        assert!(folder.join("deep/data").is_dir());
+        assert_private(&folder.join("deep/data"));
         folder
     })
     .await

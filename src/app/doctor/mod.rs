@@ -14,7 +14,7 @@ use super::wiring;
 use crate::base::{Error, ErrorCode};
 use crate::catalog::Catalog;
 use crate::engine::Isolation;
-use crate::journal::Journal;
+use crate::journal::{Journal, create_private_folder};
 
 /// How one check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -158,7 +158,7 @@ async fn data_folder(report: &mut DoctorReport, config: &Config) {
         Err(error) => return report.failed("data folder", DoctorState::Bad, &error),
     }
     if config.journal.is_some()
-        && let Err(error) = std::fs::create_dir_all(&config.data_dir)
+        && let Err(error) = create_private_folder(&config.data_dir)
     {
         let message = format!("`{}` cannot be made: {error}", config.data_dir.display());
         return report.failed(

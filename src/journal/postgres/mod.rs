@@ -35,6 +35,7 @@ use self::session::Session;
 use self::writer::{Append, Command, Settle, Writer, closed};
 use super::anchor;
 use super::placed::{Head, Row};
+use super::private_folder::create_private_folder;
 use super::{Durability, Event, JournalWrite, Precluded, Record, Settled};
 use crate::base::{Error, ErrorCode, Result};
 
@@ -85,8 +86,8 @@ impl PostgresSettings {
 }
 
 /// Makes the folder of the anchors: without one a cut-off end of the log would go unseen.
-async fn make_folder(folder: &Path) -> Result<()> {
-    tokio::fs::create_dir_all(folder).await.map_err(|error| {
+fn make_folder(folder: &Path) -> Result<()> {
+    create_private_folder(folder).map_err(|error| {
         let message = format!("cannot make the data folder {}: {error}", folder.display());
         Error::new(ErrorCode::JournalUnavailable, message)
             .with_help("make the folder, or name another one in `data_dir`")
@@ -120,7 +121,7 @@ impl PostgresJournal {
             .options([("idle_in_transaction_session_timeout", millis(STALLED_AFTER))])
             .options([("lock_timeout", millis(WAIT_MAX)), ("tcp_user_timeout", millis(WAIT_MAX))]);
         if let Some(folder) = &settings.anchors {
-            make_folder(folder).await?;
+            make_folder(folder)?;
         }
         let mut connection = connect(&writing, &shown).await?;
         let id = schema::prepare(&mut connection, &shown).await?;

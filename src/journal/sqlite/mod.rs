@@ -25,6 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 pub use self::contexts::SqliteContexts;
 use self::writer::{Command, Writer};
 use super::placed::Row;
+use super::private_folder::create_private_folder;
 use super::{Durability, Event, GENESIS_HASH, JournalWrite, Precluded, Record, Settled, anchor};
 use crate::base::{Error, ErrorCode, Result};
 
@@ -243,11 +244,7 @@ fn wal_path(path: &Path) -> PathBuf {
 fn create_private(path: &Path) -> Result<()> {
     let refuse = |error| errors::file_error(path, error);
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder).map_err(refuse)?;
+        create_private_folder(folder).map_err(refuse)?;
     }
     anchor::open_private(path).map(drop).map_err(refuse)
 }

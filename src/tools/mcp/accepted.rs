@@ -14,6 +14,7 @@ use super::prompts::AcceptedPrompt;
 use super::settings::McpServerSettings;
 use crate::base::{ContentHash, Effect, Error, ErrorCode, Rate, Result};
 use crate::catalog::{ArgumentRole, CompiledParams, ToolKind, ToolSpec, plan_name};
+use crate::journal::create_private_folder;
 
 const VERSION: u32 = 1;
 
@@ -271,7 +272,7 @@ impl Accepted {
             Error::new(ErrorCode::ConfigUnreadable, format!("{}: cannot be written: {error}", path.display()))
         };
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(unwritable)?;
+            create_private_folder(folder).map_err(unwritable)?;
         }
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Error::new(ErrorCode::Internal, format!("tools have no JSON form: {error}")))?;

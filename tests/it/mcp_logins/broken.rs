@@ -1,5 +1,7 @@
 //! One broken server beside a good one: a fault is that server's, and nobody else's.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::{Value as Json, json};
 
 use super::site::Site;
@@ -18,6 +20,8 @@ fn servers(site: &Site) -> Folder {
     );
     let folder = Folder::with(&[("luaplan.toml", &configuration)]);
     run(&folder, &["mcp", "accept", "good"]).exits(0);
+    let mode = std::fs::metadata(folder.join(".luaplan")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "the first command makes the data folder as all do");
     let accepted = folder.read(".luaplan/mcp/good.json");
     for name in ["unset", "secretless", "piped", "garbled"] {
         folder.write(&format!(".luaplan/mcp/{name}.json"), &accepted);

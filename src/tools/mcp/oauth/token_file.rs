@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use tokio::time::Instant;
 
 use crate::base::{Error, ErrorCode, Result};
+use crate::journal::create_private_folder;
 use crate::tools::mcp::kept_file::{open_regular, read_regular};
 
 const VERSION: u32 = 1;
@@ -176,16 +177,11 @@ impl TokenFile {
     }
 
     fn open(&self, path: &Path) -> io::Result<File> {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true);
         #[cfg(unix)]
-        {
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        path.parent().map_or(Ok(()), |folder| builder.create(folder))?;
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        path.parent().map_or(Ok(()), create_private_folder)?;
         open_regular(&mut options, path)
     }
 
