@@ -87,6 +87,7 @@ async fn fill(folder: &Path, end: &EventBody) {
             parent_call_id: None,
             agent: None,
             starts_over: None,
+            planning: None,
         },
         EventBody::PlanProposed { round: 0, source: PLAN.to_owned(), plan_hash: hash.clone() },
         EventBody::PlanChecked { plan_hash: hash.clone(), ok: true, findings: serde_json::json!([]) },

@@ -91,6 +91,7 @@ pub(crate) async fn run(world: &World, plan: &CheckedPlan, log: RunLog, end: Dur
         parent_call_id: None,
         agent: None,
         starts_over: None,
+        planning: None,
     };
     log.emit(started, Durability::Ordered).await.unwrap();
     let (source, plan_hash) = (plan.source().to_owned(), plan.hash().clone());

@@ -30,7 +30,7 @@ pub(super) fn run_request(state: &RunState) -> Result<RunRequest> {
         circumstances: circumstances_of(state)?,
         handler: None,
         listeners: Vec::new(),
-        planning: PlanWishes::default(),
+        planning: PlanWishes::from_record(state.planning.as_ref())?,
         cancel: CancellationToken::new(),
         starts_over: None,
     })
@@ -77,6 +77,10 @@ pub(super) fn beginning_suffices(state: &RunState) -> Result<()> {
     }
     if has_redacted(&state.context) {
         return refused("began with a secret in its context, which is not in the journal");
+    }
+    // Once it has a plan, nothing is planned by it again but after a failure, without the prompts.
+    if state.accepted.is_none() && state.planning.as_ref().is_some_and(has_redacted) {
+        return refused("was asked with a secret in a prompt's arguments, which is not in the journal");
     }
     Ok(())
 }

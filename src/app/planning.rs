@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
 use super::runs::Run;
 use super::trials::AppTrials;
 use super::{RunRequest, Work};
@@ -15,18 +18,22 @@ use crate::planner::{CANDIDATES_MAX, FailedRun, PastCall, PlanningRequest, Propo
 use crate::testkit::count_tests;
 
 /// How a task should be planned, where it is not as configured.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PlanWishes {
     /// How many plans to choose from; `None` takes `planner.candidates`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<u32>,
     /// A `*_test.lua` the plan must pass before it is taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tests: Option<PathBuf>,
     /// Prompts of MCP servers whose texts are put before the planner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<PromptWish>,
 }
 
 /// A prompt of an MCP server, and what it is given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptWish {
     /// `SERVER.prompt`.
     pub name: String,
@@ -35,6 +42,24 @@ pub struct PromptWish {
 }
 
 impl PlanWishes {
+    /// As the journal keeps it, so that a run broken off before it had a plan is planned as it was asked for;
+    /// nothing where nothing was wished.
+    pub(super) fn to_record(&self) -> Option<Json> {
+        (*self != Self::default()).then(|| serde_json::to_value(self).ok()).flatten()
+    }
+
+    /// What the journal kept.
+    ///
+    /// # Errors
+    /// `journal_corrupt` for what is none of it.
+    pub(super) fn from_record(kept: Option<&Json>) -> Result<Self> {
+        let Some(kept) = kept else { return Ok(Self::default()) };
+        Self::deserialize(kept).map_err(|error| {
+            let what = format!("how the task was to be planned cannot be read: {error}");
+            Error::new(ErrorCode::JournalCorrupt, what)
+        })
+    }
+
     /// Whether the number of candidates is one that can be asked for.
     ///
     /// # Errors

@@ -161,7 +161,9 @@ impl App {
         if has_redacted(&state.context) {
             return Err(refused("began with a secret in its context, which is not in the journal"));
         }
-        let request = RunRequest { cancel, ..run_request(&state)? };
+        // Another plan is asked for as one is by itself: what the run was asked with is not asked for again.
+        let planning = PlanWishes::default();
+        let request = RunRequest { cancel, planning, ..run_request(&state)? };
         let Work::Task(task) = &request.work else {
             return Err(refused("was that of a saved plan, not of a task that can be planned again")
                 .with_help("give another plan with `--with`"));
@@ -356,6 +358,7 @@ impl Run<'_> {
             parent_call_id: self.agent.map(|agent| agent.parent_call_id.clone()),
             agent: self.agent.map(|agent| agent.name.clone()),
             starts_over: self.request.starts_over.clone(),
+            planning: self.request.planning.to_record(),
         };
         self.log.emit(body, durability).await
     }

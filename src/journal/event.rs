@@ -72,6 +72,9 @@ pub enum EventBody {
         /// The run it starts over. Written only where it is so.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         starts_over: Option<RunId>,
+        /// How the task is to be planned, where it is not as configured: candidates, tests, prompts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        planning: Option<Json>,
     },
     /// A plan was chosen and begins. Its calls are numbered after `calls_before`, those of earlier
     /// plans of the same run.

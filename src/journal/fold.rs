@@ -62,6 +62,8 @@ pub struct RunState {
     pub tenant: Option<String>,
     /// `structured` or `autonomous`; absent in older records.
     pub mode: Option<String>,
+    /// How its task is to be planned, where that is not as configured.
+    pub planning: Option<Json>,
     /// The run that called the agent this is the run of, and the call.
     pub parent: Option<ParentCall>,
     /// The run that this one starts over.
@@ -176,6 +178,7 @@ impl RunState {
             owner: None,
             tenant: None,
             mode: None,
+            planning: None,
             parent: None,
             starts_over: None,
             wake_at: None,
@@ -222,6 +225,7 @@ impl RunState {
                 parent_call_id,
                 agent,
                 starts_over,
+                planning,
                 ..
             } => {
                 if let (Some(run_id), Some(call_id)) = (parent_run_id, parent_call_id) {
@@ -232,6 +236,7 @@ impl RunState {
                 self.starts_over.clone_from(starts_over);
                 self.tenant.clone_from(tenant);
                 self.mode.clone_from(mode);
+                self.planning.clone_from(planning);
                 self.mocked = *mocked;
                 self.engine.clone_from(engine);
                 self.context_name.clone_from(context_name);

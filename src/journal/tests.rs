@@ -43,6 +43,7 @@ fn started(task: &str) -> EventBody {
         parent_call_id: None,
         agent: None,
         starts_over: None,
+        planning: None,
     }
 }
 

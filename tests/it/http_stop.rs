@@ -140,6 +140,7 @@ async fn stray_run(app: &luaplan::app::App) -> String {
         parent_call_id: None,
         agent: None,
         starts_over: None,
+        planning: None,
     };
     log.emit(body, Durability::Forced).await.unwrap();
     run_id.to_string()

@@ -25,7 +25,11 @@ impl Redactor {
                 parent_call_id: _,
                 agent: _,
                 starts_over: _,
+                planning,
             } => {
+                if let Some(planning) = planning {
+                    self.json(planning, Scope::Arguments);
+                }
                 self.optional(task);
                 self.optional(plan_name);
                 self.optional(context_name);

@@ -80,6 +80,7 @@ fn started(task: &str) -> EventBody {
         parent_call_id: None,
         agent: None,
         starts_over: None,
+        planning: None,
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use luaplan::app::{ActiveRuns, App, PromptWish};
-use luaplan::base::{Error, Value};
+use luaplan::app::{ActiveRuns, App, PlanWishes, PromptWish, ResumeRequest, RunRequest, Work};
+use luaplan::base::{Error, ErrorCode, LimitProfile, RunId, Value};
+use luaplan::bus::Circumstances;
 use luaplan::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
 use luaplan::mcp::McpServer;
 use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::{accept, accepted, run, small};
 use crate::cli::Folder;
@@ -155,6 +157,78 @@ impl Attentive {
     fn was_greeted(&self) -> bool {
         std::mem::take(&mut *self.0.lock().unwrap()).iter().any(|asked| asked.contains("> Greet Ann well."))
     }
+}
+
+/// A model that is asked and never answers: whoever waits for it can only be ended.
+#[derive(Default)]
+struct Silent(tokio::sync::Notify);
+
+#[async_trait::async_trait]
+impl LlmClient for Silent {
+    async fn chat(
+        &self,
+        _request: &ChatRequest,
+        _progress: &(dyn Fn(LlmProgress) + Send + Sync),
+    ) -> luaplan::base::Result<ChatReply> {
+        self.0.notify_one();
+        std::future::pending().await
+    }
+
+    fn name(&self) -> String {
+        "test/silent".to_owned()
+    }
+}
+
+/// Begins the task under a model that never answers, and goes before it has a plan.
+async fn broken_off(folder: &std::path::Path, settings: &[(&str, &str)], who: &str) -> RunId {
+    let model = Arc::new(Silent::default());
+    let app = open(folder, settings, Some(model.clone())).await;
+    let request = RunRequest {
+        run_id: RunId::generate(),
+        work: Work::Task("Greet Ann.".to_owned()),
+        context: None,
+        context_name: None,
+        circumstances: Circumstances::default(),
+        planning: PlanWishes {
+            candidates: Some(2),
+            prompts: vec![wish("small.greeting", &[("who", who)])],
+            ..PlanWishes::default()
+        },
+        limits: LimitProfile::Standard.limits(),
+        handler: None,
+        listeners: Vec::new(),
+        cancel: CancellationToken::new(),
+    };
+    let run_id = request.run_id.clone();
+    tokio::select! {
+        outcome = app.run(request) => panic!("{outcome:?}"),
+        () = model.0.notified() => run_id,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_broken_off_before_its_plan_is_planned_as_it_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = small(folder.path());
+    std::fs::write(folder.path().join("word"), "hush-hush-9f3a").unwrap();
+    let word = format!("{:?}", folder.path().join("word").display().to_string());
+    let settings = [("mcp.small.command", command.as_str()), ("secrets.word.file", word.as_str())];
+    accept(&open(folder.path(), &settings, None).await, "small").await;
+    let run_id = broken_off(folder.path(), &settings, "Ann").await;
+    let with_secret = broken_off(folder.path(), &settings, "hush-hush-9f3a").await;
+
+    let model = Arc::new(Attentive::default());
+    let app = open(folder.path(), &settings, Some(model.clone())).await;
+    let request = |run_id: &RunId| ResumeRequest::new(run_id.clone(), CancellationToken::new());
+    let outcome = app.resume(request(&run_id)).await.unwrap();
+    assert_eq!(outcome.candidates.len(), 2, "{outcome:?}");
+    assert_eq!(outcome.result.unwrap().to_json(), json!(1));
+    let asked = std::mem::take(&mut *model.0.lock().unwrap());
+    assert!(asked.len() >= 2 && asked.iter().all(|asked| asked.contains("> Greet Ann well.")), "{asked:?}");
+    // What is not on record is not made up.
+    let refused = app.resume(request(&with_secret)).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::RunNotResumable);
+    assert!(refused.message().contains("a secret in a prompt's arguments"), "{refused}");
 }
 
 /// Over HTTP and over the protocol a task takes prompts as it does on the command line.
