@@ -94,7 +94,7 @@ pub enum Command {
     Config(ConfigArgs),
     /// Serve the HTTP API
     Serve(ServeArgs),
-    /// Serve an assistant by the Model Context Protocol (MCP), or look after the MCP servers plans call: accept, list, login, logout
+    /// Serve an assistant by the Model Context Protocol, or accept, list and log in to MCP servers
     Mcp(McpArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),

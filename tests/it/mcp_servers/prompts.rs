@@ -198,6 +198,7 @@ async fn broken_off(folder: &std::path::Path, settings: &[(&str, &str)], who: &s
         handler: None,
         listeners: Vec::new(),
         cancel: CancellationToken::new(),
+        starts_over: None,
     };
     let run_id = request.run_id.clone();
     tokio::select! {
