@@ -54,6 +54,8 @@ async fn user_and_query_are_shown_nowhere() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_authorization_server_is_not_told_the_query() {
     let site = Site::start().await;
+    // What the server does not call itself is made of its address.
+    site.seen().has_resource_metadata = false;
     let place = tempfile::tempdir().unwrap();
     write(place.path(), &with_secrets(&site.base));
     let login =
