@@ -83,12 +83,12 @@ impl App {
         loop {
             let state = self.known_run(run_id).await?;
             if state.status != RunStatus::Running {
+                // It may have come to rest by itself, without having heard of it.
+                self.running.take_back(run_id);
                 return Ok(state);
             }
             if tokio::time::Instant::now() >= deadline {
-                for ask in [Ask::Cancel, Ask::Pause] {
-                    self.running.take_back(run_id, ask);
-                }
+                self.running.take_back(run_id);
                 let message =
                     format!("run {run_id} is still under way {} s after it was asked", wait.as_secs());
                 return Err(Error::new(ErrorCode::RunActive, message).with_help(

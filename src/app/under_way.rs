@@ -66,6 +66,8 @@ impl RunsUnderWay {
 
     /// This process is at a run from now on, until [`RunsUnderWay::remove`]. Needs a tokio runtime.
     pub(super) fn insert(&self, log: &RunLog, cancel: &CancellationToken, parent: Option<RunId>) {
+        // What was asked while it was at rest came too late for what it was asked of.
+        self.take_back(log.run_id());
         let run =
             UnderWay { log: log.clone(), cancel: cancel.clone(), pause: CancellationToken::new(), parent };
         let mut shared = lock(&self.shared);
@@ -120,9 +122,11 @@ impl RunsUnderWay {
     }
 
     /// Takes back what was asked and nobody heeded.
-    pub(super) fn take_back(&self, run_id: &RunId, ask: Ask) {
-        // Heeded meanwhile, it is gone already.
-        let _ = std::fs::remove_file(self.asks.join(run_id.as_str()).with_extension(ask.extension()));
+    pub(super) fn take_back(&self, run_id: &RunId) {
+        for ask in Ask::ALL {
+            // Most of the time there is none; one that was heeded is gone.
+            let _ = std::fs::remove_file(self.asks.join(run_id.as_str()).with_extension(ask.extension()));
+        }
     }
 }
 

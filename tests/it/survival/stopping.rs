@@ -170,6 +170,21 @@ fn the_command_line_starts_runs_over() {
     folder.run(&["pause", &RunId::generate().to_string()]).fails(2, "not_found");
 }
 
+#[tokio::test]
+async fn what_was_asked_of_a_run_that_came_to_rest_by_itself_is_not_heeded_later() {
+    let bench = Bench::new().await;
+    let asleep = bench.app.run_to_rest(bench.request(work("function run() sleep(3600) end"))).await;
+    let run_id = asleep.run_id;
+    let asks = bench.folder().join(".luaplan/owners/asks");
+    std::fs::create_dir_all(&asks).unwrap();
+    for ask in ["pause", "cancel"] {
+        std::fs::write(asks.join(format!("{run_id}.{ask}")), "").unwrap();
+    }
+    let woken = bench.app.resume_to_rest(resume_request(&run_id)).await.unwrap();
+    assert_eq!(woken.status(), RunStatus::Sleeping, "{woken:?}");
+    assert_eq!(std::fs::read_dir(&asks).unwrap().count(), 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_whose_process_is_gone_is_cancelled_where_it_stands() {
     let folder = tempfile::tempdir().unwrap();
