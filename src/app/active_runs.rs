@@ -194,9 +194,15 @@ impl Place {
                 let wake_at = outcome.error().and_then(wake_at_of);
                 // Nobody waiting for the outcome is no fault.
                 let _ = self.sender.send(Some(Arc::new(outcome)));
-                let (runs, run_id) = (self.runs.clone(), self.run_id.clone());
+                let (runs, run_id, cancel) =
+                    (self.runs.clone(), self.run_id.clone(), self.run.cancel.clone());
                 drop(self);
-                if let Some(wake_at) = wake_at {
+                // Told to end in the moment in which it came to rest: whoever told it saw it here still.
+                if cancel.is_cancelled() && !runs.app.is_interrupting() {
+                    if let Err(error) = runs.app.cancel_unless_over(&run_id).await {
+                        tracing::warn!(%run_id, %error, "a run at rest could not be ended");
+                    }
+                } else if let Some(wake_at) = wake_at {
                     runs.wake_later(run_id, wake_at);
                 }
             }

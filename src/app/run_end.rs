@@ -5,10 +5,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::agents::{AgentRun, family_of};
 use super::ownership::goes_on_elsewhere;
+use super::under_way::Asked;
 use super::{App, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, RunId, Usage};
 use crate::bus::{APPROVALS, CALLS_IN_DOUBT, wake_at_of};
-use crate::engine::RunOutcome;
+use crate::engine::{RunOutcome, pause_requested};
 use crate::journal::{
     CallState, Durability, EventBody, EventListener, JournalRead as _, RunLog, RunState, RunStatus,
 };
@@ -99,16 +100,50 @@ impl App {
     }
 
     /// Records how a run ended, or that it waits, and is done with it. Not before it is on record: until then
-    /// nobody may take the run for one whose process is gone.
+    /// nobody may take the run for one whose process is gone. One that was told to end does not come to rest.
     pub(super) async fn end(&self, log: &RunLog, outcome: RunOutcome) -> RunOutcome {
+        let run_id = log.run_id().clone();
+        let outcome = self.heeding(outcome, self.running.asked_of(&run_id));
         if self.shares_runs() {
             // There the lease says who is at it, and this node may take the run up again once it is handed on.
-            self.running.remove(log.run_id());
-            return self.record_end(log, outcome).await;
+            let asked = self.running.remove(&run_id);
+            let outcome = self.record_end(log, self.heeding(outcome, asked)).await;
+            return self.ended_at_rest(outcome, self.is_told_to_end(&run_id).await).await;
         }
         let outcome = self.record_end(log, outcome).await;
-        self.running.remove(log.run_id());
+        let asked = self.running.remove(&run_id);
+        self.running.take_back(&run_id);
+        self.ended_at_rest(outcome, asked.cancel).await
+    }
+
+    /// What a run that was about to come to rest does where something was asked of it.
+    fn heeding(&self, mut outcome: RunOutcome, asked: Asked) -> RunOutcome {
+        match outcome.status() {
+            // A process that stops leaves its runs at rest.
+            RunStatus::Sleeping | RunStatus::Paused if asked.cancel && !self.is_interrupting() => {
+                outcome.result = Err(Error::new(ErrorCode::Cancelled, "the run was cancelled"));
+            }
+            RunStatus::Sleeping if asked.pause => outcome.result = Err(pause_requested()),
+            _ => {}
+        }
         outcome
+    }
+
+    /// Ends a run that has just come to rest, where somebody told it to end meanwhile.
+    async fn ended_at_rest(&self, mut outcome: RunOutcome, is_told: bool) -> RunOutcome {
+        let rests = matches!(outcome.status(), RunStatus::Sleeping | RunStatus::Paused);
+        // That of an agent is ended with the run that called it.
+        if rests && is_told && !self.is_interrupting() && self.cancel(&outcome.run_id).await.is_ok() {
+            outcome.result = Err(Error::new(ErrorCode::Cancelled, "the run was cancelled"));
+        }
+        outcome
+    }
+
+    /// Whether another node was asked to end a run of this one.
+    async fn is_told_to_end(&self, run_id: &RunId) -> bool {
+        let Ok(Some(leases)) = self.leases() else { return false };
+        // A database that does not answer tells the next node that takes it up.
+        leases.is_told_to_end(run_id).await.unwrap_or(false)
     }
 
     /// Records how a run ended, or that it waits.

@@ -149,6 +149,10 @@ impl ActiveRuns {
             return self.app().cancel(run_id).await;
         };
         run.cancel.cancel();
+        if self.active(run_id).is_none() {
+            // It came to rest, or to its end, in that moment.
+            return self.app().cancel_unless_over(run_id).await;
+        }
         Ok(())
     }
 

@@ -8,16 +8,16 @@ use super::agents::belongs_to;
 use super::from_records::{recorded_source, run_request};
 use super::runs::{RunRequest, Work};
 use crate::base::{Effect, Error, ErrorCode, Result, RunId};
-use crate::journal::{CallState, RunState};
+use crate::journal::{CallState, RunState, RunStatus};
 
 impl App {
     /// What a run began with, for a new run that starts it over with the plan it had; it is to be run as any
-    /// other. A run that is not over is ended first. Nothing of it counts for the new one: its calls are made
-    /// again, and asked about again.
+    /// other, and the first, where it is not over, is to be ended with [`App::cancel_unless_over`] once the new one begins. Nothing of
+    /// it counts for the new one: its calls are made again, and asked about again.
     ///
     /// # Errors
     /// `not_found`; `run_active` where it is under way; `run_not_resumable` where its records do not suffice or
-    /// it belongs to another run; `effects_repeat` where it wrote, sent or spent something and `repeat_effects`
+    /// it belongs to another run; `check_refused` where its plan does not pass any more; `effects_repeat` where it wrote, sent or spent something and `repeat_effects`
     /// is not given.
     pub async fn start_over(&self, run_id: &RunId, repeat_effects: bool) -> Result<RunRequest> {
         let hold = self.hold(run_id).await?;
@@ -26,7 +26,8 @@ impl App {
             if let Some(parent) = &state.parent {
                 return Err(belongs_to(run_id, parent));
             }
-            if state.ended_at.is_none() && (self.running.has(run_id) || self.is_under_way(&state)) {
+            let is_running = state.status == RunStatus::Running && self.is_under_way(&state);
+            if is_running || self.running.has(run_id) {
                 let message = format!("run {run_id} is under way");
                 return Err(Error::new(ErrorCode::RunActive, message).with_help(
                     "end it first (`luaplan cancel RUN`), or let it pause (`luaplan pause RUN`)",
@@ -37,8 +38,8 @@ impl App {
             if !repeat_effects {
                 refuse_effects(&state)?;
             }
-            if state.ended_at.is_none() {
-                self.cancel_family(&hold, &state).await?;
+            if let Work::Plan { name, source } = &request.work {
+                self.checked(source, name, &request.limits, request.context.as_ref())?;
             }
             Ok(request)
         };

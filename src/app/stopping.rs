@@ -1,7 +1,5 @@
 //! Runs that somebody wants to end, or to stand still, whichever process is at them.
 
-use std::time::Duration;
-
 use super::App;
 use super::ownership::Hold;
 use super::under_way::Ask;
@@ -23,13 +21,26 @@ impl App {
         ended
     }
 
+    /// As [`App::cancel`], and nothing where the run is over.
+    ///
+    /// # Errors
+    /// As writing the journal.
+    pub async fn cancel_unless_over(&self, run_id: &RunId) -> Result<()> {
+        match self.cancel(run_id).await {
+            Err(error) if error.code() == ErrorCode::RunNotActive => Ok(()),
+            ended => ended,
+        }
+    }
+
     /// While the right to go on with the run is held.
     async fn cancel_under(&self, hold: &Hold, run_id: &RunId) -> Result<()> {
         let state = self.known_run(run_id).await?;
         if state.ended_at.is_some() {
             return Err(has_ended(&state));
         }
-        if let Some(parent) = &state.parent {
+        if let Some(parent) = &state.parent
+            && self.known_run(&parent.run_id).await?.ended_at.is_none()
+        {
             let message = format!("run {run_id} is that of an agent, called by run {}", parent.run_id);
             return Err(
                 Error::new(ErrorCode::RunNotActive, message).with_help("cancel the run that called it")
@@ -39,17 +50,24 @@ impl App {
             return Ok(());
         }
         if state.status == RunStatus::Running && self.is_under_way(&state) {
-            return self.running.ask_elsewhere(run_id, Ask::Cancel);
+            self.running.ask_elsewhere(run_id, Ask::Cancel)?;
+            // It may have come to rest before it could hear of it; else it looks for what was asked behind that.
+            let state = self.known_run(run_id).await?;
+            if !matches!(state.status, RunStatus::Sleeping | RunStatus::Paused) {
+                return Ok(());
+            }
+            self.running.take_back(run_id);
+            return self.cancel_family(hold, &state).await;
         }
         // Whoever meant to wake it finds its end.
         self.cancel_family(hold, &state).await
     }
 
     /// Asks a run to stand still, once the calls it is at have come to their end. It has then paused and holds
-    /// nothing; `resume` goes on with it.
+    /// nothing; `resume` goes on with it. The run of an agent takes the one that called it along.
     ///
     /// # Errors
-    /// `not_found`; `run_not_active` where it is not under way, belongs to another run, or is at another node.
+    /// `not_found`; `run_not_active` where it is not under way, or is at another node.
     pub async fn pause(&self, run_id: &RunId) -> Result<()> {
         if self.running.ask(run_id, Ask::Pause) {
             return Ok(());
@@ -57,7 +75,14 @@ impl App {
         let state = self.known_run(run_id).await?;
         if state.status != RunStatus::Running {
             let message = format!("run {run_id} is {} and not under way", state.status);
-            return Err(Error::new(ErrorCode::RunNotActive, message));
+            let help = match state.status {
+                RunStatus::Sleeping => {
+                    "a run that sleeps holds nothing; it can be ended: `luaplan cancel RUN`"
+                }
+                RunStatus::Paused => "it stands still already; go on with it: `luaplan resume RUN`",
+                _ => "it is over; start it over: `luaplan reset RUN`",
+            };
+            return Err(Error::new(ErrorCode::RunNotActive, message).with_help(help));
         }
         if self.shares_runs() {
             let message = format!("run {run_id} is not under way at this node");
@@ -73,34 +98,13 @@ impl App {
         self.running.ask_elsewhere(run_id, Ask::Pause)
     }
 
-    /// Waits until a run that was asked to end or to stand still has done so, at most `wait`; its state.
-    ///
-    /// # Errors
-    /// `run_active` where it has not; what was asked of another process is then taken back. As reading the journal.
-    pub async fn until_at_rest(&self, run_id: &RunId, wait: Duration) -> Result<RunState> {
-        const LOOK: Duration = Duration::from_millis(50);
-        let deadline = tokio::time::Instant::now() + wait;
-        loop {
-            let state = self.known_run(run_id).await?;
-            if state.status != RunStatus::Running {
-                // It may have come to rest by itself, without having heard of it.
-                self.running.take_back(run_id);
-                return Ok(state);
-            }
-            if tokio::time::Instant::now() >= deadline {
-                self.running.take_back(run_id);
-                let message =
-                    format!("run {run_id} is still under way {} s after it was asked", wait.as_secs());
-                return Err(Error::new(ErrorCode::RunActive, message).with_help(
-                    "a call that is under way may take as long as its tool's timeout; ask again",
-                ));
-            }
-            tokio::time::sleep(LOOK).await;
-        }
+    /// Takes back what was asked of a run of another process and nobody has heeded.
+    pub fn take_back_asks(&self, run_id: &RunId) {
+        self.running.take_back(run_id);
     }
 }
 
 fn has_ended(state: &RunState) -> Error {
     let message = format!("run {} has ended: it is {}", state.run_id, state.status);
-    Error::new(ErrorCode::RunNotActive, message)
+    Error::new(ErrorCode::RunNotActive, message).with_help("it can be started over: `luaplan reset RUN`")
 }

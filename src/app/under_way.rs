@@ -37,6 +37,13 @@ impl Ask {
     }
 }
 
+/// What was asked of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Asked {
+    pub(super) cancel: bool,
+    pub(super) pause: bool,
+}
+
 /// A run this process is at.
 struct UnderWay {
     log: RunLog,
@@ -77,8 +84,21 @@ impl RunsUnderWay {
         }
     }
 
-    pub(super) fn remove(&self, run_id: &RunId) {
-        lock(&self.shared).runs.remove(run_id);
+    /// This process is done with a run. Says what was asked of it, also by others and not heard of yet.
+    pub(super) fn remove(&self, run_id: &RunId) -> Asked {
+        let run = lock(&self.shared).runs.remove(run_id);
+        let (cancel, pause) = run.map(|run| (run.cancel, run.pause)).unwrap_or_default();
+        Asked {
+            cancel: cancel.is_cancelled() || self.path(run_id, Ask::Cancel).is_file(),
+            pause: pause.is_cancelled() || self.path(run_id, Ask::Pause).is_file(),
+        }
+    }
+
+    /// What was asked of a run so far.
+    pub(super) fn asked_of(&self, run_id: &RunId) -> Asked {
+        let shared = lock(&self.shared);
+        let Some(run) = shared.runs.get(run_id) else { return Asked::default() };
+        Asked { cancel: run.cancel.is_cancelled(), pause: run.pause.is_cancelled() }
     }
 
     pub(super) fn has(&self, run_id: &RunId) -> bool {
@@ -104,7 +124,7 @@ impl RunsUnderWay {
     /// # Errors
     /// `journal_unavailable` where the folder cannot be written.
     pub(super) fn ask_elsewhere(&self, run_id: &RunId, ask: Ask) -> Result<()> {
-        let path = self.asks.join(run_id.as_str()).with_extension(ask.extension());
+        let path = self.path(run_id, ask);
         let leave = || {
             let mut builder = std::fs::DirBuilder::new();
             builder.recursive(true);
@@ -125,8 +145,12 @@ impl RunsUnderWay {
     pub(super) fn take_back(&self, run_id: &RunId) {
         for ask in Ask::ALL {
             // Most of the time there is none; one that was heeded is gone.
-            let _ = std::fs::remove_file(self.asks.join(run_id.as_str()).with_extension(ask.extension()));
+            let _ = std::fs::remove_file(self.path(run_id, ask));
         }
+    }
+
+    fn path(&self, run_id: &RunId, ask: Ask) -> PathBuf {
+        self.asks.join(run_id.as_str()).with_extension(ask.extension())
     }
 }
 
@@ -184,5 +208,8 @@ fn asked(folder: &Path) -> Vec<(RunId, Ask, PathBuf)> {
         let ask = Ask::ALL.into_iter().find(|ask| ask.extension() == extension)?;
         Some((run_id, ask, path))
     };
-    entries.filter_map(|entry| read(entry.ok()?.path())).collect()
+    let files = entries
+        .filter_map(std::result::Result::ok)
+        .filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+    files.filter_map(|entry| read(entry.path())).collect()
 }

@@ -54,7 +54,7 @@ error_codes! {
     OriginRefused = "origin_refused", "The request comes from a web page of another site, or names this server by a name that is not its own.", "Address it as 127.0.0.1 or localhost and not from a web page, or configure `server.api_keys_file`.";
     MethodNotAllowed = "method_not_allowed", "The route does not take this HTTP method.", "Use a method the `Allow` header names.";
     RequestTimeout = "request_timeout", "The request was not complete or not answered in time.", "Send it again, or raise `server.request_timeout`.";
-    RunNotActive = "run_not_active", "The run has ended, or another process runs it.", "Look at its status; a run of another process is ended there.";
+    RunNotActive = "run_not_active", "The run is not under way, so what was asked does not apply to it.", "Look at how it stands: `luaplan show RUN`.";
     PayloadTooLarge = "payload_too_large", "The request body is larger than the server accepts.", "Send less, or raise `server.body_limit`.";
     TooManyRequests = "too_many_requests", "The server runs as many runs as it may.", "Try again after the time in `Retry-After`, or raise `server.max_concurrent_runs`.";
     ShuttingDown = "shutting_down", "The server is stopping and takes no new work.", "Send the request again after the restart.";
@@ -96,7 +96,7 @@ error_codes! {
     CallNotPossibleHere = "call_not_possible_here", "A tool was called where the VM cannot pause: in the callback of a string function.", "Make the call before and use its result there.";
     SandboxViolation = "sandbox_violation", "The plan tried to reach past the sandbox.", "Remove the attempt; nothing outside the tools can be reached.";
     Cancelled = "cancelled", "The run was cancelled.", "Start it again if it is still wanted.";
-    RunActive = "run_active", "The run is under way.", "Wait for its end, or cancel it where it runs.";
+    RunActive = "run_active", "The run is under way.", "Wait for its end, or end it: `luaplan cancel RUN`.";
     RunTakenOver = "run_taken_over", "The run belongs to another node now: this one's lease ran out, or the database lost what it had written.", "Look at the run (`luaplan show RUN`): it goes on elsewhere.";
     RunNotResumable = "run_not_resumable", "The run cannot go on from its journal.", "Read the message; start the run again, after looking at what it did: `luaplan show RUN`.";
     CallInDoubt = "call_in_doubt", "A call was begun and nobody knows whether it took effect; it is not made again without being asked.", "Look at the world, then `luaplan resume RUN` with `--retry CALL`, `--done CALL=JSON` or `--failed CALL=REASON`.";

@@ -258,7 +258,12 @@ impl Drive<'_> {
 
     async fn stop(&mut self, stopped: Stopped) -> Result<Value> {
         self.usage = stopped.usage;
-        self.take_print(&stopped.printed).await?;
+        // What a paused plan printed since its last call it prints again when it goes on.
+        let is_left =
+            self.interrupt.reason().is_some() && self.ending.is_to_pause() && stopped.result.is_err();
+        if !is_left {
+            self.take_print(&stopped.printed).await?;
+        }
         if let Err(error) = &stopped.result
             && is_violation(error)
         {
@@ -303,7 +308,9 @@ impl Drive<'_> {
     }
 }
 
-fn pause_requested() -> Error {
+/// Why a run stands still that was asked to.
+#[must_use]
+pub fn pause_requested() -> Error {
     Error::new(ErrorCode::PauseRequested, "somebody asked the run to pause")
 }
 

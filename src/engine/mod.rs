@@ -16,7 +16,7 @@ mod recorded;
 mod seat;
 mod turns;
 
-pub use drive::{DriveRequest, RecordedOutput, drive};
+pub use drive::{DriveRequest, RecordedOutput, drive, pause_requested};
 pub use isolation::Isolation;
 pub use outcome::RunOutcome;
 pub use phase::{PhaseEvent, RunPhase};

@@ -64,6 +64,7 @@ pub(super) async fn reset(
     let begun = request.run_id.clone();
     log_run_id(&begun);
     let run = state.runs.submit(request).await?;
+    state.app.cancel_unless_over(&run_id).await?;
     Ok(match wait {
         Some(wait) => wait_for(&state, begun, run, wait).await,
         None => accepted(&begun),

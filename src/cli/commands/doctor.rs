@@ -6,6 +6,7 @@ use super::Session;
 use crate::app::{DoctorState, examine};
 use crate::base::Result;
 use crate::cli::exit;
+use crate::journal::neutralize;
 
 pub(super) async fn run(session: &Session<'_>) -> Result<u8> {
     let report = examine(session.environment, &session.options).await;
@@ -21,11 +22,11 @@ pub(super) async fn run(session: &Session<'_>) -> Result<u8> {
             session.output.line(format_args!(
                 "{}  {:<16} {}",
                 session.output.paint(mark, style),
-                check.name,
-                check.message
+                neutralize(&check.name),
+                neutralize(&check.message)
             ));
             if let Some(help) = &check.help {
-                session.output.line(format_args!("      {:<16} → {help}", ""));
+                session.output.line(format_args!("      {:<16} → {}", "", neutralize(help)));
             }
         }
     }

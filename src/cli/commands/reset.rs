@@ -13,6 +13,7 @@ use crate::cli::sleeping::sleep_and_go_on;
 pub(super) async fn run(session: &Session<'_>, args: &ResetArgs) -> Result<u8> {
     let (app, run_id) = session.open_for_recorded(&args.run).await?;
     let begins = app.start_over(&run_id, args.repeat_effects).await?;
+    app.cancel_unless_over(&run_id).await?;
     session.output.progress(format_args!("run {run_id} is started over as run {}", begins.run_id));
     let listeners = vec![EventPrinter::new(session.output, args.events).listener()];
     let cancel = cancelled_by_signals();

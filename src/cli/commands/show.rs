@@ -9,6 +9,7 @@ use crate::cli::args::ShowArgs;
 use crate::cli::exit;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
+use crate::engine::pause_requested;
 use crate::journal::{
     EventBody, Journal, JournalRead as _, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary,
     neutralize,
@@ -74,10 +75,12 @@ pub(super) async fn find_resumable(journal: &Journal, text: &str) -> Result<RunI
     }
     let mut candidates = Vec::new();
     for status in [RunStatus::Paused, RunStatus::Sleeping, RunStatus::Running, RunStatus::Failed] {
-        let limit = Some(if status == RunStatus::Failed { FAILED_LOOKED_AT } else { 1 });
+        let limit = Some(if status == RunStatus::Failed { FAILED_LOOKED_AT } else { LOOKED_AT });
         let filter = RunFilter { status: Some(status), limit, ..RunFilter::default() };
         let can_go_on = |run: &RunSummary| {
-            status != RunStatus::Failed || run.code.as_deref() == Some(ErrorCode::Interrupted.as_str())
+            let is_over =
+                status == RunStatus::Failed && run.code.as_deref() != Some(ErrorCode::Interrupted.as_str());
+            run.parent.is_none() && !is_over
         };
         candidates.extend(journal.runs(filter).await?.into_iter().find(can_go_on));
     }
@@ -85,6 +88,31 @@ pub(super) async fn find_resumable(journal: &Journal, text: &str) -> Result<RunI
         Some(newest) => Ok(newest.run_id),
         None => find(journal, text).await,
     }
+}
+
+/// As [`find`], where `last` is the newest run that is not over and that nobody called.
+pub(super) async fn find_open(journal: &Journal, text: &str) -> Result<RunId> {
+    if text != "last" {
+        return text.parse();
+    }
+    let mut newest: Option<RunSummary> = None;
+    for status in [RunStatus::Paused, RunStatus::Sleeping, RunStatus::Running] {
+        let mut filter = RunFilter { status: Some(status), limit: Some(LOOKED_AT), ..RunFilter::default() };
+        loop {
+            let page = journal.runs(filter.clone()).await?;
+            let Some(last) = page.last() else { break };
+            filter.before = Some(last.run_id.clone());
+            if let Some(run) = page.into_iter().find(|run| run.parent.is_none()) {
+                newest = newest.into_iter().chain([run]).max_by_key(|run| run.started_at);
+                break;
+            }
+        }
+    }
+    let none = || {
+        Error::new(ErrorCode::NotFound, "no run is under way, asleep or paused")
+            .with_help("`luaplan runs` lists all; name one by its id")
+    };
+    newest.map(|run| run.run_id).ok_or_else(none)
 }
 
 fn last_plan(records: &[Record]) -> Option<&str> {
@@ -186,7 +214,8 @@ fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]
             let (id, arguments) = (&request.call_id, request.arguments.to_string());
             output.line(format_args!("  {id} {} {}", request.tool, neutralize(&arguments)));
         }
-        if waits {
+        // What was asked for by somebody, a call of an agent with it, waits for no decision.
+        if waits && state.paused.as_deref() != Some(pause_requested().message()) {
             output.line(format_args!(
                 "`luaplan approve {run_id}` lists what waits for a person; decide with `luaplan approve {run_id} CALL`"
             ));

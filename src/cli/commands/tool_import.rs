@@ -44,7 +44,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> Result<u8> 
         return Ok(exit::DONE);
     }
     for ((operation, manifest), file) in chosen.iter().zip(&wrote) {
-        session.output.line(format_args!("wrote {}: {}", file.display(), neutralize(&operation.id)));
+        session.output.line(format_args!("wrote {}: {}", file.display(), cell(&operation.id)));
         for note in &manifest.notes {
             session.output.line(format_args!("  {}", neutralize(note)));
         }
@@ -61,6 +61,16 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> Result<u8> 
         session.output.line(format_args!("  luaplan tools test {} --arguments '{{…}}'", operation.tool));
     }
     Ok(exit::DONE)
+}
+
+/// A name of a document on one line of a list.
+fn cell(name: &str) -> String {
+    const CHARACTERS_MAX: usize = 80;
+    let name = neutralize(name).replace('\n', " ");
+    match name.char_indices().nth(CHARACTERS_MAX) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
 }
 
 /// Refuses options that every operation would be refused for.
@@ -116,7 +126,7 @@ fn list(session: &Session<'_>, title: &str, operations: &[Operation]) {
         let id =
             if operation.id.starts_with(&operation.method) { String::new() } else { operation.id.clone() };
         let place = format!("{} {}", operation.method, operation.path);
-        vec![neutralize(&id), neutralize(&place), operation.tool.clone(), what]
+        vec![cell(&id), cell(&place), operation.tool.clone(), what]
     };
     let headers = ["OPERATION", "REQUEST", "TOOL", "WHAT IT DOES"];
     session.output.line(table(&headers, operations.iter().map(row).collect(), LastColumn::Whole));

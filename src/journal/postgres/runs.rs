@@ -106,6 +106,19 @@ impl Leases {
         Ok(count.unsigned_abs())
     }
 
+    /// Whether somebody asked for the end of a run.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub async fn is_told_to_end(&self, run_id: &RunId) -> Result<bool> {
+        let told: Option<bool> = sqlx::query_scalar("SELECT cancel FROM runs WHERE run_id = $1")
+            .bind(run_id.as_str())
+            .fetch_optional(self.pool())
+            .await
+            .map_err(|error| self.failed(error))?;
+        Ok(told.unwrap_or(false))
+    }
+
     /// Asks whoever runs the run, or takes it up, to end it. Says whether it is under way or waits.
     ///
     /// # Errors

@@ -291,7 +291,7 @@ impl Writer {
     }
 
     /// What the events say about how the run stands goes into `runs` with them; a run that ends or pauses has
-    /// no owner any more.
+    /// no owner any more. That somebody asked for its end stays until it has one.
     async fn note_state(&mut self, append: &Append) -> Result<(), Failed> {
         let Some(fence) = &append.fence else { return Ok(()) };
         let Some((run_id, status, wake_at)) = append.rows.iter().rev().find_map(state_after) else {
@@ -300,7 +300,7 @@ impl Writer {
         let connection = self.session.get()?;
         let noted = sqlx::query(
             "UPDATE runs SET status = $2, node = CASE WHEN $2 = 'open' THEN node END, \
-             cancel = cancel AND $2 = 'open', wake_at = $4::timestamptz WHERE run_id = $1 AND fence = $3",
+             wake_at = $4::timestamptz WHERE run_id = $1 AND fence = $3",
         )
         .bind(run_id.as_str())
         .bind(status)

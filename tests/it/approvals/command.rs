@@ -84,7 +84,7 @@ fn a_call_of_a_run_that_cannot_go_on_does_not_wait_and_the_run_can_be_ended() {
     let ended = folder.run(&["cancel", "last", "--json"]).exits(0).json();
     assert_eq!(ended["status"], "cancelled");
     assert_eq!(folder.run(&["runs", "--json"]).exits(0).json()[0]["status"], "cancelled");
-    folder.run(&["cancel", "last"]).fails(1, "run_not_active");
+    folder.run(&["cancel", "last"]).fails(2, "not_found");
 }
 
 #[test]

@@ -40,14 +40,14 @@ impl JournalWrite for Slow {
 }
 
 /// A service whose journal is slow.
-struct Service {
-    app: Arc<App>,
-    client: Client,
+pub(crate) struct Service {
+    pub(crate) app: Arc<App>,
+    pub(crate) client: Client,
     _serving: AbortOnDropHandle<()>,
     _folder: tempfile::TempDir,
 }
 
-async fn service() -> Service {
+pub(crate) async fn service() -> Service {
     let folder = tempfile::tempdir().unwrap();
     let layer: JournalLayer = Arc::new(|journal| Arc::new(Slow(journal)));
     let flags = vec![("server.listen".to_owned(), "127.0.0.1:0".into())];

@@ -8,11 +8,12 @@ use luaplan::base::{ErrorCode, RunId};
 use luaplan::journal::{JournalRead as _, RunState, RunStatus};
 use serde_json::json;
 
+use super::accepted::service as slow_service;
 use super::{resume, resume_request};
 use crate::agents::Agents;
 use crate::app_parts::Bench;
 use crate::cli::Folder;
-use crate::http_support::{Gate, Service};
+use crate::http_support::{Gate, Service, until};
 
 const COUNTS: &str = "function run() local n = 0 while n < 100000000000 do n = n + 1 end return n end";
 
@@ -166,7 +167,8 @@ fn the_command_line_starts_runs_over() {
     assert_ne!(again["run_id"], first["run_id"]);
     let shown = folder.run(&["show", "last"]).exits(0).out;
     assert!(shown.contains(&format!("starts over run {}", first["run_id"].as_str().unwrap())), "{shown}");
-    folder.run(&["cancel", "last"]).fails(1, "run_not_active");
+    folder.run(&["cancel", "last"]).fails(2, "not_found");
+    folder.run(&["cancel", first["run_id"].as_str().unwrap()]).fails(1, "run_not_active");
     folder.run(&["pause", &RunId::generate().to_string()]).fails(2, "not_found");
 }
 
@@ -219,6 +221,61 @@ async fn starting_over_is_another_run_that_names_the_first_and_repeats_effects_o
     assert_eq!(state(&bench, &first.run_id).await.status, RunStatus::Succeeded);
 }
 
+/// Each journal write is slow, so that what is asked comes in the midst of the end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_asked_while_a_run_comes_to_rest_is_heeded() {
+    for (ask, wait_ms) in [("cancel", 0), ("cancel", 40), ("cancel", 120), ("pause", 0)] {
+        let service = slow_service().await;
+        let client = &service.client;
+        let run_id = client.begin("function run() sleep(3600) return 'woken' end").await;
+        // The sleep is on record, and the end of this stretch is being written.
+        until(async || {
+            let run = service.app.journal().run_state(&run_id.parse().unwrap()).await.unwrap()?;
+            (!run.calls.is_empty()).then_some(())
+        })
+        .await;
+        tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        let asked = client.post(&format!("/v1/runs/{run_id}/{ask}"), &json!({})).await;
+        assert_eq!(asked.status, 202, "{}", asked.text);
+        let wanted = if ask == "cancel" { "cancelled" } else { "paused" };
+        until(async || {
+            let run = client.get(&format!("/v1/runs/{run_id}")).await.json();
+            (run["status"] == wanted).then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_printed_is_lost_by_a_pause_in_the_midst_of_a_computation() {
+    let plan = r#"function run()
+  print("one")
+  local n = 0
+  while n < 3000000 do n = n + 1 end
+  print("two")
+  if transform_data({ x = 1 }, "{{ x }}", "text") ~= "1" then error("not made") end
+  print("three")
+  return n
+end"#;
+    let bench =
+        Bench::with(&[("limits.instructions", "1000000000000"), ("limits.wall", "\"10m\"")], None).await;
+    let request = bench.request(work(plan));
+    let run_id = request.run_id.clone();
+    let (app, id) = (bench.app.clone(), run_id.clone());
+    let asks = async move {
+        // Let it print first.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        while app.pause(&id).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let (paused, ()) = tokio::join!(bench.app.run(request), asks);
+    assert_eq!(paused.status(), RunStatus::Paused, "{paused:?}");
+    let done = resume(&bench.app, &run_id).await.unwrap();
+    assert_eq!(done.status(), RunStatus::Succeeded, "{done:?}");
+    assert_eq!(state(&bench, &run_id).await.printed, "one\ntwo\nthree\n");
+}
+
 #[tokio::test]
 async fn starting_over_ends_a_run_that_is_not_over_and_needs_no_leave_for_reads() {
     let bench = Bench::new().await;
@@ -228,6 +285,8 @@ async fn starting_over_ends_a_run_that_is_not_over_and_needs_no_leave_for_reads(
     let asleep = bench.app.run_to_rest(request).await;
     assert_eq!(asleep.status(), RunStatus::Sleeping);
     let request = bench.app.start_over(&asleep.run_id, false).await.unwrap();
+    assert_eq!(state(&bench, &asleep.run_id).await.status, RunStatus::Sleeping, "until the other begins");
+    bench.app.cancel_unless_over(&asleep.run_id).await.unwrap();
     assert_eq!(state(&bench, &asleep.run_id).await.status, RunStatus::Cancelled);
     let again = bench.app.run_to_rest(request).await;
     assert_eq!(again.status(), RunStatus::Sleeping, "with the context of the first");
@@ -258,6 +317,15 @@ async fn runs_are_started_over_over_http() {
     let run = client.get(&format!("/v1/runs/{}", outcome["run_id"].as_str().unwrap())).await.json();
     assert_eq!(run["starts_over"], json!(held));
     client.post(&format!("/v1/runs/{held}/reset"), &json!({ "x": 1 })).await.problem(400, "bad_request");
+    // A run asleep in the service is ended once the other has begun.
+    let asleep = client.begin("function run() sleep(3600) end").await;
+    until(async || {
+        let run = client.get(&format!("/v1/runs/{asleep}")).await.json();
+        (run["status"] == "sleeping").then_some(())
+    })
+    .await;
+    assert_eq!(client.post(&format!("/v1/runs/{asleep}/reset"), &json!({})).await.status, 202);
+    assert_eq!(client.get(&format!("/v1/runs/{asleep}")).await.json()["status"], "cancelled");
     let unknown = RunId::generate();
     client.post(&format!("/v1/runs/{unknown}/reset"), &json!({})).await.problem(404, "not_found");
     client.post(&format!("/v1/runs/{unknown}/pause"), &json!({})).await.problem(404, "not_found");
