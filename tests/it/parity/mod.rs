@@ -1,6 +1,8 @@
 //! The same calls of tools of every kind: what the bus does about them is the same for all. Further
 //! kinds of tools join by a line in [`Kind::ALL`] and a tool of the name `echo` with one parameter.
 
+mod agents;
+
 use luaplan::app::offer_of_mcp_server;
 use luaplan::base::{RunId, Value};
 use luaplan::bus::{Bus, BusParts, CallHandler as _, Limiter, LimiterSettings, Policy, RunBudget};
@@ -104,9 +106,13 @@ impl Stand {
             settings.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("main.db"), "").unwrap();
-        let mut shop = Shop::open_in(folder, &manifests, &settings, &[]).await.unwrap();
+        // What a server offers is known to plans, and to agents, once it is accepted and read at the next start.
+        let first: Vec<(&str, &str)> = match kind {
+            Kind::Mcp => settings.iter().copied().filter(|(key, _)| !key.starts_with("agents.")).collect(),
+            _ => settings.clone(),
+        };
+        let mut shop = Shop::open_in(folder, &manifests, &first, &[]).await.unwrap();
         if kind == Kind::Mcp {
-            // What a server offers is known to plans once it is accepted and read at the next start.
             offer_of_mcp_server(shop.app.config(), "child", true).await.unwrap();
             let Shop { app, folder } = shop;
             drop(app);
