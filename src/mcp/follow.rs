@@ -239,7 +239,8 @@ pub(super) async fn until_ended(
         () = longest => Then::Longest,
     };
     match then {
-        Then::Ended => {}
+        // It may be at rest, and is not to be ended there.
+        Then::Ended => drop(gone.disarm()),
         Then::Cancelled => {
             run.cancel.cancel();
             // An error is a run that broke off, which is said below.

@@ -8,13 +8,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use rmcp::RoleServer;
-use rmcp::model::ErrorData;
+use rmcp::model::{ErrorData, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader, ReadBuf};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 /// Answers under way at once: a client that reads none of them is not read from either.
@@ -49,6 +49,10 @@ where
     inner: AsyncRwTransport<RoleServer, Sieve<BufReader<R>>, W>,
     faults: mpsc::UnboundedReceiver<Fault>,
     answers: JoinSet<io::Result<()>>,
+    /// Requests that came, less answers that are written.
+    unanswered: watch::Sender<usize>,
+    /// Told that the client is gone, before the SDK drops what it asked for.
+    at_end: Box<dyn Fn() + Send>,
 }
 
 impl<R, W> Lines<R, W>
@@ -56,8 +60,8 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Lines of at most `line_bytes`, their end included.
-    pub(super) fn new(read: R, write: W, line_bytes: usize) -> Self {
+    /// Lines of at most `line_bytes`, their end included. `at_end` is told that there are no more.
+    pub(super) fn new(read: R, write: W, line_bytes: usize, at_end: impl Fn() + Send + 'static) -> Self {
         // There is never more than one in it: the sieve stops after each.
         let (sender, faults) = mpsc::unbounded_channel();
         let sieve = Sieve {
@@ -69,7 +73,18 @@ where
             sender,
         };
         let inner = AsyncRwTransport::new(sieve, write).with_max_line_length(usize::MAX);
-        Self { inner, faults, answers: JoinSet::new() }
+        Self {
+            inner,
+            faults,
+            answers: JoinSet::new(),
+            unanswered: watch::Sender::new(0),
+            at_end: Box::new(at_end),
+        }
+    }
+
+    /// How many requests are not answered yet. One that its client gave up may never be.
+    pub(super) fn unanswered(&self) -> watch::Receiver<usize> {
+        self.unanswered.subscribe()
     }
 }
 
@@ -84,7 +99,15 @@ where
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        self.inner.send(item)
+        let answers = matches!(item, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
+        let (sending, unanswered) = (self.inner.send(item), self.unanswered.clone());
+        async move {
+            let sent = sending.await;
+            if answers {
+                unanswered.send_modify(|count| *count = count.saturating_sub(1));
+            }
+            sent
+        }
     }
 
     // May be dropped while it waits; all it knows is kept in `self`.
@@ -110,6 +133,10 @@ where
                     self.answers.spawn(sending);
                 }
                 while self.answers.join_next().await.is_some() {}
+                (self.at_end)();
+            }
+            if matches!(message, Some(JsonRpcMessage::Request(_))) {
+                self.unanswered.send_modify(|count| *count += 1);
             }
             return message;
         }

@@ -20,6 +20,9 @@ use crate::base::{Error, ErrorCode, Result};
 /// How long cancelled runs have to write their end.
 const CANCEL_GRACE: Duration = Duration::from_secs(3);
 
+/// How long answers that are ready have to reach the client.
+const ANSWER_GRACE: Duration = Duration::from_secs(2);
+
 /// How many clients may have a session over HTTP at once.
 const SESSIONS_MAX: usize = 256;
 
@@ -45,7 +48,13 @@ where
     let config = runs.app().config();
     let server = McpServer::new(runs.clone(), Some(config.base_dir.clone()));
     let line_bytes = usize::try_from(config.server.body_limit_bytes).unwrap_or(usize::MAX);
-    let transport = Lines::new(tokio::io::stdin(), tokio::io::stdout(), line_bytes);
+    let here = runs.clone();
+    let at_end = move || {
+        here.stop_accepting();
+        here.app().interrupt_runs();
+    };
+    let transport = Lines::new(tokio::io::stdin(), tokio::io::stdout(), line_bytes, at_end);
+    let mut unanswered = transport.unanswered();
     let stop = CancellationToken::new();
     let served = tokio::select! {
         served = serve_server_with_ct(server, transport, stop.clone()) => served,
@@ -63,8 +72,12 @@ where
     };
     let closed = service.waiting();
     tokio::pin!(closed);
+    let mut is_closed = false;
     tokio::select! {
-        _ = &mut closed => runs.stop_accepting(),
+        _ = &mut closed => {
+            is_closed = true;
+            runs.stop_accepting();
+        }
         name = signal() => {
             tracing::info!(signal = name, "stopping");
             runs.stop_accepting();
@@ -72,7 +85,7 @@ where
             let grace = runs.app().config().server.shutdown_grace;
             tokio::select! {
                 () = runs.wait_until_idle(Instant::now() + grace) => {}
-                _ = &mut closed => {}
+                _ = &mut closed => is_closed = true,
                 name = signal() => tracing::info!(signal = name, "stopping at once"),
             }
         }
@@ -80,6 +93,13 @@ where
     runs.app().interrupt_runs();
     runs.cancel_all();
     runs.wait_until_idle(Instant::now() + CANCEL_GRACE).await;
+    // A run's place is free a moment before its answer is written.
+    if !is_closed {
+        tokio::select! {
+            _ = tokio::time::timeout(ANSWER_GRACE, unanswered.wait_for(|count| *count == 0)) => {}
+            _ = &mut closed => {}
+        }
+    }
     stop.cancel();
     Ok(())
 }
