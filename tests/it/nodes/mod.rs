@@ -167,7 +167,22 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// A database that is busy with what others cut may not answer in time; who runs a node starts it again.
     pub(crate) async fn start(database: &Database, ledger: &Ledger, settings: &str) -> Self {
+        const TRIES: usize = 5;
+        let mut said = String::new();
+        for _ in 0..TRIES {
+            match Self::try_start(database, ledger, settings).await {
+                Ok(node) => return node,
+                Err(log) if log.contains("did not answer in time") => said = log,
+                Err(log) => panic!("it did not start: {log}"),
+            }
+        }
+        panic!("it did not start {TRIES} times: {said}");
+    }
+
+    /// The node, or what it said before it ended.
+    async fn try_start(database: &Database, ledger: &Ledger, settings: &str) -> Result<Self, String> {
         let folder = tempfile::tempdir().unwrap();
         furnish(folder.path(), database, ledger, settings);
         let mut child = Command::new(env!("CARGO_BIN_EXE_luaplan"))
@@ -185,7 +200,7 @@ impl Node {
         let log: Arc<Mutex<String>> = Arc::default();
         let base = loop {
             let line = lines.next_line().await.unwrap();
-            let line = line.unwrap_or_else(|| panic!("it did not start: {}", log.lock().unwrap()));
+            let Some(line) = line else { return Err(log.lock().unwrap().clone()) };
             log.lock().unwrap().push_str(&format!("{line}\n"));
             if let Some(base) = line.strip_prefix("listening on ") {
                 break base.to_owned();
@@ -197,7 +212,7 @@ impl Node {
                 kept.lock().unwrap().push_str(&format!("{line}\n"));
             }
         });
-        Self { child, client: Client::new(&base).with_fresh_connections(), log, folder }
+        Ok(Self { child, client: Client::new(&base).with_fresh_connections(), log, folder })
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
