@@ -191,14 +191,14 @@ impl Place {
                 let Some(outcome) = work.await else { return };
                 let code = outcome.error().map(|error| error.code().as_str());
                 tracing::info!(status = outcome.status().as_str(), code, "the run ended");
-                let wake_at = outcome.error().and_then(wake_at_of);
+                let (rests, wake_at) = (outcome.status().is_at_rest(), outcome.error().and_then(wake_at_of));
                 // Nobody waiting for the outcome is no fault.
                 let _ = self.sender.send(Some(Arc::new(outcome)));
                 let (runs, run_id, cancel) =
                     (self.runs.clone(), self.run_id.clone(), self.run.cancel.clone());
                 drop(self);
                 // Told to end in the moment in which it came to rest: whoever told it saw it here still.
-                if cancel.is_cancelled() && !runs.app.is_interrupting() {
+                if rests && cancel.is_cancelled() && !runs.app.is_interrupting() {
                     if let Err(error) = runs.app.cancel_unless_over(&run_id).await {
                         tracing::warn!(%run_id, %error, "a run at rest could not be ended");
                     }

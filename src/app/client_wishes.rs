@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::{Deserialize as _, Deserializer};
 use serde_json::{Value as Json, json};
 
 use super::App;
@@ -19,6 +20,14 @@ const AUDIT_MAX: u32 = 1000;
 
 /// The longest name of a plan.
 const NAME_CHARACTERS_MAX: usize = 128;
+
+/// For serde's `deserialize_with`: a `null` that is there is a value, not an absence.
+///
+/// # Errors
+/// As the deserializer's.
+pub fn present<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
 
 /// Whether a plan may be called that.
 ///

@@ -50,7 +50,7 @@ pub use active_runs::{ActiveRun, ActiveRuns};
 pub use agents::agent_faults;
 pub use application::{App, AppParts, JournalLayer};
 pub use approvals::{ApprovalAnswer, PendingApproval, approval_of, pending_approvals};
-pub use client_wishes::{AuditWishes, Tenant, bounded, check_plan_name, lowered};
+pub use client_wishes::{AuditWishes, Tenant, bounded, check_plan_name, lowered, present};
 pub use doctor::{DoctorCheck, DoctorReport, DoctorState, examine};
 pub use event_hub::{EventHub, StreamedEvent};
 pub use explain::{Explanation, explain};

@@ -107,7 +107,7 @@ impl Run<'_> {
         };
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Err(Error::new(ErrorCode::Cancelled, "the run was cancelled")),
+            () = cancel.cancelled() => Err(Error::cancelled()),
             planned = tokio::time::timeout(self.app.config.planning_timeout, planning) => {
                 planned.unwrap_or_else(|_| Err(self.planning_took_too_long()))
             }

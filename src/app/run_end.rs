@@ -83,7 +83,7 @@ impl App {
                 return outcome;
             }
             if !wakes {
-                outcome.result = Err(Error::new(ErrorCode::Cancelled, "the run was cancelled"));
+                outcome.result = Err(Error::cancelled());
                 return outcome;
             }
             let request = ResumeRequest {
@@ -102,39 +102,41 @@ impl App {
     /// Records how a run ended, or that it waits, and is done with it. Not before it is on record: until then
     /// nobody may take the run for one whose process is gone. One that was told to end does not come to rest.
     pub(super) async fn end(&self, log: &RunLog, outcome: RunOutcome) -> RunOutcome {
-        let run_id = log.run_id().clone();
-        let outcome = self.heeding(outcome, self.running.asked_of(&run_id));
-        if self.shares_runs() {
+        let run_id = log.run_id();
+        let shares_runs = self.shares_runs();
+        let asked = match shares_runs {
             // There the lease says who is at it, and this node may take the run up again once it is handed on.
-            let asked = self.running.remove(&run_id);
-            let outcome = self.record_end(log, self.heeding(outcome, asked)).await;
-            return self.ended_at_rest(outcome, self.is_told_to_end(&run_id).await).await;
-        }
-        let outcome = self.record_end(log, outcome).await;
-        let asked = self.running.remove(&run_id);
-        self.running.take_back(&run_id);
-        self.ended_at_rest(outcome, asked.cancel).await
+            true => self.running.remove(run_id),
+            false => self.running.asked_of(run_id),
+        };
+        let outcome = self.record_end(log, self.heeding(outcome, asked)).await;
+        let is_told = if shares_runs {
+            outcome.status().is_at_rest() && self.is_told_to_end(run_id).await
+        } else {
+            let asked = self.running.remove(run_id);
+            self.running.take_back(run_id) || asked.cancel
+        };
+        self.ended_at_rest(outcome, is_told).await
     }
 
     /// What a run that was about to come to rest does where something was asked of it.
     fn heeding(&self, mut outcome: RunOutcome, asked: Asked) -> RunOutcome {
-        match outcome.status() {
-            // A process that stops leaves its runs at rest.
-            RunStatus::Sleeping | RunStatus::Paused if asked.cancel && !self.is_interrupting() => {
-                outcome.result = Err(Error::new(ErrorCode::Cancelled, "the run was cancelled"));
-            }
-            RunStatus::Sleeping if asked.pause => outcome.result = Err(pause_requested()),
-            _ => {}
+        let status = outcome.status();
+        // A process that stops leaves its runs at rest.
+        if status.is_at_rest() && asked.cancel && !self.is_interrupting() {
+            outcome.result = Err(Error::cancelled());
+        } else if status == RunStatus::Sleeping && asked.pause {
+            outcome.result = Err(pause_requested());
         }
         outcome
     }
 
     /// Ends a run that has just come to rest, where somebody told it to end meanwhile.
     async fn ended_at_rest(&self, mut outcome: RunOutcome, is_told: bool) -> RunOutcome {
-        let rests = matches!(outcome.status(), RunStatus::Sleeping | RunStatus::Paused);
+        let rests = outcome.status().is_at_rest();
         // That of an agent is ended with the run that called it.
         if rests && is_told && !self.is_interrupting() && self.cancel(&outcome.run_id).await.is_ok() {
-            outcome.result = Err(Error::new(ErrorCode::Cancelled, "the run was cancelled"));
+            outcome.result = Err(Error::cancelled());
         }
         outcome
     }

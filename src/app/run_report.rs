@@ -156,17 +156,6 @@ impl ActiveRuns {
         Ok(())
     }
 
-    /// Asks a run to stand still, as `App::pause` does.
-    ///
-    /// # Errors
-    /// As `App::pause`.
-    pub async fn pause(&self, run_id: &RunId) -> Result<()> {
-        if self.active(run_id).is_none() && self.app().journal().run_summary(run_id).await?.is_none() {
-            return Err(no_such_run(run_id));
-        }
-        self.app().pause(run_id).await
-    }
-
     /// Whether a run of this id has begun, on record or not.
     ///
     /// # Errors

@@ -12,13 +12,13 @@ use crate::journal::{CallState, RunState, RunStatus};
 
 impl App {
     /// What a run began with, for a new run that starts it over with the plan it had; it is to be run as any
-    /// other, and the first, where it is not over, is to be ended with [`App::cancel_unless_over`] once the new one begins. Nothing of
-    /// it counts for the new one: its calls are made again, and asked about again.
+    /// other, and the first, where it is not over, is to be ended with [`App::cancel_unless_over`] once the new
+    /// one begins. Nothing of it counts for the new one: its calls are made again, and asked about again.
     ///
     /// # Errors
     /// `not_found`; `run_active` where it is under way; `run_not_resumable` where its records do not suffice or
-    /// it belongs to another run; `check_refused` where its plan does not pass any more; `effects_repeat` where it wrote, sent or spent something and `repeat_effects`
-    /// is not given.
+    /// it belongs to another run; `check_refused` where its plan does not pass any more; `effects_repeat` where
+    /// it wrote, sent or spent something and `repeat_effects` is not given.
     pub async fn start_over(&self, run_id: &RunId, repeat_effects: bool) -> Result<RunRequest> {
         let hold = self.hold(run_id).await?;
         let request = async {

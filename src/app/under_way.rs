@@ -4,7 +4,6 @@
 //! the locks. The process that runs it looks there while it runs anything, and takes the file away.
 
 use std::collections::HashMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -12,7 +11,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::RunLog;
+use crate::journal::{RunLog, create_private_folder};
 
 /// How often a process looks for what is asked of its runs.
 const LOOK: Duration = Duration::from_millis(250);
@@ -53,6 +52,12 @@ struct UnderWay {
     parent: Option<RunId>,
 }
 
+impl Asked {
+    fn of(run: &UnderWay) -> Self {
+        Self { cancel: run.cancel.is_cancelled(), pause: run.pause.is_cancelled() }
+    }
+}
+
 /// All of them.
 pub(super) struct RunsUnderWay {
     shared: Arc<Mutex<Shared>>,
@@ -84,21 +89,14 @@ impl RunsUnderWay {
         }
     }
 
-    /// This process is done with a run. Says what was asked of it, also by others and not heard of yet.
+    /// This process is done with a run. Says what was asked of it here.
     pub(super) fn remove(&self, run_id: &RunId) -> Asked {
-        let run = lock(&self.shared).runs.remove(run_id);
-        let (cancel, pause) = run.map(|run| (run.cancel, run.pause)).unwrap_or_default();
-        Asked {
-            cancel: cancel.is_cancelled() || self.path(run_id, Ask::Cancel).is_file(),
-            pause: pause.is_cancelled() || self.path(run_id, Ask::Pause).is_file(),
-        }
+        lock(&self.shared).runs.remove(run_id).as_ref().map(Asked::of).unwrap_or_default()
     }
 
     /// What was asked of a run so far.
     pub(super) fn asked_of(&self, run_id: &RunId) -> Asked {
-        let shared = lock(&self.shared);
-        let Some(run) = shared.runs.get(run_id) else { return Asked::default() };
-        Asked { cancel: run.cancel.is_cancelled(), pause: run.pause.is_cancelled() }
+        lock(&self.shared).runs.get(run_id).map(Asked::of).unwrap_or_default()
     }
 
     pub(super) fn has(&self, run_id: &RunId) -> bool {
@@ -125,15 +123,7 @@ impl RunsUnderWay {
     /// `journal_unavailable` where the folder cannot be written.
     pub(super) fn ask_elsewhere(&self, run_id: &RunId, ask: Ask) -> Result<()> {
         let path = self.path(run_id, ask);
-        let leave = || {
-            let mut builder = std::fs::DirBuilder::new();
-            builder.recursive(true);
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            builder.create(&self.asks)?;
-            std::fs::write(&path, [])
-        };
-        leave().map_err(|error: io::Error| {
+        create_private_folder(&self.asks).and_then(|()| std::fs::write(&path, [])).map_err(|error| {
             Error::new(
                 ErrorCode::JournalUnavailable,
                 format!("`{}` cannot be written: {error}", path.display()),
@@ -141,12 +131,11 @@ impl RunsUnderWay {
         })
     }
 
-    /// Takes back what was asked and nobody heeded.
-    pub(super) fn take_back(&self, run_id: &RunId) {
-        for ask in Ask::ALL {
-            // Most of the time there is none; one that was heeded is gone.
-            let _ = std::fs::remove_file(self.path(run_id, ask));
-        }
+    /// Takes back what was asked and nobody heeded; says whether its end was.
+    pub(super) fn take_back(&self, run_id: &RunId) -> bool {
+        // Most of the time there is none; one that was heeded is gone.
+        let [cancel, _pause] = Ask::ALL.map(|ask| std::fs::remove_file(self.path(run_id, ask)).is_ok());
+        cancel
     }
 
     fn path(&self, run_id: &RunId, ask: Ask) -> PathBuf {

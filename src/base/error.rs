@@ -41,6 +41,12 @@ impl Error {
         }))
     }
 
+    /// Somebody ended the run.
+    #[must_use]
+    pub fn cancelled() -> Self {
+        Self::new(ErrorCode::Cancelled, "the run was cancelled")
+    }
+
     /// Says the same in other words, for example with the file it is about in front.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {

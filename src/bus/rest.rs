@@ -27,8 +27,9 @@ pub fn wake_at_of(error: &Error) -> Option<Timestamp> {
     (error.code() == ErrorCode::RunSleeping).then(|| error.details().get(WAKE_AT)?.as_str()?.parse().ok())?
 }
 
-/// What the calls of one batch wait for, in one: what needs a person counts before what needs time or stands still because somebody asked, and of
-/// several sleeps the longest, as the plan goes on when all are over.
+/// What the calls of one batch wait for, in one: what needs a person counts before what stands still because
+/// somebody asked, that before what needs time, and of several sleeps the longest, as the plan goes on when all
+/// are over.
 pub(super) fn together(asked: &[String], rests: Vec<Error>) -> Error {
     let mut approvals = asked.to_vec();
     let mut latest: Option<Error> = None;

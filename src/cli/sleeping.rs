@@ -4,7 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::output::Output;
 use crate::app::{App, ResumeRequest};
-use crate::base::{Error, ErrorCode, Result};
+use crate::base::{Error, Result};
 use crate::bus::wake_at_of;
 use crate::engine::RunOutcome;
 use crate::journal::EventListener;
@@ -27,7 +27,7 @@ pub(super) async fn sleep_and_go_on(
             biased;
             () = cancel.cancelled() => return Ok(outcome),
             wakes = app.sleep_until(&run_id, wake_at) => if !wakes {
-                outcome.result = Err(Error::new(ErrorCode::Cancelled, "the run was cancelled"));
+                outcome.result = Err(Error::cancelled());
                 return Ok(outcome);
             }
         }

@@ -288,7 +288,7 @@ impl Drive<'_> {
         match reason {
             // The VM has one way to be stopped by somebody.
             InterruptReason::Cancelled if self.ending.is_to_pause() => pause_requested(),
-            InterruptReason::Cancelled => Error::new(ErrorCode::Cancelled, "the run was cancelled"),
+            InterruptReason::Cancelled => Error::cancelled(),
             InterruptReason::WallTime => {
                 LimitName::Wall.exceeded(millis(self.wall), millis(self.wall + self.ending.over()))
             }

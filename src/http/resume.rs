@@ -10,7 +10,7 @@ use super::dto::{ReplayBody, ResetBody, Resolution, ResumeBody, WaitQuery};
 use super::extract::{JsonBody, QueryOf, RunPath, log_run_id};
 use super::problem::Problem;
 use super::state::ApiState;
-use super::submit::{accepted, wait_for, wait_of};
+use super::submit::{respond, wait_of};
 use crate::app::{CallResolution, ReplayReport, ReplayRequest, ResumeRequest};
 use crate::base::Result;
 
@@ -34,10 +34,7 @@ pub(super) async fn resume(
     let request =
         ResumeRequest { resolutions, ..ResumeRequest::new(run_id.clone(), CancellationToken::new()) };
     let run = state.runs.resume(request).await?;
-    Ok(match wait {
-        Some(wait) => wait_for(&state, run_id, Some(run), wait).await,
-        None => accepted(&run_id),
-    })
+    Ok(respond(&state, run_id, Some(run), wait).await)
 }
 
 fn resolution((call_id, said): (String, Resolution)) -> Result<CallResolution> {
@@ -65,10 +62,7 @@ pub(super) async fn reset(
     log_run_id(&begun);
     let run = state.runs.submit(request).await?;
     state.app.cancel_unless_over(&run_id).await?;
-    Ok(match wait {
-        Some(wait) => wait_for(&state, begun, run, wait).await,
-        None => accepted(&begun),
-    })
+    Ok(respond(&state, begun, run, wait).await)
 }
 
 /// Run a recorded run again without any effect, or another plan against what is on record.

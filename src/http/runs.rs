@@ -80,6 +80,6 @@ pub(super) async fn pause(
     State(state): State<Arc<ApiState>>,
     RunPath(run_id): RunPath,
 ) -> Result<Response, Problem> {
-    state.runs.pause(&run_id).await?;
+    state.app.pause(&run_id).await?;
     Ok((StatusCode::ACCEPTED, axum::Json(json!({ "run_id": run_id, "status": "pausing" }))).into_response())
 }

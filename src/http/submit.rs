@@ -141,8 +141,20 @@ async fn begin(
             let watch = Watch { run_id, after: 0, run, watcher, from_start };
             Ok((location, watch.respond(state)).into_response())
         }
-        (None, Some(wait)) => Ok(wait_for(state, run_id, run, wait).await),
-        (None, None) => Ok(accepted(&run_id)),
+        (None, wait) => Ok(respond(state, run_id, run, wait).await),
+    }
+}
+
+/// The outcome of a run that began or goes on, where it is waited for and comes in time; else that it goes on.
+pub(super) async fn respond(
+    state: &ApiState,
+    run_id: RunId,
+    run: Option<ActiveRun>,
+    wait: Option<Duration>,
+) -> Response {
+    match wait {
+        Some(wait) => wait_for(state, run_id, run, wait).await,
+        None => accepted(&run_id),
     }
 }
 
@@ -160,12 +172,7 @@ fn wants_events(headers: &HeaderMap) -> bool {
 
 /// Waits a little less than a request may take, so that 202 still gets out. A run that sleeps is waited for
 /// where it wakes in time.
-pub(super) async fn wait_for(
-    state: &ApiState,
-    run_id: RunId,
-    run: Option<ActiveRun>,
-    wait: Duration,
-) -> Response {
+async fn wait_for(state: &ApiState, run_id: RunId, run: Option<ActiveRun>, wait: Duration) -> Response {
     let wait = wait.min(state.app.config().server.request_timeout.mul_f32(0.9));
     let until = state.app.after(wait);
     let ended = async {
@@ -193,7 +200,7 @@ pub(super) async fn wait_for(
     }
 }
 
-pub(super) fn accepted(run_id: &RunId) -> Response {
+fn accepted(run_id: &RunId) -> Response {
     let location = format!("/v1/runs/{run_id}");
     let body = json!({ "run_id": run_id, "status": "running", "location": location });
     (StatusCode::ACCEPTED, [(LOCATION, location)], axum::Json(body)).into_response()

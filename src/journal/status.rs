@@ -29,6 +29,12 @@ impl RunStatus {
     const ALL: [Self; 6] =
         [Self::Running, Self::Sleeping, Self::Paused, Self::Succeeded, Self::Failed, Self::Cancelled];
 
+    /// Whether it holds nothing and can go on.
+    #[must_use]
+    pub const fn is_at_rest(self) -> bool {
+        matches!(self, Self::Sleeping | Self::Paused)
+    }
+
     /// The name in reports and filters.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

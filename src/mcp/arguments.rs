@@ -204,16 +204,11 @@ pub(super) struct Resolution {
     #[serde(default)]
     pub(super) retry: Option<bool>,
     /// It took effect; this is taken as its result.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "crate::app::present")]
     pub(super) done: Option<Json>,
     /// It did not take effect and is not to be made; the program sees a failure with this reason.
     #[serde(default)]
     pub(super) failed: Option<String>,
-}
-
-/// A `null` that is there is a value, not an absence.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
-    Json::deserialize(deserializer).map(Some)
 }
 
 /// `list_approvals`.

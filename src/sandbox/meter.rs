@@ -123,9 +123,7 @@ impl Meter {
                 let wall_ms = self.limits.wall_ms;
                 Err(self.kill(LimitName::Wall.exceeded(wall_ms, wall_ms)))
             }
-            Some(InterruptReason::Cancelled) => {
-                Err(self.kill(Error::new(ErrorCode::Cancelled, "the run was cancelled")))
-            }
+            Some(InterruptReason::Cancelled) => Err(self.kill(Error::cancelled())),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::run::exit_code;
+use super::run::finish;
 use super::{Session, inputs, show};
 use crate::app::{
     App, ApprovalAnswer, PendingApproval, ResumeRequest, approval_of, cannot_go_on, pending_approvals,
@@ -12,7 +12,7 @@ use crate::bus::LOCAL_TENANT;
 use crate::cli::approvals::{describe, describe_grant, usage};
 use crate::cli::exit;
 use crate::cli::governance_args::{ApproveArgs, DecisionArgs};
-use crate::cli::progress::{EventPrinter, report};
+use crate::cli::progress::EventPrinter;
 use crate::cli::signals::cancelled_by_signals;
 use crate::cli::sleeping::sleep_and_go_on;
 use crate::journal::{JournalRead as _, grants, neutralize};
@@ -110,12 +110,7 @@ async fn go_on(session: &Session<'_>, app: &App, run_id: RunId, events: bool) ->
         Err(error) => return Err(error),
     };
     let outcome = sleep_and_go_on(session.output, app, outcome, &listeners, &cancel).await?;
-    if events {
-        session.output.data_line(&outcome.to_json());
-    } else {
-        report(session.output, &outcome, None);
-    }
-    Ok(exit_code(&outcome))
+    Ok(finish(session, &outcome, events, None))
 }
 
 fn answer(session: &Session<'_>, args: &DecisionArgs) -> Result<ApprovalAnswer> {

@@ -1,15 +1,13 @@
 //! `luaplan resume RUN`.
 
 use super::Session;
-use super::run::exit_code;
+use super::run::{attend, finish};
 use crate::app::{CallResolution, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, Value};
-use crate::cli::approvals::{ask_and_go_on, can_ask};
 use crate::cli::args::ResumeArgs;
 use crate::cli::exit;
-use crate::cli::progress::{EventPrinter, report};
+use crate::cli::progress::EventPrinter;
 use crate::cli::signals::cancelled_by_signals;
-use crate::cli::sleeping::sleep_and_go_on;
 use crate::journal::Resolved;
 
 pub(super) async fn run(session: &Session<'_>, args: &ResumeArgs) -> Result<u8> {
@@ -19,16 +17,8 @@ pub(super) async fn run(session: &Session<'_>, args: &ResumeArgs) -> Result<u8> 
     let cancel = cancelled_by_signals();
     let request = ResumeRequest { run_id, resolutions, listeners: listeners.clone(), cancel: cancel.clone() };
     let outcome = app.resume_to_rest(request).await?;
-    let mut outcome = sleep_and_go_on(session.output, &app, outcome, &listeners, &cancel).await?;
-    if can_ask(session.output, args.events) {
-        outcome = ask_and_go_on(session.output, &app, outcome, &listeners, &cancel).await?;
-    }
-    if args.events {
-        session.output.data_line(&outcome.to_json());
-    } else {
-        report(session.output, &outcome, None);
-    }
-    Ok(exit_code(&outcome))
+    let outcome = attend(session, &app, outcome, args.events, &listeners, &cancel).await?;
+    Ok(finish(session, &outcome, args.events, None))
 }
 
 fn resolutions(args: &ResumeArgs) -> Result<Vec<CallResolution>> {

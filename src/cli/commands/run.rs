@@ -1,6 +1,7 @@
 //! `luaplan run FILE`.
 
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::{Session, inputs};
 use crate::app::{App, PlanWishes, RunRequest, Work, explain};
@@ -15,6 +16,7 @@ use crate::cli::signals::cancelled_by_signals;
 use crate::cli::sleeping::sleep_and_go_on;
 use crate::cli::{commands::check, exit};
 use crate::engine::RunOutcome;
+use crate::journal::EventListener;
 use crate::testkit::MockTools;
 
 pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
@@ -25,7 +27,7 @@ pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     let app = session.open_for(&args.options).await?;
     let work = Work::Plan { name: name.clone(), source: source.clone() };
     let outcome = execute(session, &app, work, &args.options, PlanWishes::default()).await?;
-    finish(session, &outcome, &args.options, Some((&name, &source)))
+    Ok(finish(session, &outcome, args.options.events, Some((&name, &source))))
 }
 
 /// Runs `work` as the options say, showing its events.
@@ -73,26 +75,38 @@ pub(super) async fn execute(
         starts_over: None,
     };
     let outcome = app.run_to_rest(request).await;
-    let outcome = sleep_and_go_on(session.output, app, outcome, &listeners, &cancel).await?;
-    if !can_ask(session.output, options.events) {
-        return Ok(outcome);
-    }
-    ask_and_go_on(session.output, app, outcome, &listeners, &cancel).await
+    attend(session, app, outcome, options.events, &listeners, &cancel).await
 }
 
-/// Reports the end of a run. Behind a stream of events it is one more line of data.
+/// Stays with a run that came to rest: waits while it sleeps, and asks the person at the terminal what it asks.
+pub(super) async fn attend(
+    session: &Session<'_>,
+    app: &App,
+    outcome: RunOutcome,
+    events: bool,
+    listeners: &[EventListener],
+    cancel: &CancellationToken,
+) -> Result<RunOutcome> {
+    let outcome = sleep_and_go_on(session.output, app, outcome, listeners, cancel).await?;
+    if !can_ask(session.output, events) {
+        return Ok(outcome);
+    }
+    ask_and_go_on(session.output, app, outcome, listeners, cancel).await
+}
+
+/// Reports the end of a run, and gives its exit code. Behind a stream of events it is one more line of data.
 pub(super) fn finish(
     session: &Session<'_>,
     outcome: &RunOutcome,
-    options: &RunOptions,
+    events: bool,
     plan: Option<(&str, &str)>,
-) -> Result<u8> {
-    if options.events {
+) -> u8 {
+    if events {
         session.output.data_line(&outcome.to_json());
     } else {
         report(session.output, outcome, plan);
     }
-    Ok(exit_code(outcome))
+    exit_code(outcome)
 }
 
 /// The exit code of a run that ended.

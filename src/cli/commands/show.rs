@@ -55,15 +55,7 @@ pub(super) async fn find(journal: &Journal, text: &str) -> Result<RunId> {
     if text != "last" {
         return text.parse();
     }
-    // The newest that nobody called: a run is meant, not one of its agents'.
-    let mut filter = RunFilter { limit: Some(LOOKED_AT), ..RunFilter::default() };
-    loop {
-        let page = journal.runs(filter.clone()).await?;
-        filter.before = Some(page.last().ok_or_else(no_runs)?.run_id.clone());
-        if let Some(run) = page.into_iter().find(|run| run.parent.is_none()) {
-            return Ok(run.run_id);
-        }
-    }
+    newest(journal, None).await?.map(|run| run.run_id).ok_or_else(no_runs)
 }
 
 /// As [`find`], where `last` is the newest run that can still go on, if there is one.
@@ -73,46 +65,50 @@ pub(super) async fn find_resumable(journal: &Journal, text: &str) -> Result<RunI
     if text != "last" {
         return text.parse();
     }
-    let mut candidates = Vec::new();
-    for status in [RunStatus::Paused, RunStatus::Sleeping, RunStatus::Running, RunStatus::Failed] {
-        let limit = Some(if status == RunStatus::Failed { FAILED_LOOKED_AT } else { LOOKED_AT });
-        let filter = RunFilter { status: Some(status), limit, ..RunFilter::default() };
-        let can_go_on = |run: &RunSummary| {
-            let is_over =
-                status == RunStatus::Failed && run.code.as_deref() != Some(ErrorCode::Interrupted.as_str());
-            run.parent.is_none() && !is_over
-        };
-        candidates.extend(journal.runs(filter).await?.into_iter().find(can_go_on));
-    }
-    match candidates.into_iter().max_by_key(|run| run.started_at) {
+    let failed = Some(RunStatus::Failed);
+    let filter = RunFilter { status: failed, limit: Some(FAILED_LOOKED_AT), ..RunFilter::default() };
+    let interrupted = |run: &RunSummary| {
+        run.parent.is_none() && run.code.as_deref() == Some(ErrorCode::Interrupted.as_str())
+    };
+    let interrupted = journal.runs(filter).await?.into_iter().find(interrupted);
+    match newest_open(journal).await?.into_iter().chain(interrupted).max_by_key(|run| run.started_at) {
         Some(newest) => Ok(newest.run_id),
         None => find(journal, text).await,
     }
 }
 
-/// As [`find`], where `last` is the newest run that is not over and that nobody called.
+/// As [`find`], where `last` is the newest run that is not over.
 pub(super) async fn find_open(journal: &Journal, text: &str) -> Result<RunId> {
     if text != "last" {
         return text.parse();
-    }
-    let mut newest: Option<RunSummary> = None;
-    for status in [RunStatus::Paused, RunStatus::Sleeping, RunStatus::Running] {
-        let mut filter = RunFilter { status: Some(status), limit: Some(LOOKED_AT), ..RunFilter::default() };
-        loop {
-            let page = journal.runs(filter.clone()).await?;
-            let Some(last) = page.last() else { break };
-            filter.before = Some(last.run_id.clone());
-            if let Some(run) = page.into_iter().find(|run| run.parent.is_none()) {
-                newest = newest.into_iter().chain([run]).max_by_key(|run| run.started_at);
-                break;
-            }
-        }
     }
     let none = || {
         Error::new(ErrorCode::NotFound, "no run is under way, asleep or paused")
             .with_help("`luaplan runs` lists all; name one by its id")
     };
-    newest.map(|run| run.run_id).ok_or_else(none)
+    newest_open(journal).await?.map(|run| run.run_id).ok_or_else(none)
+}
+
+/// The newest run that is not over.
+async fn newest_open(journal: &Journal) -> Result<Option<RunSummary>> {
+    let mut found = Vec::new();
+    for status in [RunStatus::Paused, RunStatus::Sleeping, RunStatus::Running] {
+        found.extend(newest(journal, Some(status)).await?);
+    }
+    Ok(found.into_iter().max_by_key(|run| run.started_at))
+}
+
+/// The newest run that nobody called: a run is meant, not one of its agents'.
+async fn newest(journal: &Journal, status: Option<RunStatus>) -> Result<Option<RunSummary>> {
+    let mut filter = RunFilter { status, limit: Some(LOOKED_AT), ..RunFilter::default() };
+    loop {
+        let page = journal.runs(filter.clone()).await?;
+        let Some(last) = page.last() else { return Ok(None) };
+        filter.before = Some(last.run_id.clone());
+        if let Some(run) = page.into_iter().find(|run| run.parent.is_none()) {
+            return Ok(Some(run));
+        }
+    }
 }
 
 fn last_plan(records: &[Record]) -> Option<&str> {

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::Session;
-use crate::app::{ActiveRuns, App};
+use crate::app::{ActiveRuns, App, no_such_run};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::cli::args::{CancelArgs, PauseArgs};
 use crate::cli::exit;
-use crate::journal::{JournalRead as _, RunState, RunStatus};
+use crate::journal::{JournalRead as _, RunStatus};
 
 /// How often a run is asked again: it may come to rest, or lose its process, without having heard.
 const AGAIN: Duration = Duration::from_millis(100);
@@ -40,11 +40,7 @@ async fn stands(
 ) -> Result<u8> {
     let begun = Instant::now();
     asks().await?;
-    let state = loop {
-        let state = state(app, run_id).await?;
-        if state.status == wanted {
-            break state;
-        }
+    while status(app, run_id).await? != wanted {
         if begun.elapsed() >= wait {
             let waited_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             let message = format!("run {run_id} is still under way {waited_ms} ms after it was asked");
@@ -54,26 +50,23 @@ async fn stands(
         tokio::time::sleep(AGAIN).await;
         // Over, or at rest in another way than was wanted: the refusal says how.
         if let Err(refused) = asks().await
-            && state_is_not(app, run_id, wanted).await
+            && status(app, run_id).await? != wanted
         {
             return Err(refused);
         }
-    };
+    }
     app.take_back_asks(run_id);
+    let reason = app.journal().run_state(run_id).await?.and_then(|state| state.paused);
     if session.output.is_json() {
-        session.output.data(&json!({ "run_id": run_id, "status": state.status, "reason": state.paused }));
+        session.output.data(&json!({ "run_id": run_id, "status": wanted, "reason": reason }));
     } else {
-        let reason = state.paused.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        session.output.line(format_args!("run {run_id} is {}{reason}", state.status));
+        let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+        session.output.line(format_args!("run {run_id} is {wanted}{reason}"));
     }
     Ok(exit::DONE)
 }
 
-async fn state_is_not(app: &App, run_id: &RunId, wanted: RunStatus) -> bool {
-    state(app, run_id).await.is_ok_and(|state| state.status != wanted)
-}
-
-async fn state(app: &App, run_id: &RunId) -> Result<RunState> {
-    let state = app.journal().run_state(run_id).await?;
-    state.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("there is no run {run_id}")))
+async fn status(app: &App, run_id: &RunId) -> Result<RunStatus> {
+    let run = app.journal().run_summary(run_id).await?;
+    run.map(|run| run.status).ok_or_else(|| no_such_run(run_id))
 }

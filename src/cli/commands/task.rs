@@ -24,7 +24,7 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
         return dry_run(session, &app, &prompt, &limits);
     }
     let outcome = execute(session, &app, Work::Task(args.task.clone()), &args.options, planning).await?;
-    finish(session, &outcome, &args.options, None)
+    Ok(finish(session, &outcome, args.options.events, None))
 }
 
 /// What planning would cost and the run could use. No model is asked.
