@@ -175,7 +175,11 @@ coroutine.running = function()
 end
 
 coroutine.isyieldable = function(...)
-  if select("#", ...) == 0 and is_ours(running()) then
+  local co = ...
+  if select("#", ...) == 0 then
+    co = running()
+  end
+  if is_ours(co) then
     return false
   end
   return isyieldable(...)

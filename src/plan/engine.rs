@@ -2,7 +2,7 @@
 
 use emmylua_parser::{LuaKind, LuaSyntaxElement, LuaSyntaxKind, LuaSyntaxNode, LuaTokenKind};
 
-use crate::base::ErrorCode;
+use crate::base::{Error, ErrorCode};
 
 use super::check::with_plain_space;
 use super::report::{Report, Span};
@@ -30,13 +30,36 @@ impl CheckReport {
     }
 }
 
+impl CheckReport {
+    /// The same report with what the engine's compiler says of the source, where it takes it not.
+    #[must_use]
+    pub fn refused_by_engine(mut self, source: &str, error: &Error) -> Self {
+        let line = error.details().get("line").and_then(serde_json::Value::as_u64).unwrap_or(1);
+        let before = source.split_inclusive('\n').take(usize::try_from(line).unwrap_or(1).saturating_sub(1));
+        let start = before.map(str::len).sum();
+        let said = error.message();
+        let message = said.strip_prefix(&format!("line {line}: ")).unwrap_or(said);
+        let mut report = Report::new(source);
+        let help = "split it into smaller functions, or use the engine `mlua`";
+        report.error(error.code(), (start, start), message.to_owned(), help.to_owned());
+        self.plan = None;
+        self.findings.extend(report.into_findings());
+        self
+    }
+}
+
 /// One finding for each use of what the engine `piccolo` lacks. Nothing for what is not Lua: the
 /// check itself says so.
 #[must_use]
 pub fn unsupported_on_piccolo(source: &str) -> Vec<Finding> {
     let mut report = Report::new(source);
     if let Ok(chunk) = syntax::parse(&with_plain_space(source), &report.lines) {
-        walk(emmylua_parser::LuaAstNode::syntax(&chunk), 0, &mut report);
+        let tree = emmylua_parser::LuaAstNode::syntax(&chunk);
+        if let Some(place) = swapped_environment(tree) {
+            let help = "put what is to be shared into a table of its own";
+            refuse(&mut report, (place, place + 4), "an `_ENV` of its own", help);
+        }
+        walk(tree, 0, &mut report);
     }
     report.into_findings()
 }
@@ -68,6 +91,38 @@ fn walk(node: &LuaSyntaxNode, depth: usize, report: &mut Report<'_>) {
                 }
             }
         }
+    }
+}
+
+/// Where a source declares an `_ENV` of its own or assigns another to it, by its offset.
+#[must_use]
+pub fn swapped_environment(tree: &LuaSyntaxNode) -> Option<usize> {
+    tree.descendants_with_tokens().find_map(|part| {
+        let token = part.into_token().filter(|token| token.text() == "_ENV")?;
+        let holder = token.parent()?;
+        let place = usize::from(token.text_range().start());
+        match LuaSyntaxKind::from(holder.kind()) {
+            LuaSyntaxKind::LocalName
+            | LuaSyntaxKind::LocalFuncStat
+            | LuaSyntaxKind::ParamName
+            | LuaSyntaxKind::ForStat
+            | LuaSyntaxKind::ForRangeStat => Some(place),
+            LuaSyntaxKind::NameExpr => is_target(&holder).then_some(place),
+            _ => None,
+        }
+    })
+}
+
+/// Whether a name stands where a statement puts something into it.
+fn is_target(name: &LuaSyntaxNode) -> bool {
+    let Some(statement) = name.parent() else { return false };
+    match LuaSyntaxKind::from(statement.kind()) {
+        LuaSyntaxKind::FuncStat => true,
+        LuaSyntaxKind::AssignStat => statement
+            .children_with_tokens()
+            .find(|part| part.kind() == LuaKind::Token(LuaTokenKind::TkAssign))
+            .is_some_and(|assign| name.text_range().end() <= assign.text_range().start()),
+        _ => false,
     }
 }
 

@@ -110,4 +110,11 @@ fn the_command_line_names_what_the_second_engine_lacks() {
     let refused = check("sandbox.engine=\"piccolo\"").code(3);
     let said = String::from_utf8_lossy(&refused.get_output().stdout).into_owned();
     assert!(said.contains("engine_unsupported") && said.contains("\"line\": 2"), "{said}");
+
+    let many = "t[1] = function() end ".repeat(257);
+    std::fs::write(&plan, format!("local t = {{}}\nfunction run()\n{many}\nreturn 1 end\n")).unwrap();
+    check("sandbox.engine=\"mlua\"").success();
+    let refused = check("sandbox.engine=\"piccolo\"").code(3);
+    let said = String::from_utf8_lossy(&refused.get_output().stdout).into_owned();
+    assert!(said.contains("engine_unsupported") && said.contains("too many inner functions"), "{said}");
 }

@@ -9,9 +9,13 @@ use piccolo::{
 };
 
 use super::fault::{self, Kind, Raised};
+use super::globals::wanted;
 use super::host::Host;
 use super::values::{give, text};
 use crate::sandbox::meter::Dead;
+
+/// How many coroutines may resume one another, about as many as in Lua.
+const NESTED_MAX: usize = 190;
 
 /// Sets the global `coroutine`.
 pub(super) fn install<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Result<(), Raised<'gc>> {
@@ -121,7 +125,7 @@ fn create<'gc>(
     stack: Stack<'gc, '_>,
 ) -> Result<CallbackReturn<'gc>, Raised<'gc>> {
     let Value::Function(function) = stack.get(0) else {
-        return Err(fault::bad_argument(host, ctx, exec, 1, "create", "function expected"));
+        return Err(fault::bad_argument(host, ctx, exec, 1, "create", &wanted("function", &stack, 0)));
     };
     let thread = Thread::new(ctx);
     thread.start_suspended(&ctx, function)?;
@@ -140,6 +144,11 @@ fn resume<'gc>(
         let which = if status == "dead" { "dead" } else { "non-suspended" };
         stack.clear();
         stack.extend([Value::Boolean(false), text(ctx, format!("cannot resume {which} coroutine"))]);
+        return Ok(CallbackReturn::Return);
+    }
+    if host.active.borrow().len() >= NESTED_MAX {
+        stack.clear();
+        stack.extend([Value::Boolean(false), text(ctx, "C stack overflow")]);
         return Ok(CallbackReturn::Return);
     }
     stack.pop_front();

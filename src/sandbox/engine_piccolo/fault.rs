@@ -146,7 +146,12 @@ fn in_words(error: &RuntimeError) -> String {
     if error.is::<BadThreadMode>() {
         return "cannot resume non-suspended coroutine".to_owned();
     }
-    error.to_string()
+    let said = error.to_string();
+    // Wrapped by the engine's own errors.
+    match said.strip_prefix("type error, expected function, found ") {
+        Some(found) => format!("attempt to call a {found} value"),
+        None => said,
+    }
 }
 
 /// Splits `chunk:LINE: message`.

@@ -9,8 +9,8 @@ use piccolo::{
 
 use super::fault::{self, Raised};
 use super::host::Host;
-use super::members::set_raw;
 use super::numbers::{coerced, integer};
+use super::store::store;
 use super::values::{Take, call_metamethod, give, metamethod, raw_equal, text};
 use crate::sandbox::native::number;
 
@@ -264,7 +264,7 @@ fn rawset<'gc>(
 ) -> Answer<'gc> {
     let table = table_argument(host, ctx, exec, &stack, 0, "rawset")?;
     present(host, ctx, exec, &stack, 3, "rawset")?;
-    set_raw(host, ctx, table, stack.get(1), stack.get(2))?;
+    store(host, ctx, table, stack.get(1), stack.get(2))?;
     give(stack, Value::Table(table))
 }
 
@@ -329,13 +329,21 @@ fn setmetatable<'gc>(
         Value::Table(metatable) => Some(metatable),
         _ => {
             let message = wanted("nil or table", &stack, 1);
-            let message = message.split(", got").next().unwrap_or_default();
-            return Err(fault::bad_argument(host, ctx, exec, 2, "setmetatable", message));
+            return Err(fault::bad_argument(host, ctx, exec, 2, "setmetatable", &message));
         }
     };
     if !metamethod(ctx, Value::Table(table), "__metatable").is_nil() {
         return Err(fault::raise_text(host, ctx, exec, "cannot change a protected metatable"));
     }
-    table.set_metatable(&ctx, metatable);
+    if let Some(metatable) = metatable {
+        table.set_metatable(&ctx, Some(metatable));
+        // The ring may be closed by this very link.
+        let key = text(ctx, "__index");
+        if let next @ Value::Table(_) = metatable.get_value(key) {
+            store(host, ctx, metatable, key, next)?;
+        }
+    } else {
+        table.set_metatable(&ctx, None);
+    }
     give(stack, Value::Table(table))
 }

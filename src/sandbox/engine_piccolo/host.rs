@@ -14,6 +14,7 @@ use piccolo::{
 
 use super::codec::Codec;
 use super::fault::{self, Kind, Raised};
+use super::store::Keys;
 use super::values::{Null, give, text};
 use crate::base::{ErrorCode, Value as Carried};
 use crate::sandbox::calls::{Calls, Ticket};
@@ -54,6 +55,7 @@ pub(super) struct Host {
     pub(super) create: OnceCell<StashedFunction>,
     /// The coroutines under way, innermost last, without the plan's first.
     pub(super) active: RefCell<Vec<StashedThread>>,
+    pub(super) keys: Keys,
     plan_name: OnceCell<String>,
     /// Codes of errors that a plan caught as text and may raise again.
     codes: RefCell<HashMap<String, ErrorCode>>,
@@ -77,6 +79,7 @@ impl Host {
             failures: OnceCell::new(),
             create: OnceCell::new(),
             active: RefCell::default(),
+            keys: Keys::default(),
             plan_name: OnceCell::new(),
             codes: RefCell::default(),
             line: Cell::new(None),

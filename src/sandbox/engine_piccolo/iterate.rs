@@ -31,8 +31,7 @@ pub(super) fn install<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Result<(), Rai
         "ipairs",
         Callback::from_fn_with(&ctx, step, move |step, ctx, exec, mut stack| {
             if stack.is_empty() {
-                let message = "table expected, got no value";
-                return Err(fault::bad_argument(&own, ctx, &exec, 1, "ipairs", message));
+                return Err(fault::bad_argument(&own, ctx, &exec, 1, "ipairs", "value expected"));
             }
             let list = stack.get(0);
             stack.clear();
@@ -72,8 +71,7 @@ fn pairs<'gc>(
     next: Callback<'gc>,
 ) -> Answer<'gc> {
     if stack.is_empty() {
-        let message = "table expected, got no value";
-        return Err(fault::bad_argument(host, ctx, exec, 1, "pairs", message));
+        return Err(fault::bad_argument(host, ctx, exec, 1, "pairs", "value expected"));
     }
     let value = stack.get(0);
     let method = metamethod(ctx, value, "__pairs");

@@ -7,7 +7,7 @@ use piccolo::{Context, Execution, Value as LuaValue};
 
 use super::fault::{self, Fault, Kind, Raised};
 use super::host::Host;
-use super::members::set_raw;
+use super::store::store;
 use super::values::{is_null, metamethod, text};
 use crate::base;
 use crate::sandbox::meter::{Dead, Meter};
@@ -186,14 +186,13 @@ impl<'v, 'gc: 'v, 'h: 'v> LibTable<'v> for Handle<'v, 'gc, 'h> {
 
     fn set(&self, name: &[u8], value: Value<'v>) -> Result<()> {
         let (host, ctx) = (self.call.host, self.call.ctx);
-        set_raw(host, ctx, self.table, text(ctx, name), self.call.give(&value))
-            .map_err(|error| engine(&error))
+        store(host, ctx, self.table, text(ctx, name), self.call.give(&value)).map_err(|error| engine(&error))
     }
 
     fn set_item(&self, index: i64, value: Value<'v>) -> Result<()> {
         let (host, ctx) = (self.call.host, self.call.ctx);
         let value = self.call.give(&value);
-        set_raw(host, ctx, self.table, LuaValue::Integer(index), value).map_err(|error| engine(&error))
+        store(host, ctx, self.table, LuaValue::Integer(index), value).map_err(|error| engine(&error))
     }
 
     fn mark_array(&self) -> Result<()> {

@@ -1,25 +1,18 @@
-//! Method calls and assignments to members.
-//!
-//! piccolo marks a removed text key as dead and panics when a table with dead keys grows. So a key
-//! is removed by making the table's inside anew without it, which costs as much as the table is
-//! large, and is charged.
+//! Method calls, and assignments to members with their metamethods.
 
 use std::rc::Rc;
 
 use gc_arena::Collect;
 use piccolo::meta_ops::{self, MetaResult};
-use piccolo::table::{NextValue, RawTable};
 use piccolo::{
-    BoxSequence, Callback, CallbackReturn, Context, Execution, Sequence, SequencePoll, Stack, Table, Value,
+    BoxSequence, Callback, CallbackReturn, Context, Execution, Sequence, SequencePoll, Stack, Value,
 };
 
+use super::cycles::LINKS_MAX;
 use super::fault::{self, Raised};
 use super::host::Host;
+use super::store::{build, check_key, more, store};
 use super::values::metamethod;
-use crate::sandbox::native::Charge as _;
-
-/// Keys moved for the price of an instruction.
-const KEYS_PER_INSTRUCTION: u64 = 4;
 
 /// The helper of that name, if it is one of these.
 pub(super) fn helper<'gc>(ctx: Context<'gc>, host: &Rc<Host>, name: &str) -> Option<Value<'gc>> {
@@ -40,6 +33,8 @@ pub(super) fn helper<'gc>(ctx: Context<'gc>, host: &Rc<Host>, name: &str) -> Opt
             stack.drain(..gone);
             Ok(CallbackReturn::Return)
         }),
+        "build" => Callback::from_fn(&ctx, move |ctx, exec, stack| build(&host, ctx, &exec, stack)),
+        "more" => Callback::from_fn(&ctx, move |ctx, _, stack| more(&host, ctx, stack)),
         "set" => Callback::from_fn(&ctx, move |ctx, exec, stack| assign(&host, ctx, &exec, stack)),
         _ => return None,
     };
@@ -109,74 +104,32 @@ fn assign<'gc>(
     exec: &Execution<'gc, '_>,
     mut stack: Stack<'gc, '_>,
 ) -> Result<CallbackReturn<'gc>, Raised<'gc>> {
-    let (object, key, value) = (stack.get(0), stack.get(1), stack.get(2));
+    let (mut object, key, value) = (stack.get(0), stack.get(1), stack.get(2));
     stack.clear();
-    let Value::Table(table) = object else {
-        let message = format!("attempt to index a {} value", object.type_name());
-        return Err(fault::raise_text(host, ctx, exec, &message));
-    };
-    let is_new = table.get_value(key).is_nil();
-    if is_new && !metamethod(ctx, object, "__newindex").is_nil() {
-        host.note_line(exec);
-        if let Some(call) = meta_ops::new_index(ctx, object, key, value)? {
-            stack.extend(call.args);
-            return Ok(CallbackReturn::Call { function: call.function, then: None });
-        }
-        return Ok(CallbackReturn::Return);
-    }
-    if let Err(message) = check_key(key) {
-        return Err(fault::raise_text(host, ctx, exec, message));
-    }
-    set_raw(host, ctx, table, key, value)?;
-    Ok(CallbackReturn::Return)
-}
-
-fn check_key(key: Value<'_>) -> Result<(), &'static str> {
-    match key {
-        Value::Nil => Err("index is nil"),
-        Value::Number(key) if key.is_nan() => Err("index is NaN"),
-        _ => Ok(()),
-    }
-}
-
-/// Sets a member without metamethods. The one way to set what may be nil.
-pub(super) fn set_raw<'gc>(
-    host: &Host,
-    ctx: Context<'gc>,
-    table: Table<'gc>,
-    key: Value<'gc>,
-    value: Value<'gc>,
-) -> Result<(), Raised<'gc>> {
-    let can_die = !matches!(key, Value::Integer(_) | Value::Number(_) | Value::Boolean(_) | Value::Nil);
-    if value.is_nil() && can_die {
-        if !table.get_value(key).is_nil() {
-            remove(host, ctx, table, key)?;
-        }
-        return Ok(());
-    }
-    table.set_value(&ctx, key, value)?;
-    Ok(())
-}
-
-fn remove<'gc>(
-    host: &Host,
-    ctx: Context<'gc>,
-    table: Table<'gc>,
-    gone: Value<'gc>,
-) -> Result<(), Raised<'gc>> {
-    let mut kept = Vec::new();
-    let mut key = Value::Nil;
-    while let NextValue::Found { key: next, value } = table.next(key) {
-        key = next;
-        if !super::values::raw_equal(key, gone) {
-            kept.push((key, value));
+    for _ in 0..LINKS_MAX {
+        let Value::Table(table) = object else {
+            let message = format!("attempt to index a {} value", object.type_name());
+            return Err(fault::raise_text(host, ctx, exec, &message));
+        };
+        let setter = match table.get_value(key) {
+            Value::Nil => metamethod(ctx, object, "__newindex"),
+            _ => Value::Nil,
+        };
+        match setter {
+            Value::Nil => {
+                if let Err(message) = check_key(key) {
+                    return Err(fault::raise_text(host, ctx, exec, message));
+                }
+                store(host, ctx, table, key, value)?;
+                return Ok(CallbackReturn::Return);
+            }
+            Value::Function(function) => {
+                host.note_line(exec);
+                stack.extend([object, key, value]);
+                return Ok(CallbackReturn::Call { function, then: None });
+            }
+            next => object = next,
         }
     }
-    host.charge(kept.len() as u64 / KEYS_PER_INSTRUCTION).map_err(fault::dead)?;
-    let mut fresh = RawTable::new(&ctx);
-    for (key, value) in kept {
-        fresh.set(key, value)?;
-    }
-    table.into_inner().borrow_mut(&ctx).raw_table = fresh;
-    Ok(())
+    Err(fault::raise_text(host, ctx, exec, "'__newindex' chain too long; possible loop"))
 }

@@ -10,6 +10,7 @@
 mod codec;
 mod concat;
 mod coroutines;
+mod cycles;
 mod depth;
 mod drive;
 mod fault;
@@ -29,10 +30,12 @@ mod parts;
 mod protect;
 mod report;
 mod rewrite;
+mod store;
 mod tables;
 mod values;
 mod vm;
 
+pub use parts::compiles_on_piccolo;
 pub use vm::PiccoloVm;
 
 #[cfg(test)]

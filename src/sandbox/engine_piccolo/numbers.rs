@@ -56,7 +56,7 @@ pub(super) type Computed = Result<Number, &'static str>;
 /// `left // right`
 pub(super) fn floor_divide(left: Number, right: Number) -> Computed {
     match (left, right) {
-        (Number::Integer(_), Number::Integer(0)) => Err("attempt to perform 'n//0'"),
+        (Number::Integer(_), Number::Integer(0)) => Err("attempt to divide by zero"),
         (Number::Integer(left), Number::Integer(right)) => {
             let quotient = left.wrapping_div(right);
             let exact = left.wrapping_rem(right) == 0;

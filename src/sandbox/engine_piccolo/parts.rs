@@ -1,15 +1,16 @@
 //! The Lua texts of our own, in the words of piccolo, and how any chunk is loaded.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use piccolo::compiler::LineNumber;
 use piccolo::{
-    Closure, Context, Executor, Function, FunctionPrototype, PrototypeError, StashedFunction, Variadic,
+    Closure, Context, Executor, Function, FunctionPrototype, Lua, PrototypeError, StashedFunction, Variadic,
 };
 
 use super::rewrite::{self, Refusal};
-use super::vm::{Engine, broken};
+use super::vm::{Engine, SOURCE_BYTES_MAX, broken};
 use crate::base::{Error, ErrorCode, Result};
 use crate::sandbox::part::LuaPart;
 
@@ -24,7 +25,7 @@ pub(super) fn load(part: &'static LuaPart, engine: &mut Engine) -> Result<Stashe
         None => {
             let rewritten = rewrite::rewrite(part.source)
                 .map_err(|refusal| Error::new(ErrorCode::Internal, format!("{}: {refusal:?}", part.name)))?;
-            *known.entry(part.name).or_insert(rewritten.leak())
+            *known.entry(part.name).or_insert(rewritten.text.leak())
         }
     };
     drop(known);
@@ -41,6 +42,38 @@ pub(super) fn refused(refusal: Refusal) -> Error {
         Refusal::Unsupported(line, what) => {
             at(ErrorCode::EngineUnsupported, line, &format!("{what} cannot be used on the engine `piccolo`"))
         }
+    }
+}
+
+/// The stack that compiling takes at most, with room to spare.
+const COMPILER_STACK_BYTES: usize = 16 << 20;
+
+/// Whether piccolo's compiler takes a plan: what it refuses, it refuses before the plan begins.
+///
+/// # Errors
+/// `engine_unsupported` with the line, and `plan_syntax` for what is not Lua.
+pub fn compiles_on_piccolo(source: &str) -> Result<()> {
+    if source.len() as u64 > SOURCE_BYTES_MAX {
+        return Err(at(
+            ErrorCode::EngineUnsupported,
+            1,
+            "a source above 48 KiB cannot be used on the engine `piccolo`",
+        ));
+    }
+    let compiled = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(COMPILER_STACK_BYTES);
+        let compiling = thread.spawn_scoped(scope, || {
+            let rewritten = rewrite::rewrite_plan(source).map_err(refused)?;
+            Lua::empty().enter(|ctx| compile(ctx, "plan", &rewritten.text).map(|_| ()))
+        });
+        compiling.map(std::thread::ScopedJoinHandle::join)
+    });
+    match compiled {
+        Ok(Ok(result)) => result,
+        Ok(Err(_)) => {
+            Err(Error::new(ErrorCode::EngineFailed, "the compiler of the engine `piccolo` failed inside"))
+        }
+        Err(error) => Err(broken("no thread to compile in").with_source(error)),
     }
 }
 
@@ -83,8 +116,15 @@ impl Engine {
 }
 
 fn compile<'gc>(ctx: Context<'gc>, name: &str, rewritten: &str) -> Result<Closure<'gc>> {
-    let prototype =
-        FunctionPrototype::compile(ctx, name, rewritten.as_bytes()).map_err(|error| too_much(&error))?;
+    let compiled =
+        catch_unwind(AssertUnwindSafe(|| FunctionPrototype::compile(ctx, name, rewritten.as_bytes())));
+    let prototype = match compiled {
+        Ok(compiled) => compiled.map_err(|error| too_much(&error))?,
+        Err(_) => {
+            let message = "the engine `piccolo` cannot compile this: its compiler failed inside";
+            return Err(at(ErrorCode::EngineUnsupported, 1, message));
+        }
+    };
     Closure::new(&ctx, prototype, Some(ctx.globals()))
         .map_err(|error| broken("a chunk has more than its environment").with_source(error))
 }

@@ -9,8 +9,8 @@ use piccolo::{CallbackReturn, Context, Execution, Stack, Table, Value};
 use super::fault::{self, Raised};
 use super::globals::{function, table_argument};
 use super::host::Host;
-use super::members::set_raw;
 use super::numbers::exact;
+use super::store::store;
 use super::values::{give, text, to_arg};
 use crate::sandbox::native::sort::{Comparisons, sort};
 use crate::sandbox::native::{Arg, Charge as _, concat};
@@ -54,10 +54,10 @@ fn charge<'gc>(host: &Host, items: u64) -> Result<(), Raised<'gc>> {
 fn pack<'gc>(host: &Host, ctx: Context<'gc>, _: &Execution<'gc, '_>, stack: Stack<'gc, '_>) -> Answer<'gc> {
     charge(host, stack.len() as u64)?;
     let packed = Table::new(&ctx);
-    for (place, value) in stack.into_iter().enumerate() {
-        packed.set(ctx, place as i64 + 1, value)?;
+    for place in 0..stack.len() {
+        store(host, ctx, packed, Value::Integer(place as i64 + 1), stack.get(place))?;
     }
-    packed.set(ctx, "n", stack.len() as i64)?;
+    store(host, ctx, packed, text(ctx, "n"), Value::Integer(stack.len() as i64))?;
     give(stack, Value::Table(packed))
 }
 
@@ -97,7 +97,7 @@ fn move_items<'gc>(
         }
         let step = if upward { done } else { count - 1 - done } as i64;
         let value = source.get_value(Value::Integer(first.wrapping_add(step)));
-        set_raw(host, ctx, target, Value::Integer(to.wrapping_add(step)), value)?;
+        store(host, ctx, target, Value::Integer(to.wrapping_add(step)), value)?;
     }
     stack.clear();
     Ok(CallbackReturn::Return)
@@ -166,7 +166,7 @@ fn sort_items<'gc>(
     });
     sorted.and_then(|()| comparisons.settle()).map_err(fault::dead)?;
     for (place, item) in (1..).zip(items) {
-        set_raw(host, ctx, table, Value::Integer(place), item)?;
+        store(host, ctx, table, Value::Integer(place), item)?;
     }
     give(stack, Value::Boolean(true))
 }

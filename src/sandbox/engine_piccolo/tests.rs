@@ -91,6 +91,9 @@ fn what_the_engine_lacks_is_refused_with_its_line() {
     for (source, line) in [
         ("function run()\nlocal x <close> = nil\nend", 2),
         ("local __luaplan_add = 1\nfunction run() end", 1),
+        ("function run()\n\nlocal _ENV = {}\nend", 3),
+        ("function run() _ENV = {} end", 1),
+        ("local function f(_ENV) end\nfunction run() end", 1),
     ] {
         let error = run::<PiccoloVm>(source, limits()).result.unwrap_err();
         assert_eq!(error.code(), ErrorCode::EngineUnsupported, "{error}");
@@ -102,6 +105,52 @@ fn what_the_engine_lacks_is_refused_with_its_line() {
         crate::plan::unsupported_on_piccolo("function run() local a <const> = 1 return -a // 2 end")
             .is_empty()
     );
+}
+
+#[test]
+fn what_the_compiler_does_not_take_is_known_before_the_plan_begins() {
+    // As deep as a worker's stack is.
+    let thread = std::thread::Builder::new().stack_size(16 << 20).spawn(|| {
+        let functions = "t[1] = function() end ".repeat(257);
+        for body in [functions.as_str(), &format!("local a = 1 return {}a", "a + ".repeat(200))] {
+            let source = format!("local t = {{}}\nfunction run()\n{body}\nend");
+            let error = super::compiles_on_piccolo(&source).unwrap_err();
+            assert_eq!(error.code(), ErrorCode::EngineUnsupported, "{error}");
+            assert_eq!(run::<PiccoloVm>(&source, limits()).result.unwrap_err().code(), error.code());
+        }
+    });
+    thread.unwrap().join().unwrap();
+    let enough = "t[1] = function() end ".repeat(250);
+    assert!(super::compiles_on_piccolo(&format!("local t = {{}} function run() {enough} end")).is_ok());
+    let long = super::compiles_on_piccolo(&" ".repeat(49 * 1024)).unwrap_err();
+    assert_eq!(long.code(), ErrorCode::EngineUnsupported);
+}
+
+#[test]
+fn keys_that_are_objects_come_in_one_order_in_every_vm() {
+    let body = "local t, o, s = {}, {}, {} for i = 1, 20 do o[i] = i % 2 == 0 and {} or function() end end
+        for i = 20, 1, -1 do t[o[i]] = i end t[coroutine.create(print)] = 0
+        for k, v in pairs(t) do s[#s + 1] = v end for k, v in next, t do s[#s + 1] = v end
+        local c = { [{}] = 'a', [print] = 'b', [o] = 'c' } for k, v in pairs(c) do s[#s + 1] = v end return s";
+    let first = end::<PiccoloVm>(body).unwrap();
+    assert!(first.starts_with("[20,19,18,") && first.ends_with("\"a\",\"b\",\"c\"]"), "{first}");
+    for _ in 0..10 {
+        assert_eq!(end::<PiccoloVm>(body).unwrap(), first);
+    }
+}
+
+#[test]
+fn a_table_whose_keys_come_and_go_stays_small_and_fast() {
+    let small = VmLimits { instructions: 60_000_000, memory_bytes: 16 << 20, ..limits() };
+    for key in ["'k' .. i", "i * 7919", "i + 0.5"] {
+        let source = format!(
+            "function run() local t = {{}} for i = 1, 2000 do t['s' .. i] = i end
+             for i = 1, 30000 do local k = {key} t[k] = i t[k] = nil end return t.s2000 end"
+        );
+        let stopped = run::<PiccoloVm>(&source, small);
+        assert_eq!(stopped.result.unwrap(), Value::Integer(2000), "{key}");
+        assert!(stopped.usage.memory_peak_bytes < 8 << 20, "{}", stopped.usage.memory_peak_bytes);
+    }
 }
 
 #[test]

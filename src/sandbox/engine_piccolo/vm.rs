@@ -12,8 +12,8 @@ use piccolo::{
 use super::fault::Raised;
 use super::host::{Failures, Host, lossy};
 use super::parts;
-use super::rewrite::{self, HELPERS};
-use super::{concat, coroutines, globals, library, maths, members, operators, order, report};
+use super::rewrite::{self, HELPERS, Rewritten};
+use super::{concat, coroutines, cycles, globals, library, maths, members, operators, order, report};
 use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value as Carried};
 use crate::sandbox::json_size::json_bytes;
 use crate::sandbox::machine::{Machine, Resume};
@@ -104,6 +104,7 @@ fn install<'gc>(
     globals::install(ctx, host)?;
     coroutines::install(ctx, host)?;
     maths::install(ctx, host)?;
+    cycles::install(host);
     let helpers = Table::new(&ctx);
     for (place, name) in HELPERS.iter().enumerate() {
         let helper = operators::helper(ctx, host, name)
@@ -127,8 +128,6 @@ impl PiccoloVm {
         let mut lua = Lua::empty();
         let host = Rc::new(Host::new(Arc::clone(meter), lua.gc_metrics().clone()));
         let installed = lua.try_enter(|ctx| {
-            // Growing the table of globals is where piccolo would fail after a global was removed.
-            ctx.globals().into_inner().borrow_mut(&ctx).raw_table.reserve_map(GLOBALS_ROOM);
             let (functions, helpers) = install(ctx, &host)?;
             Ok((ctx.stash(functions), ctx.stash(helpers)))
         });
@@ -192,7 +191,12 @@ impl PiccoloVm {
         if source.len() as u64 > most {
             return Err(LimitName::Source.exceeded(most, source.len() as u64));
         }
-        let rewritten = rewrite::rewrite(source).map_err(parts::refused)?;
+        let Rewritten { text: rewritten, globals } = rewrite::rewrite_plan(source).map_err(parts::refused)?;
+        self.host.keys.globals.set(globals);
+        self.engine.lua.enter(|ctx| {
+            // The engine sets globals by their names itself, and must find a place for each.
+            ctx.globals().into_inner().borrow_mut(&ctx).raw_table.reserve_map(globals + 1);
+        });
         let name = self.host.plan_name().to_owned();
         let chunk = self.engine.load(&name, &rewritten)?;
         let (host, main) = (self.host.clone(), self.main.clone());
@@ -330,9 +334,6 @@ impl PiccoloVm {
         Step::Done(self.stop(result))
     }
 }
-
-/// How many globals a plan may make before the table of globals grows.
-const GLOBALS_ROOM: usize = 1000;
 
 impl Resume for PiccoloVm {
     fn answer(self, outcomes: Vec<CallOutcome>) -> Step<Self> {

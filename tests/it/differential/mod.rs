@@ -3,15 +3,16 @@
 //! `LUAPLAN_TEST_PROGRAMS=100000` runs so many, `LUAPLAN_TEST_SEED=17` begins at this seed. What
 //! the sandbox does differently on purpose is in LIMITATIONS.md and taken off in [`normal`].
 
-mod bare;
+pub(crate) mod bare;
 pub(crate) mod chance;
 mod generate;
 mod normal;
-mod ours;
-mod outcome;
+pub(crate) mod ours;
+pub(crate) mod outcome;
 mod piccolo;
 mod planted;
 mod program;
+mod tables;
 mod tools;
 
 use std::collections::BTreeMap;

@@ -9,6 +9,7 @@ use piccolo::{
 
 use super::write::{ToMake, Written};
 use crate::sandbox::engine_piccolo::fault::Raised;
+use crate::sandbox::engine_piccolo::store::store_ours;
 use crate::sandbox::engine_piccolo::values::give;
 
 impl<'gc> Written<'gc> {
@@ -45,7 +46,7 @@ impl<'gc> Sequence<'gc> for Making<'gc> {
         _: Execution<'gc, '_>,
         mut stack: Stack<'gc, '_>,
     ) -> Result<SequencePoll<'gc>, Raised<'gc>> {
-        self.now.table.set(ctx, self.now.key, stack.get(0))?;
+        store_ours(ctx, self.now.table, self.now.key, stack.get(0))?;
         stack.clear();
         let Some(next) = self.left.pop_front() else {
             stack.push_back(self.holder.get(ctx, 1));

@@ -95,6 +95,7 @@ impl<'gc> Writer<'gc, '_> {
             Carried::Array(items) => {
                 check_depth(depth)?;
                 let table = Table::new(&self.ctx);
+                table.into_inner().borrow_mut(&self.ctx).raw_table.reserve_array(items.len());
                 for (place, item) in items.iter().enumerate() {
                     self.member(table, Value::Integer(place as i64 + 1), item, depth + 1)?;
                 }

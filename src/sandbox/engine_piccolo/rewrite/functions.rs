@@ -51,24 +51,28 @@ impl Writer {
         }
     }
 
-    /// `function a.b:c` as `function a.b.c`: `self` is a parameter like the others.
+    /// `function a.b:c` as `set(a.b, "c", function …)`: `self` is a parameter like the others.
     pub(super) fn function_statement(&mut self, node: &LuaSyntaxNode) {
+        let Some(name) =
+            node.children().find(|part| LuaSyntaxKind::from(part.kind()) == LuaSyntaxKind::IndexExpr)
+        else {
+            let name =
+                node.children().find(|part| LuaSyntaxKind::from(part.kind()) == LuaSyntaxKind::NameExpr);
+            self.set_names.extend(name.map(|name| name.text().to_string()));
+            return self.children(node);
+        };
+        self.open("set");
         for child in node.children_with_tokens() {
-            match &child {
-                LuaSyntaxElement::Node(name)
-                    if LuaSyntaxKind::from(name.kind()) == LuaSyntaxKind::IndexExpr =>
-                {
-                    for part in name.children_with_tokens() {
-                        if token_kind(&part) == Some(LuaTokenKind::TkColon) {
-                            self.out.push('.');
-                        } else {
-                            self.element(&part);
-                        }
-                    }
+            match (&child, token_kind(&child)) {
+                (_, Some(LuaTokenKind::TkFunction | LuaTokenKind::TkSemicolon)) => {}
+                (LuaSyntaxElement::Node(part), _) if *part == name => {
+                    self.member(part, ",");
+                    self.out.push_str(",function");
                 }
                 _ => self.element(&child),
             }
         }
+        self.out.push_str(");");
     }
 }
 

@@ -2,30 +2,33 @@
 //!
 //! piccolo's own operators differ from Lua's: `1.0 .. ""` gives `1`, `-7 // 2` gives -3, `"10" < 5`
 //! is an answer, `"10" + 1` a float, `2^53 == 2^53 + 1|0` is true, and most know no metamethods. Strings have no methods, numeric
-//! loops become float loops where their limit is a float, generic ones end at `false`, and a table
-//! from which a text key was removed makes the VM panic when it grows. So operators, method calls,
-//! numeric loops and assignments to members become calls of helpers (see [`HELPERS`]), and generic
-//! loops `while` loops, each on its own line still.
+//! loops become float loops where their limit is a float, generic ones end at `false`, and tables
+//! panic when they grow in some ways. So operators, method calls, numeric loops, assignments to members and
+//! some constructors become calls of helpers (see [`HELPERS`]), and generic loops `while` loops, each
+//! on its own line still.
 //!
 //! Literals are spelled anew, as piccolo's lexer reads large integers as floats and refuses some
 //! escapes. Comments go; line breaks stay.
 
+mod constructors;
 mod expressions;
 mod functions;
 mod literals;
 mod statements;
 
+use std::collections::BTreeSet;
+
 use emmylua_parser::{LuaKind, LuaSyntaxElement, LuaSyntaxKind, LuaSyntaxNode, LuaTokenKind};
 
-use crate::plan::{SyntaxFault, syntax_tree};
+use crate::plan::{SyntaxFault, swapped_environment, syntax_tree};
 
 /// What every helper's name begins with. A plan that uses such a name is refused.
 pub(super) const PREFIX: &str = "__luaplan_";
 
 /// The helpers, in the order in which the rewritten chunk takes them.
-pub(super) const HELPERS: [&str; 25] = [
+pub(super) const HELPERS: [&str; 27] = [
     "add", "sub", "mul", "div", "idiv", "mod", "pow", "band", "bor", "bxor", "shl", "shr", "concat", "lt",
-    "le", "gt", "ge", "eq", "unm", "bnot", "method", "set", "range", "rest", "one",
+    "le", "gt", "ge", "eq", "unm", "bnot", "method", "set", "range", "rest", "one", "build", "more",
 ];
 
 /// Why a source cannot run on piccolo.
@@ -37,17 +40,45 @@ pub(super) enum Refusal {
     Unsupported(u32, &'static str),
 }
 
+/// A source in the words of piccolo.
+#[derive(Debug)]
+pub(super) struct Rewritten {
+    pub(super) text: String,
+    /// How many different global names the source sets at most.
+    pub(super) globals: usize,
+}
+
 /// Gives `source` as a chunk that takes the [`HELPERS`] and returns the source as a function.
 ///
 /// # Errors
 /// What keeps it from running.
-pub(super) fn rewrite(source: &str) -> Result<String, Refusal> {
+pub(super) fn rewrite(source: &str) -> Result<Rewritten, Refusal> {
     let tree = syntax_tree(source).map_err(Refusal::Syntax)?;
+    rewrite_tree(source, &tree, None)
+}
+
+/// The same for a plan's source, which may use less than ours.
+///
+/// # Errors
+/// What keeps it from running.
+pub(super) fn rewrite_plan(source: &str) -> Result<Rewritten, Refusal> {
+    let tree = syntax_tree(source).map_err(Refusal::Syntax)?;
+    // The engine sets the members of such a table itself, and may fail as it grows.
+    let swapped = swapped_environment(&tree).map(|offset| (offset, "an `_ENV` of its own"));
+    rewrite_tree(source, &tree, swapped)
+}
+
+fn rewrite_tree(
+    source: &str,
+    tree: &LuaSyntaxNode,
+    unsupported: Option<(usize, &'static str)>,
+) -> Result<Rewritten, Refusal> {
     let mut writer = Writer {
         out: String::with_capacity(2 * source.len()),
-        unsupported: None,
+        unsupported,
         hidden: 0,
         parameters: Vec::new(),
+        set_names: BTreeSet::new(),
     };
     writer.out.push_str("local ");
     for (place, name) in HELPERS.iter().enumerate() {
@@ -58,10 +89,10 @@ pub(super) fn rewrite(source: &str) -> Result<String, Refusal> {
         writer.out.push_str(name);
     }
     writer.out.push_str(" = ... return function(...) ");
-    writer.node(&tree);
+    writer.node(tree);
     writer.out.push_str("\nend");
     match writer.unsupported {
-        None => Ok(writer.out),
+        None => Ok(Rewritten { text: writer.out, globals: writer.set_names.len() }),
         Some((offset, what)) => {
             let before = source.as_bytes().get(..offset).unwrap_or_default();
             let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
@@ -79,6 +110,8 @@ struct Writer {
     hidden: usize,
     /// How many parameters each function around has, innermost last.
     parameters: Vec<usize>,
+    /// The names that are assigned to, globals among them.
+    set_names: BTreeSet<String>,
 }
 
 impl Writer {
@@ -102,6 +135,7 @@ impl Writer {
             LuaSyntaxKind::LocalStat => self.local(node),
             LuaSyntaxKind::ForStat => self.numeric_loop(node),
             LuaSyntaxKind::ForRangeStat => self.generic_loop(node),
+            LuaSyntaxKind::TableArrayExpr | LuaSyntaxKind::TableObjectExpr => self.constructor(node),
             LuaSyntaxKind::ParenExpr => self.bracketed(node),
             LuaSyntaxKind::ReturnStat => self.return_statement(node),
             LuaSyntaxKind::Attribute => self.attribute(node),

@@ -2,7 +2,7 @@
 
 use emmylua_parser::{LuaSyntaxElement, LuaSyntaxKind, LuaSyntaxNode, LuaTokenKind};
 
-use super::{Writer, is_expression, is_multiple, token_kind};
+use super::{Writer, is_expression, token_kind};
 
 /// Integers with so few characters are far from where a loop could overflow.
 const SAFE_DIGITS: usize = 15;
@@ -19,8 +19,11 @@ impl Writer {
             }
             _ => return self.children(node),
         };
+        // In a block of its own, as piccolo's compiler fails where `goto` leaves a loop without one.
+        self.out.push_str("do ");
         if is_plain {
-            return self.children(node);
+            self.children(node);
+            return self.out.push_str(" end");
         }
         for child in node.children_with_tokens() {
             match (&child, token_kind(&child)) {
@@ -33,6 +36,7 @@ impl Writer {
                 _ => self.element(&child),
             }
         }
+        self.out.push_str(" end");
     }
 
     /// `for k, v in f, s, c do` calls its iterator in a `while`, as piccolo's own loop ends where the first
@@ -86,8 +90,10 @@ impl Writer {
                 }
             }
         }
+        let names = targets.iter().filter(|target| !is_member(target));
+        self.set_names.extend(names.map(|name| name.text().to_string()));
         match (targets.as_slice(), values.as_slice()) {
-            ([target], [value]) if is_member(target) && !is_never_nil(value) => {
+            ([target], [value]) if is_member(target) => {
                 self.member_assignment(node, target, value);
             }
             ([_], _) => self.children(node),
@@ -162,10 +168,12 @@ impl Writer {
     }
 
     /// A member's table and key, with `between` them.
-    fn member(&mut self, index: &LuaSyntaxNode, between: &str) {
+    pub(super) fn member(&mut self, index: &LuaSyntaxNode, between: &str) {
         for child in index.children_with_tokens() {
             match (&child, token_kind(&child)) {
-                (_, Some(LuaTokenKind::TkDot | LuaTokenKind::TkLeftBracket)) => self.out.push_str(between),
+                (_, Some(LuaTokenKind::TkDot | LuaTokenKind::TkColon | LuaTokenKind::TkLeftBracket)) => {
+                    self.out.push_str(between);
+                }
                 (_, Some(LuaTokenKind::TkRightBracket)) => {}
                 (_, Some(LuaTokenKind::TkName)) => self.quoted(&child.to_string()),
                 (LuaSyntaxElement::Node(part), _) if is_expression(part) => self.single(part),
@@ -243,14 +251,4 @@ fn is_length(node: &LuaSyntaxNode) -> bool {
     LuaSyntaxKind::from(node.kind()) == LuaSyntaxKind::UnaryExpr
         && tokens.any(|kind| kind == LuaTokenKind::TkLen)
         && node.children().any(|operand| LuaSyntaxKind::from(operand.kind()) == LuaSyntaxKind::NameExpr)
-}
-
-/// Whether an expression surely gives a value other than nil: it can then be set as it is.
-fn is_never_nil(node: &LuaSyntaxNode) -> bool {
-    use LuaSyntaxKind as Kind;
-    match LuaSyntaxKind::from(node.kind()) {
-        Kind::LiteralExpr => !is_multiple(node) && node.text() != "nil",
-        Kind::ClosureExpr | Kind::TableArrayExpr | Kind::TableObjectExpr | Kind::TableEmptyExpr => true,
-        _ => false,
-    }
 }

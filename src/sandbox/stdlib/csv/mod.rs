@@ -20,12 +20,12 @@ fn flag<'v>(call: &Call<'v>, options: Option<&Table<'v>>, name: &str, default: b
     }
 }
 
-/// The separator: one ASCII character that no quoting or line end needs.
-fn separator<'v>(call: &Call<'v>, options: Option<&Table<'v>>) -> Result<u8> {
+/// The separator asked for: one ASCII character that no quoting or line end needs.
+fn separator<'v>(call: &Call<'v>, options: Option<&Table<'v>>) -> Result<Option<u8>> {
     match option(options, "separator")? {
-        Value::Nil => Ok(b','),
+        Value::Nil => Ok(None),
         Value::String(text) => match *text.as_bytes() {
-            [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n' | 0) => Ok(byte),
+            [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n' | 0) => Ok(Some(byte)),
             _ => Err(call.fail(
                 "option separator must be one ASCII character other than a quote or a line end, for example \";\" or \"\\t\"",
             )),

@@ -18,11 +18,12 @@ pub(super) fn parse<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let header = flag(call, options, "header", true)?;
     let numbers = flag(call, options, "numbers", false)?;
     let bytes = text.as_bytes();
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator(call, options)?)
-        .from_reader(bytes);
+    let separator = match separator(call, options)? {
+        Some(separator) => separator,
+        None => recognised(call, bytes)?,
+    };
+    let mut reader =
+        ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator).from_reader(bytes);
     let mut record = ByteRecord::new();
     let mut names: Option<Vec<Vec<u8>>> = None;
     let rows = call.host.table(0, 0)?;
@@ -59,6 +60,51 @@ pub(super) fn parse<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     }
     rows.mark_array()?;
     Ok(Value::Table(rows))
+}
+
+/// What separates the fields where the call does not say: a comma, but where the first line has none, the semicolon
+/// or tab that the first two lines have equally often.
+///
+/// # Errors
+/// Where the first line has some of these and the second line does not bear it out: read as one column, a table
+/// would be lost without a word.
+fn recognised<'v>(call: &Call<'v>, bytes: &[u8]) -> Result<u8> {
+    if fields(call, bytes, b',')?.0 != 1 {
+        return Ok(b',');
+    }
+    let mut seen = Vec::new();
+    for (separator, name) in [(b';', "\";\""), (b'\t', "\"\\t\"")] {
+        let (first, second) = fields(call, bytes, separator)?;
+        if first > 1 {
+            seen.push((separator, name, second.is_none_or(|second| second == first)));
+        }
+    }
+    match seen[..] {
+        [] => Ok(b','),
+        [(separator, _, true)] => Ok(separator),
+        _ => {
+            let names: Vec<&str> = seen.iter().map(|(_, name, _)| *name).collect();
+            Err(call.fail(format_args!(
+                "the first line has no comma, but {}; say what separates the fields with {{separator = {}}}, or {{separator = \",\"}} for one column",
+                names.join(" and "),
+                names[0],
+            )))
+        }
+    }
+}
+
+/// How many fields the first two lines have with a separator; 1 for a text without lines.
+fn fields<'v>(call: &Call<'v>, bytes: &[u8], separator: u8) -> Result<(usize, Option<usize>)> {
+    let mut reader =
+        ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator).from_reader(bytes);
+    let mut record = ByteRecord::new();
+    let mut count = || -> Result<Option<usize>> {
+        let is_there = reader.read_byte_record(&mut record).map_err(|error| call.fail(error))?;
+        call.charge_bytes(record.as_slice().len())?;
+        Ok(is_there.then(|| record.len()))
+    };
+    let first = count()?.unwrap_or(1);
+    Ok((first, count()?))
 }
 
 /// The names of the columns: blanks around them cut, an empty one named by its place, a repeated

@@ -31,7 +31,7 @@ pub(super) fn encode<'v>(call: &Call<'v>) -> Result<Lua<'v>> {
     }
     let mut writer = WriterBuilder::new()
         .flexible(true)
-        .delimiter(separator(call, options)?)
+        .delimiter(separator(call, options)?.unwrap_or(b','))
         .quote_style(QuoteStyle::Necessary)
         .terminator(terminator)
         .from_writer(Vec::new());
