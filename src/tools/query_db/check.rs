@@ -5,9 +5,12 @@
 //! the second wall is the database's own read-only session. It catches what that session lets
 //! through: reading files of the server, sleeping, locks, session settings.
 
-use super::denied::{Place, denied_function, denied_name};
+use super::calls::{Questions, calls};
+use super::denied::{Place, denied_name};
 use super::dialect::Dialect;
 use super::failure::{Failed, refused};
+use super::functions::AllowedFunctions;
+use super::generators::generators;
 use super::lex::{Token, TokenKind, lex};
 
 /// What a statement does.
@@ -25,12 +28,55 @@ const SHOWN: [&str; 8] = ["TABLES", "COLUMNS", "FIELDS", "INDEX", "INDEXES", "KE
 /// What may follow `SHOW FULL`; the processes of other sessions may not.
 const SHOWN_FULL: [&str; 3] = ["TABLES", "COLUMNS", "FIELDS"];
 
+/// What PostgreSQL's SHOW may show: how values are read and written, not the server's files and addresses.
+const SETTINGS: &str = "application_name bytea_output client_encoding datestyle default_transaction_isolation \
+    default_transaction_read_only extra_float_digits integer_datetimes intervalstyle lc_collate lc_ctype lc_messages \
+    lc_monetary lc_numeric lc_time lock_timeout max_identifier_length search_path server_encoding server_version \
+    server_version_num standard_conforming_strings statement_timeout timezone time_zone transaction_isolation \
+    transaction_isolation_level transaction_read_only default_text_search_config";
+
+/// A statement that may be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Checked {
+    pub(super) kind: StatementKind,
+    /// What the server is to be asked before.
+    pub(super) questions: Questions,
+}
+
 /// Checks the text exactly as it will be sent. `write_granted` also lets single INSERT, UPDATE
 /// and DELETE statements through.
 ///
 /// # Errors
 /// `query_refused`, saying what is not allowed.
-pub(super) fn check(dialect: Dialect, sql: &str, write_granted: bool) -> Result<StatementKind, Failed> {
+pub(super) fn check(
+    dialect: Dialect,
+    sql: &str,
+    write_granted: bool,
+    allowed: &AllowedFunctions,
+) -> Result<Checked, Failed> {
+    let tokens = statement_tokens(dialect, sql)?;
+    let kind = kind_of(dialect, &tokens, write_granted)?;
+    let statement = tokens.get(granted_head(&tokens, kind)..).unwrap_or_default();
+    words(dialect, statement, kind)?;
+    let questions = calls(dialect, statement, kind, allowed)?;
+    generators(dialect, statement)?;
+    Ok(Checked { kind, questions })
+}
+
+/// As [`check`], without a look at functions: what a statement of a manifest does, before it is known what
+/// configuration allows.
+///
+/// # Errors
+/// As [`check`].
+pub(super) fn check_kind(dialect: Dialect, sql: &str) -> Result<StatementKind, Failed> {
+    let tokens = statement_tokens(dialect, sql)?;
+    let kind = kind_of(dialect, &tokens, true)?;
+    words(dialect, tokens.get(granted_head(&tokens, kind)..).unwrap_or_default(), kind)?;
+    Ok(kind)
+}
+
+/// The tokens of a single statement, without comments.
+fn statement_tokens(dialect: Dialect, sql: &str) -> Result<Vec<Token<'_>>, Failed> {
     let mut tokens = lex(dialect, sql)?;
     tokens.retain(|token| token.kind != TokenKind::Comment);
     while tokens.last().is_some_and(|last| last.is(";")) {
@@ -40,10 +86,7 @@ pub(super) fn check(dialect: Dialect, sql: &str, write_granted: bool) -> Result<
         return Err(refused("the SQL holds more than one statement"));
     }
     balanced(&tokens)?;
-    let kind = kind_of(dialect, &tokens, write_granted)?;
-    let statement = tokens.get(granted_head(&tokens, kind)..).unwrap_or_default();
-    words(dialect, statement, kind)?;
-    Ok(kind)
+    Ok(tokens)
 }
 
 /// How many tokens at the head of a granted write are part of the grant: its keyword, and INTO
@@ -85,10 +128,8 @@ fn kind_of(dialect: Dialect, tokens: &[Token<'_>], write_granted: bool) -> Resul
     let reads = is_any(first, &READING)
         || match dialect {
             Dialect::Sqlite => false,
-            Dialect::Postgres => {
-                // ALL would show passwords among the settings.
-                first.is_keyword("SHOW") && !rest.get(1).is_some_and(|next| next.is_keyword("ALL"))
-            }
+            Dialect::Postgres if first.is_keyword("SHOW") => return shows_setting(rest),
+            Dialect::Postgres => false,
             Dialect::Mysql => shows(rest) || is_any(first, &["DESCRIBE", "DESC"]),
         };
     if reads {
@@ -105,6 +146,16 @@ fn kind_of(dialect: Dialect, tokens: &[Token<'_>], write_granted: bool) -> Resul
     }
     Err(refused(format!("a statement that begins with `{word}` is not allowed"))
         .with_help("send one SELECT, WITH … SELECT, VALUES, EXPLAIN or SHOW"))
+}
+
+fn shows_setting(tokens: &[Token<'_>]) -> Result<StatementKind, Failed> {
+    let named: Vec<String> = tokens.iter().skip(1).map(|token| token.name().unwrap_or_default()).collect();
+    let name = named.join("_");
+    if SETTINGS.split_whitespace().any(|setting| setting == name) {
+        return Ok(StatementKind::Read);
+    }
+    Err(refused(format!("the setting `{name}` may not be shown"))
+        .with_help("SHOW tells how values are read and written: `SHOW timezone`, `SHOW server_version`"))
 }
 
 fn shows(tokens: &[Token<'_>]) -> bool {
@@ -156,9 +207,6 @@ fn words(dialect: Dialect, tokens: &[Token<'_>], kind: StatementKind) -> Result<
             keyword(token, next, called, kind)?;
         }
         if let Some(name) = token.name() {
-            if called && denied_function(dialect, &name) {
-                return Err(refused(format!("the function `{name}` is not allowed")));
-            }
             let inside = index.checked_sub(2).filter(|_| member).and_then(|at| tokens.get(at)?.name());
             let listed = show && before.is_some_and(|before| is_any(before, &["FROM", "IN"]));
             let schema = listed || next.is_some_and(|next| next.is("."));
@@ -166,7 +214,25 @@ fn words(dialect: Dialect, tokens: &[Token<'_>], kind: StatementKind) -> Result<
                 return Err(refused(format!("`{name}` may not be read")));
             }
         }
+        if dialect == Dialect::Sqlite && token.kind == TokenKind::Text {
+            text_as_table(token, before)?;
+        }
         variables(dialect, token, next)?;
+    }
+    Ok(())
+}
+
+/// SQLite takes a text in quotes for a name where a table stands.
+fn text_as_table(token: &Token<'_>, before: Option<&Token<'_>>) -> Result<(), Failed> {
+    let stands = before.is_some_and(|before| {
+        is_any(before, &["FROM", "JOIN", "INTO", "UPDATE", "TABLE"])
+            || before.is(",")
+            || before.is(".")
+            || before.is("(")
+    });
+    let name = token.unquoted().to_lowercase();
+    if stands && denied_name(Dialect::Sqlite, &name, Place { inside: None, schema: false }) {
+        return Err(refused(format!("`{name}` may not be read")));
     }
     Ok(())
 }
@@ -196,7 +262,7 @@ fn keyword(
     if token.is_keyword("LOCK") && next_is(&["IN"]) {
         return Err(refused("LOCK IN SHARE MODE locks rows"));
     }
-    if token.is_keyword("NEXT") && next_is(&["VALUE"]) {
+    if (token.is_keyword("NEXT") || token.is_keyword("PREVIOUS")) && next_is(&["VALUE"]) {
         return Err(refused("NEXT VALUE FOR advances a sequence"));
     }
     Ok(())
@@ -215,6 +281,6 @@ fn variables(dialect: Dialect, token: &Token<'_>, next: Option<&Token<'_>>) -> R
     Ok(())
 }
 
-fn is_any(token: &Token<'_>, keywords: &[&str]) -> bool {
+pub(super) fn is_any(token: &Token<'_>, keywords: &[&str]) -> bool {
     keywords.iter().any(|keyword| token.is_keyword(keyword))
 }

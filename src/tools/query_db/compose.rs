@@ -1,8 +1,10 @@
 //! From a request to the SQL that is sent.
 
-use super::check::{StatementKind, check};
+use super::calls::Questions;
+use super::check::{Checked, StatementKind, check};
 use super::dialect::Dialect;
 use super::failure::{Failed, bad_arguments, refused};
+use super::functions::AllowedFunctions;
 use super::request::{Condition, Form, Request, TableForm};
 use super::template::{Params, Rendered, Template};
 use crate::base::Value;
@@ -12,6 +14,8 @@ use crate::base::Value;
 pub(super) struct Statement {
     pub(super) rendered: Rendered,
     pub(super) kind: StatementKind,
+    /// What PostgreSQL is asked before.
+    pub(super) questions: Questions,
 }
 
 /// Writes the statement for `dialect` and checks it as it stands.
@@ -23,6 +27,7 @@ pub(super) fn compose(
     request: &Request<'_>,
     rows_max: u64,
     write_granted: bool,
+    allowed: &AllowedFunctions,
 ) -> Result<Statement, Failed> {
     let mut template = Template::default();
     match &request.form {
@@ -34,8 +39,8 @@ pub(super) fn compose(
         }
     }
     let rendered = template.render(dialect);
-    let kind = check(dialect, &rendered.sql, write_granted)?;
-    Ok(Statement { rendered, kind })
+    let Checked { kind, questions } = check(dialect, &rendered.sql, write_granted, allowed)?;
+    Ok(Statement { rendered, kind, questions })
 }
 
 fn select(

@@ -7,6 +7,7 @@ use std::time::Duration;
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::postgres::PgConnectOptions;
 
+use super::calls::Questions;
 use super::check::StatementKind;
 use super::compose::Statement;
 use super::dialect::Dialect;
@@ -73,6 +74,13 @@ impl Database {
         Ok(Self { write_granted: settings.writes.iter().any(|granted| granted == name), engine })
     }
 
+    /// Has statements for a SQLite file run in processes made of this program.
+    pub(super) fn in_processes_of(&mut self, program: &Path) {
+        if let Engine::Sqlite(database) = &mut self.engine {
+            database.in_processes_of(program);
+        }
+    }
+
     pub(super) fn dialect(&self) -> Dialect {
         match &self.engine {
             Engine::Sqlite(_) => Dialect::Sqlite,
@@ -105,7 +113,8 @@ impl Database {
             Dialect::Mysql => "SELECT version() AS version",
         };
         let rendered = Rendered { sql: sql.to_owned(), values: Vec::new() };
-        self.run(&Statement { rendered, kind: StatementKind::Read }, rows).await
+        let questions = Questions::default();
+        self.run(&Statement { rendered, kind: StatementKind::Read, questions }, rows).await
     }
 
     /// `PostgreSQL 16.2, read only`, from the answer to [`Database::ask_version`].

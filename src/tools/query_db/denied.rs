@@ -3,39 +3,6 @@
 
 use super::dialect::Dialect;
 
-/// PostgreSQL functions beginning with `pg_` are denied except these, which only describe.
-const PG_ALLOWED: [&str; 12] = [
-    "pg_typeof",
-    "pg_column_size",
-    "pg_table_size",
-    "pg_relation_size",
-    "pg_total_relation_size",
-    "pg_indexes_size",
-    "pg_database_size",
-    "pg_size_pretty",
-    "pg_table_is_visible",
-    "pg_input_is_valid",
-    "pg_collation_for",
-    "pg_encoding_to_char",
-];
-
-/// PostgreSQL functions that print definitions; the other `pg_get_…` look into the server.
-const PG_ALLOWED_PREFIXES: [&str; 13] = [
-    "pg_get_constraintdef",
-    "pg_get_expr",
-    "pg_get_function",
-    "pg_get_indexdef",
-    "pg_get_keywords",
-    "pg_get_partition_constraintdef",
-    "pg_get_partkeydef",
-    "pg_get_ruledef",
-    "pg_get_serial_sequence",
-    "pg_get_statisticsobjdef",
-    "pg_get_triggerdef",
-    "pg_get_userbyid",
-    "pg_get_viewdef",
-];
-
 /// Beginnings of PostgreSQL functions that are denied: large objects, queries and tables given as
 /// text, other servers, upkeep of indexes (which writes even in a read-only session), raw pages.
 const PG_DENIED_PREFIXES: [&str; 20] = [
@@ -114,41 +81,6 @@ const PG_SECRETS: [&str; 26] = [
 /// The `pg_stat_…` views that count the use of tables; the others tell of sessions and the server.
 const PG_STAT_ALLOWED_SUFFIXES: [&str; 3] = ["_tables", "_indexes", "_user_functions"];
 
-const MYSQL_DENIED: [&str; 19] = [
-    "load_file",
-    "sleep",
-    "benchmark",
-    "get_lock",
-    "release_lock",
-    "release_all_locks",
-    "is_free_lock",
-    "is_used_lock",
-    "master_pos_wait",
-    "source_pos_wait",
-    "master_gtid_wait",
-    "wait_for_executed_gtid_set",
-    "wait_until_sql_thread_after_gtids",
-    "nextval",
-    "setval",
-    "sys_exec",
-    "sys_eval",
-    "sys_get",
-    "sys_set",
-];
-
-/// Beginnings of functions that MySQL's plugins add to steer or read the server.
-const MYSQL_DENIED_PREFIXES: [&str; 9] = [
-    "group_replication_",
-    "asynchronous_connection_failover_",
-    "keyring_",
-    "audit_log_",
-    "version_tokens_",
-    "mysql_firewall_",
-    "service_",
-    "spider_",
-    "http_",
-];
-
 /// MySQL's own schemas: accounts, other sessions, the server.
 const MYSQL_SCHEMAS_DENIED: [&str; 3] = ["mysql", "performance_schema", "sys"];
 
@@ -183,16 +115,20 @@ const MYSQL_INFORMATION_ALLOWED: [&str; 26] = [
     "st_spatial_reference_systems",
 ];
 
-const SQLITE_DENIED: [&str; 9] = [
-    "load_extension",
-    "readfile",
-    "writefile",
-    "edit",
-    "fts3_tokenizer",
-    "zeroblob",
-    "randomblob",
-    "sqlite_compileoption_get",
+/// SQLite's tables that read files, raw pages, or what the engine does.
+const SQLITE_DENIED: [&str; 12] = [
     "sqlite_dbpage",
+    "sqlite_dbdata",
+    "sqlite_dbptr",
+    "sqlite_stmt",
+    "sqlite_memstat",
+    "fsdir",
+    "readfile",
+    "zipfile",
+    "csv",
+    "completion",
+    "bytecode",
+    "tables_used",
 ];
 
 /// SQLite's `pragma_…` tables that only describe the schema.
@@ -207,18 +143,11 @@ const PRAGMA_ALLOWED: [&str; 8] = [
     "pragma_collation_list",
 ];
 
-/// Whether the function `name` (lower case) may not be called.
-pub(super) fn denied_function(dialect: Dialect, name: &str) -> bool {
+/// Whether the PostgreSQL function `name` (lower case), which is in no list of pure ones, is known to reach
+/// outside. Others are asked of the server.
+pub(super) fn denied_function(name: &str) -> bool {
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    match dialect {
-        Dialect::Sqlite => SQLITE_DENIED.contains(&name),
-        Dialect::Mysql => MYSQL_DENIED.contains(&name) || begins(&MYSQL_DENIED_PREFIXES),
-        Dialect::Postgres => {
-            let system =
-                name.starts_with("pg_") && !begins(&PG_ALLOWED_PREFIXES) && !PG_ALLOWED.contains(&name);
-            system || PG_DENIED.contains(&name) || begins(&PG_DENIED_PREFIXES)
-        }
-    }
+    name.starts_with("pg_") || PG_DENIED.contains(&name) || begins(&PG_DENIED_PREFIXES)
 }
 
 /// Where a name stands.
@@ -235,11 +164,12 @@ pub(super) fn denied_name(dialect: Dialect, name: &str, place: Place<'_>) -> boo
     let information = place.inside == Some("information_schema");
     match dialect {
         Dialect::Sqlite => {
-            name == "sqlite_dbpage" || (name.starts_with("pragma_") && !PRAGMA_ALLOWED.contains(&name))
+            SQLITE_DENIED.contains(&name) || (name.starts_with("pragma_") && !PRAGMA_ALLOWED.contains(&name))
         }
         Dialect::Postgres => {
             let counts = PG_STAT_ALLOWED_SUFFIXES.iter().any(|suffix| name.ends_with(suffix));
             PG_SECRETS.contains(&name)
+                || name == "regrole"
                 || (name.starts_with("pg_stat_") && !counts)
                 || (information && name.starts_with("user_mapping"))
         }

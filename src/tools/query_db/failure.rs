@@ -41,6 +41,12 @@ impl Failed {
     }
 }
 
+impl From<ToolFailure> for Failed {
+    fn from(failure: ToolFailure) -> Self {
+        Self(Box::new(failure))
+    }
+}
+
 /// The query is not allowed.
 pub(super) fn refused(message: impl Into<String>) -> Failed {
     Failed::new(ErrorCode::QueryRefused, message)

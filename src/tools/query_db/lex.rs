@@ -46,15 +46,23 @@ impl Token<'_> {
 
     /// The name without quotes, lower case; `None` for what cannot be a name.
     pub(super) fn name(&self) -> Option<String> {
+        self.spelled_name().map(|name| name.to_lowercase())
+    }
+
+    /// The name without quotes, as it is spelled.
+    pub(super) fn spelled_name(&self) -> Option<String> {
         match self.kind {
-            TokenKind::Word => Some(self.text.to_lowercase()),
-            TokenKind::QuotedName => {
-                let inner = self.text.get(1..self.text.len().saturating_sub(1)).unwrap_or_default();
-                let closing = self.text.chars().last().unwrap_or('"');
-                Some(inner.replace(&format!("{closing}{closing}"), &closing.to_string()).to_lowercase())
-            }
+            TokenKind::Word => Some(self.text.to_owned()),
+            TokenKind::QuotedName => Some(self.unquoted()),
             _ => None,
         }
+    }
+
+    /// What stands between quotes, doubled ones made single.
+    pub(super) fn unquoted(&self) -> String {
+        let inner = self.text.get(1..self.text.len().saturating_sub(1)).unwrap_or_default();
+        let closing = self.text.chars().last().unwrap_or('"');
+        inner.replace(&format!("{closing}{closing}"), &closing.to_string())
     }
 
     /// Whether this is the bare keyword `keyword` (given in capitals).

@@ -8,18 +8,22 @@
 //! **Never here:** changing a schema, more than one statement a call, a database that the
 //! configuration does not name, a URL's password in a message.
 
+mod calls;
 mod check;
 mod compose;
 mod database;
 mod denied;
 mod dialect;
 mod failure;
+mod functions;
+mod generators;
 mod lex;
 mod mysql;
 mod number;
 pub(in crate::tools) mod outline;
 mod pg_decode;
 mod pg_encode;
+mod pg_session;
 mod pool;
 mod postgres;
 mod request;
@@ -27,6 +31,9 @@ mod rows;
 mod session;
 mod settings;
 mod sqlite;
+mod sqlite_job;
+mod sqlite_process;
+mod sqlite_reader;
 mod template;
 
 #[cfg(test)]
@@ -42,9 +49,11 @@ use self::check::StatementKind;
 use self::compose::compose;
 use self::database::Database;
 use self::failure::Failed;
+use self::functions::AllowedFunctions;
 use self::request::Request;
 use self::rows::{Caps, Rows};
-pub use self::settings::{DatabaseUrl, QueryDbSettings};
+pub use self::settings::{DatabaseUrl, Decimals, QueryDbSettings};
+pub use self::sqlite_reader::sqlite_reader_main;
 use crate::base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
 use crate::bus::{Invocation, Tool};
 use crate::catalog::ToolSpec;
@@ -59,8 +68,10 @@ const DEFAULT_DATABASE: &str = "main";
 pub struct QueryDb {
     spec: ToolSpec,
     databases: IndexMap<String, Database>,
+    allowed: AllowedFunctions,
     rows_max: u64,
     bytes_max: u64,
+    decimals: Decimals,
     timeout: Duration,
 }
 
@@ -88,6 +99,14 @@ impl QueryDb {
                 "`tools.query_db.writes` names `{name}`, which is not among `databases`"
             )));
         }
+        let allowed = AllowedFunctions::new(&settings.allow_functions).map_err(|pattern| {
+            invalid(format!(
+                "`tools.query_db.allow_functions` holds `{pattern}`, which is no name of a function"
+            ))
+            .with_help(
+                "write a name without its schema, or its beginning followed by `*`: `net_price`, `st_*`",
+            )
+        })?;
         if !settings.writes.is_empty() {
             spec.effect = spec.effect.max(Effect::Write);
             spec.idempotent = false;
@@ -97,8 +116,21 @@ impl QueryDb {
         for (name, url) in &settings.databases {
             databases.insert(name.clone(), Database::new(name, url, settings, timeout, base_dir)?);
         }
-        let (rows_max, bytes_max) = (settings.rows_max, settings.bytes_max);
-        Ok(Self { spec, databases, rows_max, bytes_max, timeout })
+        let (rows_max, bytes_max, decimals) = (settings.rows_max, settings.bytes_max, settings.decimals);
+        Ok(Self { spec, databases, allowed, rows_max, bytes_max, decimals, timeout })
+    }
+
+    /// Has queries of SQLite files run in processes made of `program`, which must answer to `sqlite-reader` as
+    /// `luaplan` does, so that they can be ended at any moment. Without one they run in this process, where a
+    /// query that computes inside one function is not stopped.
+    #[must_use]
+    pub fn in_processes_of(mut self, program: Option<&Path>) -> Self {
+        for database in self.databases.values_mut() {
+            if let Some(program) = program {
+                database.in_processes_of(program);
+            }
+        }
+        self
     }
 
     /// Tries every configured database in order: its product and version, or why it cannot be
@@ -126,7 +158,8 @@ impl QueryDb {
         let tried = || {
             let request = Request::read(arguments)?;
             let database = self.database(request.database)?;
-            compose(database.dialect(), &request, self.rows_max, database.write_granted()).map(drop)
+            compose(database.dialect(), &request, self.rows_max, database.write_granted(), &self.allowed)
+                .map(drop)
         };
         tried().map_err(Failed::into_tool_failure)
     }
@@ -134,9 +167,15 @@ impl QueryDb {
     async fn answer(&self, arguments: &Value, writing: &mut bool) -> Result<Value, Failed> {
         let request = Request::read(arguments)?;
         let database = self.database(request.database)?;
-        let statement = compose(database.dialect(), &request, self.rows_max, database.write_granted())?;
+        let (dialect, granted) = (database.dialect(), database.write_granted());
+        let statement = compose(dialect, &request, self.rows_max, granted, &self.allowed)?;
         *writing = statement.kind == StatementKind::Write;
         let mut rows = self.rows(request.limit);
+        rows.decimals = match request.exact {
+            Some(true) => Decimals::Text,
+            Some(false) => Decimals::Number,
+            None => self.decimals,
+        };
         if rows.wants_none() && !*writing {
             return Ok(rows.into_value());
         }

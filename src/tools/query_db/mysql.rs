@@ -1,17 +1,21 @@
 //! MySQL and MariaDB: every query inside a read-only transaction unless writing is granted.
 
+use std::time::Duration;
+
 use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlQueryResult, MySqlRow, MySqlValueRef};
 use sqlx::{
-    Arguments, AssertSqlSafe, Column, ConnectOptions, Decode, Executor, MySql, MySqlConnection, Row, TypeInfo,
+    Arguments, AssertSqlSafe, Column, ConnectOptions, Connection as _, Decode, Executor, MySql,
+    MySqlConnection, Row, TypeInfo,
 };
 
 use super::check::StatementKind;
 use super::compose::Statement;
 use super::failure::{Failed, query_failed};
-use super::number::{decimal, float, single, unsigned};
+use super::number::{decimal, float, json, single, unsigned};
 use super::pool::Pool;
 use super::rows::{Flow, Rows};
 use super::session::Target;
+use super::settings::Decimals;
 use crate::base::Value;
 
 pub(super) struct MysqlDatabase {
@@ -31,16 +35,21 @@ impl MysqlDatabase {
         let mut lease = self.target.lease(&self.pool, self.connect()).await?;
         let connection = &mut lease.connection;
         let (begin, end) = match statement.kind {
-            StatementKind::Read => ("START TRANSACTION READ ONLY", "ROLLBACK"),
-            StatementKind::Write => ("START TRANSACTION READ WRITE", "COMMIT"),
+            StatementKind::Read => ("START TRANSACTION READ ONLY; SELECT CONNECTION_ID()", "ROLLBACK"),
+            StatementKind::Write => ("START TRANSACTION READ WRITE; SELECT CONNECTION_ID()", "COMMIT"),
         };
-        self.command(connection, begin).await?;
+        let begun = sqlx::raw_sql(begin).fetch_one(&mut *connection).await;
+        let id =
+            begun.and_then(|row| row.try_get::<u64, _>(0)).map_err(|error| self.target.failed(&error))?;
+        lease.ends_with(end_thread(self.options.clone(), id));
+        let connection = &mut lease.connection;
         let query = sqlx::query_with(
             AssertSqlSafe(statement.rendered.sql.as_str()),
             arguments(&statement.rendered.values)?,
         );
         let stream = (&mut *connection).fetch_many(query);
-        let read = |row: &MySqlRow| self.values(row);
+        let decimals = rows.decimals;
+        let read = |row: &MySqlRow| self.values(row, decimals);
         let flow = self.target.read::<MySql>(stream, rows, read, MySqlQueryResult::rows_affected).await?;
         if flow == Flow::More {
             self.command(connection, end).await?;
@@ -80,20 +89,52 @@ impl MysqlDatabase {
         }
     }
 
-    fn values(&self, row: &MySqlRow) -> Result<Vec<Value>, Failed> {
+    fn values(&self, row: &MySqlRow, decimals: Decimals) -> Result<Vec<Value>, Failed> {
         row.columns()
             .iter()
             .map(|column| {
                 let raw = row.try_get_raw(column.ordinal()).map_err(|error| self.target.failed(&error))?;
-                value(raw, column.type_info().name())
+                value(raw, column.type_info().name(), decimals)
                     .ok_or_else(|| self.target.unreadable(column.name(), column.type_info().name()))
             })
             .collect()
     }
 }
 
+/// Ends the server's thread of a connection that was left, and waits until it is gone: what it computes
+/// inside one function goes on after KILL.
+async fn end_thread(options: MySqlConnectOptions, id: u64) {
+    const FIRST_WAIT: Duration = Duration::from_millis(50);
+    const LAST_WAIT: Duration = Duration::from_secs(10);
+    let mut wait = FIRST_WAIT;
+    loop {
+        match tokio::time::timeout(LAST_WAIT, thread_ended(&options, id)).await {
+            Ok(Ok(true)) => return,
+            // A server that takes no connection at all computes nothing either.
+            Ok(Err(sqlx::Error::Io(_))) => return,
+            Ok(Ok(false)) | Err(_) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "a stopped query cannot be looked for"),
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(LAST_WAIT);
+    }
+}
+
+async fn thread_ended(options: &MySqlConnectOptions, id: u64) -> Result<bool, sqlx::Error> {
+    let mut connection = options.connect().await?;
+    // A thread that is gone cannot be killed; whether it is gone is looked at next.
+    let _ = sqlx::raw_sql(AssertSqlSafe(format!("KILL CONNECTION {id}"))).execute(&mut connection).await;
+    let left: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?")
+        .bind(id)
+        .persistent(false)
+        .fetch_one(&mut connection)
+        .await?;
+    connection.close().await?;
+    Ok(left == 0)
+}
+
 /// A cell of the binary protocol, by its column's type.
-fn value(raw: MySqlValueRef<'_>, type_name: &str) -> Option<Value> {
+fn value(raw: MySqlValueRef<'_>, type_name: &str, decimals: Decimals) -> Option<Value> {
     let bytes = match <&[u8] as Decode<'_, MySql>>::decode(raw) {
         Ok(bytes) => bytes,
         Err(_) => return Some(Value::Null),
@@ -101,38 +142,43 @@ fn value(raw: MySqlValueRef<'_>, type_name: &str) -> Option<Value> {
     let text = || std::str::from_utf8(bytes).ok();
     Some(match type_name {
         "NULL" => Value::Null,
-        "BOOLEAN" => match integer(bytes, true)? {
+        "BOOLEAN" => match integer(bytes, true, decimals)? {
             Value::Integer(number @ (0 | 1)) => Value::Bool(number == 1),
-            other => other,
+            _ => return None,
         },
-        "TINYINT" | "SMALLINT" | "INT" | "MEDIUMINT" | "BIGINT" => integer(bytes, true)?,
-        "TINYINT UNSIGNED" | "SMALLINT UNSIGNED" | "INT UNSIGNED" | "MEDIUMINT UNSIGNED"
-        | "BIGINT UNSIGNED" | "YEAR" => integer(bytes, false)?,
-        "BIT" => unsigned(bytes.iter().try_fold(0_u64, |number, byte| {
-            number.checked_mul(256).map(|number| number | u64::from(*byte))
-        })?),
-        "FLOAT" => single(f32::from_le_bytes(bytes.try_into().ok()?)),
-        "DOUBLE" => float(f64::from_le_bytes(bytes.try_into().ok()?)),
-        "DECIMAL" => decimal(text()?),
+        "TINYINT" | "SMALLINT" | "INT" | "MEDIUMINT" | "BIGINT" => integer(bytes, true, decimals)?,
+        "TINYINT UNSIGNED" | "SMALLINT UNSIGNED" | "INT UNSIGNED" | "MEDIUMINT UNSIGNED" | "YEAR" => {
+            integer(bytes, false, Decimals::Number)?
+        }
+        "BIGINT UNSIGNED" => integer(bytes, false, decimals)?,
+        "BIT" => {
+            let number = bytes.iter().try_fold(0_u64, |number, byte| {
+                number.checked_mul(256).map(|number| number | u64::from(*byte))
+            })?;
+            unsigned(number, decimals)?
+        }
+        "FLOAT" => single(f32::from_le_bytes(bytes.try_into().ok()?))?,
+        "DOUBLE" => float(f64::from_le_bytes(bytes.try_into().ok()?))?,
+        "DECIMAL" => decimal(text()?, decimals)?,
         "DATE" | "DATETIME" | "TIMESTAMP" => date(bytes, type_name)?,
         "TIME" => time(bytes)?,
-        "JSON" => serde_json::from_str(text()?)
-            .ok()
-            .and_then(|json| Value::from_json(json).ok())
-            .unwrap_or_else(|| Value::from(text().unwrap_or_default())),
+        "JSON" => json(text()?)?,
         _ => Value::from_lua_bytes(bytes.to_vec()),
     })
 }
 
 /// Little-endian, in as many bytes as the type has.
-fn integer(bytes: &[u8], signed: bool) -> Option<Value> {
+fn integer(bytes: &[u8], signed: bool, decimals: Decimals) -> Option<Value> {
     if bytes.is_empty() || bytes.len() > 8 {
         return None;
     }
     let negative = signed && bytes.last().is_some_and(|last| *last >= 0x80);
     let mut wide = [if negative { 0xff } else { 0 }; 8];
     wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
-    Some(if signed { Value::Integer(i64::from_le_bytes(wide)) } else { unsigned(u64::from_le_bytes(wide)) })
+    if signed {
+        return Some(Value::Integer(i64::from_le_bytes(wide)));
+    }
+    unsigned(u64::from_le_bytes(wide), decimals)
 }
 
 /// Length, year, month, day, then hour, minute, second and microseconds as far as they are not 0.

@@ -1,45 +1,59 @@
-//! Numbers that JSON and Lua have no exact place for.
+//! Numbers of a database as values. The type of a column decides, never the size of a number in it.
 
+use serde_json::Value as Json;
+
+use super::settings::Decimals;
 use crate::base::Value;
 
-/// A double as a value; NaN and the infinities become text, as a value may not hold them.
-pub(super) fn float(number: f64) -> Value {
-    if number.is_finite() {
-        return Value::Float(number);
-    }
-    let text = if number.is_nan() {
-        "NaN"
-    } else if number > 0.0 {
-        "Infinity"
-    } else {
-        "-Infinity"
-    };
-    Value::String(text.to_owned())
+/// A double; `None` for NaN and the infinities, which a value may not hold.
+pub(super) fn float(number: f64) -> Option<Value> {
+    number.is_finite().then_some(Value::Float(number))
 }
 
 /// A single-precision number as the double with the same shortest decimal form, so that 1.1 stays
 /// 1.1.
-pub(super) fn single(number: f32) -> Value {
+pub(super) fn single(number: f32) -> Option<Value> {
     float(number.to_string().parse().unwrap_or(f64::from(number)))
 }
 
-/// A decimal as a number where no digit is lost, else as its text.
-pub(super) fn decimal(text: &str) -> Value {
-    let plain = match text.split_once('.') {
-        None => match text.parse::<i64>() {
-            Ok(integer) => return Value::Integer(integer),
-            Err(_) => text,
-        },
+/// A decimal: its text where decimals are kept exact, else the whole number or the nearest double. `None` for
+/// what has no double, as NaN.
+pub(super) fn decimal(text: &str, decimals: Decimals) -> Option<Value> {
+    if decimals == Decimals::Text {
+        return Some(Value::from(text));
+    }
+    let whole = match text.split_once('.') {
         Some((whole, fraction)) if fraction.bytes().all(|digit| digit == b'0') => whole,
-        Some(_) => text.trim_end_matches('0'),
+        _ => text,
     };
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() && number.to_string() == plain => Value::Float(number),
-        _ => Value::String(text.to_owned()),
+    match whole.parse::<i64>() {
+        Ok(integer) => Some(Value::Integer(integer)),
+        Err(_) => float(text.parse().ok()?),
     }
 }
 
-/// An unsigned integer as a number where it fits, else as its text.
-pub(super) fn unsigned(number: u64) -> Value {
-    i64::try_from(number).map_or_else(|_| Value::String(number.to_string()), Value::Integer)
+/// An integer of a type that reaches beyond 64 signed bits: its text where numbers are kept exact, else the integer
+/// or, beyond, the nearest double.
+pub(super) fn unsigned(number: u64, decimals: Decimals) -> Option<Value> {
+    decimal(&number.to_string(), decimals)
+}
+
+/// A document; integers beyond 64 signed bits become the nearest double.
+pub(super) fn json(text: &str) -> Option<Value> {
+    let mut document = serde_json::from_str(text).ok()?;
+    round_large(&mut document);
+    Value::from_json(document).ok()
+}
+
+fn round_large(document: &mut Json) {
+    match document {
+        Json::Number(number) if number.as_i64().is_none() => {
+            if let Some(double) = number.as_f64() {
+                *document = Json::from(double);
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(round_large),
+        Json::Object(members) => members.values_mut().for_each(round_large),
+        _ => {}
+    }
 }

@@ -1,6 +1,6 @@
 //! What a statement is, before its database is known.
 
-use super::check::{StatementKind, check};
+use super::check::{StatementKind, check_kind};
 use super::dialect::Dialect;
 use super::lex::{TokenKind, lex};
 
@@ -40,7 +40,7 @@ fn outline_in(dialect: Dialect, sql: &str) -> Result<Outline, String> {
             names.push(name.to_owned());
         }
     }
-    let kind = check(dialect, sql, true).map_err(words)?;
+    let kind = check_kind(dialect, sql).map_err(words)?;
     Ok(Outline { names, writes: kind == StatementKind::Write })
 }
 

@@ -3,7 +3,8 @@
 use sqlx::TypeInfo;
 use sqlx::postgres::{PgTypeInfo, PgTypeKind};
 
-use super::number::{decimal, float, single};
+use super::number::{decimal, float, json, single};
+use super::settings::Decimals;
 use crate::base::Value;
 
 /// Microseconds and days from 1970-01-01 to 2000-01-01, PostgreSQL's zero.
@@ -12,30 +13,30 @@ const EPOCH_DAYS: i64 = 10_957;
 const DAY_MICROS: i64 = 86_400_000_000;
 
 /// The cell as a value; `None` where the type has no form here or the bytes do not fit it.
-pub(super) fn decode(info: &PgTypeInfo, bytes: &[u8]) -> Option<Value> {
+pub(super) fn decode(info: &PgTypeInfo, bytes: &[u8], decimals: Decimals) -> Option<Value> {
     match info.kind() {
         PgTypeKind::Enum(_) => text(bytes),
-        PgTypeKind::Domain(base) => decode(base, bytes),
-        PgTypeKind::Array(element) => array(element, bytes),
-        _ => scalar(info.name(), bytes),
+        PgTypeKind::Domain(base) => decode(base, bytes, decimals),
+        PgTypeKind::Array(element) => array(element, bytes, decimals),
+        _ => scalar(info.name(), bytes, decimals),
     }
 }
 
-fn scalar(type_name: &str, bytes: &[u8]) -> Option<Value> {
+fn scalar(type_name: &str, bytes: &[u8], decimals: Decimals) -> Option<Value> {
     Some(match type_name {
         "BOOL" => Value::Bool(bytes.first().is_some_and(|byte| *byte != 0)),
         "INT2" => Value::Integer(i16::from_be_bytes(bytes.try_into().ok()?).into()),
         "INT4" => Value::Integer(i32::from_be_bytes(bytes.try_into().ok()?).into()),
         "INT8" => Value::Integer(big_i64(bytes)?),
         "OID" => Value::Integer(u32::from_be_bytes(bytes.try_into().ok()?).into()),
-        "FLOAT4" => single(f32::from_be_bytes(bytes.try_into().ok()?)),
-        "FLOAT8" => float(f64::from_be_bytes(bytes.try_into().ok()?)),
-        "NUMERIC" => decimal(&numeric(bytes)?),
-        "MONEY" => decimal(&money(big_i64(bytes)?)),
+        "FLOAT4" => single(f32::from_be_bytes(bytes.try_into().ok()?))?,
+        "FLOAT8" => float(f64::from_be_bytes(bytes.try_into().ok()?))?,
+        "NUMERIC" => decimal(&numeric(bytes)?, decimals)?,
+        "MONEY" => decimal(&money(big_i64(bytes)?), decimals)?,
         "TEXT" | "VARCHAR" | "CHAR" | "NAME" | "UNKNOWN" | "\"CHAR\"" | "citext" | "xml" => text(bytes)?,
         "BYTEA" => Value::from_lua_bytes(bytes.to_vec()),
-        "JSON" => json(bytes)?,
-        "JSONB" => json(bytes.get(1..)?)?,
+        "JSON" => document(bytes)?,
+        "JSONB" => document(bytes.get(1..)?)?,
         "UUID" => Value::String(uuid::Uuid::from_slice(bytes).ok()?.to_string()),
         "DATE" => date(i32::from_be_bytes(bytes.try_into().ok()?).into())?,
         "TIME" => Value::String(clock(big_i64(bytes)?)),
@@ -61,15 +62,12 @@ fn text(bytes: &[u8]) -> Option<Value> {
     Some(Value::from_lua_bytes(bytes.to_vec()))
 }
 
-/// Integers beyond 64 bits have no place in a value; such a document stays text.
-fn json(bytes: &[u8]) -> Option<Value> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let parsed = serde_json::from_str(text).ok().and_then(|json| Value::from_json(json).ok());
-    Some(parsed.unwrap_or_else(|| Value::from(text)))
+fn document(bytes: &[u8]) -> Option<Value> {
+    json(std::str::from_utf8(bytes).ok()?)
 }
 
 /// Dimensions, then elements with their lengths, the last dimension fastest.
-fn array(element: &PgTypeInfo, bytes: &[u8]) -> Option<Value> {
+fn array(element: &PgTypeInfo, bytes: &[u8], decimals: Decimals) -> Option<Value> {
     const DIMENSIONS_MAX: i32 = 6;
     let mut reader = Reader(bytes);
     let dimensions = reader.i32()?;
@@ -85,18 +83,26 @@ fn array(element: &PgTypeInfo, bytes: &[u8]) -> Option<Value> {
         lengths.push(usize::try_from(reader.i32()?).ok()?);
         let _lower_bound = reader.i32()?;
     }
-    nested(element, &lengths, &mut reader)
+    nested(element, &lengths, &mut reader, decimals)
 }
 
-fn nested(element: &PgTypeInfo, lengths: &[usize], reader: &mut Reader<'_>) -> Option<Value> {
+fn nested(
+    element: &PgTypeInfo,
+    lengths: &[usize],
+    reader: &mut Reader<'_>,
+    decimals: Decimals,
+) -> Option<Value> {
     let Some((length, inner)) = lengths.split_first() else {
         let size = reader.i32()?;
         return match usize::try_from(size) {
-            Ok(size) => decode(element, reader.take(size)?),
+            Ok(size) => decode(element, reader.take(size)?, decimals),
             Err(_) => Some(Value::Null),
         };
     };
-    (0..*length).map(|_| nested(element, inner, reader)).collect::<Option<Vec<_>>>().map(Value::Array)
+    (0..*length)
+        .map(|_| nested(element, inner, reader, decimals))
+        .collect::<Option<Vec<_>>>()
+        .map(Value::Array)
 }
 
 struct Reader<'b>(&'b [u8]);

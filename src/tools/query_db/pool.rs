@@ -2,15 +2,21 @@
 //!
 //! Not the driver's own pool: that one hides why a connection failed until its waiting time is
 //! over, and takes back connections with unread rows by reading all of them. Here a connection
-//! comes back only when it is clean; any other is closed.
+//! comes back only when it is clean; any other is closed, and its place stays taken until the database
+//! has ended the work that was under way on it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures::future::BoxFuture;
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Up to `size` connections of kind `C`.
 pub(super) struct Pool<C> {
-    permits: Arc<Semaphore>,
+    size: usize,
+    places: Arc<Semaphore>,
+    ending: Arc<AtomicUsize>,
     idle: Idle<C>,
 }
 
@@ -18,39 +24,105 @@ type Idle<C> = Arc<Mutex<Vec<C>>>;
 
 /// A connection in use. Dropping it closes it; [`Lease::give_back`] keeps it for the next.
 pub(super) struct Lease<C> {
+    // Dropped, and so closed, before its place is let go of.
     pub(super) connection: C,
     idle: Idle<C>,
-    _permit: OwnedSemaphorePermit,
+    held: Held,
 }
 
 /// A place among the connections, and the idle connection found there, if any.
 pub(super) struct Place<C> {
     pub(super) idle_connection: Option<C>,
     idle: Idle<C>,
-    permit: OwnedSemaphorePermit,
+    held: Held,
+}
+
+/// The place itself.
+struct Held {
+    permit: Option<OwnedSemaphorePermit>,
+    ending: Arc<AtomicUsize>,
+    /// Ends the work that is under way on the connection, and completes when it has ended.
+    end: Option<BoxFuture<'static, ()>>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let (Some(permit), Some(end), Ok(runtime)) =
+            (self.permit.take(), self.end.take(), Handle::try_current())
+        else {
+            return;
+        };
+        let ending = Arc::clone(&self.ending);
+        ending.fetch_add(1, Ordering::Relaxed);
+        runtime.spawn(async move {
+            end.await;
+            ending.fetch_sub(1, Ordering::Relaxed);
+            drop(permit);
+        });
+    }
 }
 
 impl<C> Pool<C> {
     pub(super) fn new(size: usize) -> Self {
-        Self { permits: Arc::new(Semaphore::new(size.max(1))), idle: Idle::default() }
+        let size = size.max(1);
+        let places = Arc::new(Semaphore::new(size));
+        Self { size, places, ending: Arc::default(), idle: Idle::default() }
     }
 
     /// Waits for a place; the caller bounds the wait. `None` cannot happen while the pool lives.
     pub(super) async fn place(&self) -> Option<Place<C>> {
-        let permit = Arc::clone(&self.permits).acquire_owned().await.ok()?;
+        let permit = Some(Arc::clone(&self.places).acquire_owned().await.ok()?);
         let idle_connection = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Some(Place { idle_connection, idle: Arc::clone(&self.idle), permit })
+        let held = Held { permit, ending: Arc::clone(&self.ending), end: None };
+        Some(Place { idle_connection, idle: Arc::clone(&self.idle), held })
+    }
+
+    /// How many places there are, where all are held by work that was stopped and has not ended.
+    pub(super) fn all_ending(&self) -> Option<usize> {
+        (self.ending.load(Ordering::Relaxed) >= self.size).then_some(self.size)
     }
 }
 
 impl<C> Place<C> {
     pub(super) fn lease(self, connection: C) -> Lease<C> {
-        Lease { connection, idle: self.idle, _permit: self.permit }
+        Lease { connection, idle: self.idle, held: self.held }
     }
 }
 
 impl<C> Lease<C> {
+    /// From now on work may be under way: `end` ends it and waits for that, should the lease be dropped.
+    pub(super) fn ends_with(&mut self, end: impl Future<Output = ()> + Send + 'static) {
+        self.held.end = Some(Box::pin(end));
+    }
+
     pub(super) fn give_back(self) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.connection);
+        let Self { connection, idle, mut held } = self;
+        held.end = None;
+        idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_place_is_free_when_the_work_has_ended_and_not_before() {
+        let pool: Pool<()> = Pool::new(1);
+        let (ended, has_ended) = tokio::sync::oneshot::channel::<()>();
+        let mut lease = pool.place().await.unwrap().lease(());
+        lease.ends_with(async move { drop(has_ended.await) });
+        drop(lease);
+        let early = tokio::time::timeout(Duration::from_millis(50), pool.place()).await;
+        assert!(early.is_err() && pool.all_ending() == Some(1));
+        ended.send(()).unwrap();
+        let place = pool.place().await.unwrap();
+        assert_eq!(pool.all_ending(), None);
+        let mut lease = place.lease(());
+        lease.ends_with(std::future::pending());
+        lease.give_back();
+        assert!(pool.place().await.unwrap().idle_connection.is_some(), "what came back clean ends nothing");
     }
 }

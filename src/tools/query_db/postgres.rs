@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use sqlx::postgres::{PgConnectOptions, PgQueryResult, PgRow, PgStatement};
 use sqlx::{
-    AssertSqlSafe, Column, ConnectOptions, Either, Executor, PgConnection, Postgres, Row, SqlSafeStr,
-    Statement as _, TypeInfo, ValueRef,
+    AssertSqlSafe, Column, ConnectOptions, Connection as _, Either, Executor, PgConnection, Postgres, Row,
+    SqlSafeStr, Statement as _, TypeInfo, ValueRef,
 };
 
 use super::check::StatementKind;
@@ -15,9 +15,11 @@ use super::failure::Failed;
 use super::lex::{TokenKind, lex};
 use super::pg_decode::decode;
 use super::pg_encode::{Encoded, arguments, encode};
+use super::pg_session;
 use super::pool::Pool;
 use super::rows::{Flow, Rows};
 use super::session::Target;
+use super::settings::Decimals;
 use crate::base::Value;
 
 pub(super) struct PostgresDatabase {
@@ -41,13 +43,19 @@ impl PostgresDatabase {
             StatementKind::Write => ("BEGIN READ WRITE", "COMMIT"),
         };
         self.command(connection, begin).await?;
+        let backend =
+            pg_session::ask(connection, &statement.questions, |error| self.target.failed(error)).await?;
+        lease.ends_with(pg_session::end(self.options.clone(), backend));
+        let connection = &mut lease.connection;
         let (prepared, parameters) = self.prepare(connection, statement).await?;
         let query = prepared.query_with(arguments(parameters)?);
         let stream = (&mut *connection).fetch_many(query);
-        let read = |row: &PgRow| self.values(row);
+        let decimals = rows.decimals;
+        let read = |row: &PgRow| self.values(row, decimals);
         let flow = self.target.read::<Postgres>(stream, rows, read, PgQueryResult::rows_affected).await?;
         if flow == Flow::More {
             self.command(connection, end).await?;
+            self.forget(connection).await?;
             lease.give_back();
         }
         Ok(())
@@ -60,6 +68,18 @@ impl PostgresDatabase {
 
     async fn connect(&self) -> Result<PgConnection, Failed> {
         let mut connection = self.options.connect().await.map_err(|error| self.target.failed(&error))?;
+        self.set_rules(&mut connection).await?;
+        Ok(connection)
+    }
+
+    /// Leaves nothing of a call in its session: settings, locks, prepared statements, temporary tables.
+    async fn forget(&self, connection: &mut PgConnection) -> Result<(), Failed> {
+        connection.clear_cached_statements().await.map_err(|error| self.target.failed(&error))?;
+        self.command(connection, "DISCARD ALL").await?;
+        self.set_rules(connection).await
+    }
+
+    async fn set_rules(&self, connection: &mut PgConnection) -> Result<(), Failed> {
         let timeout_ms = self.target.statement_timeout_ms();
         // Set after connecting, not as start-up options, which connection poolers refuse.
         let rules = format!(
@@ -67,8 +87,8 @@ impl PostgresDatabase {
              SET statement_timeout = {timeout_ms}; SET lock_timeout = {timeout_ms}; \
              SET idle_in_transaction_session_timeout = {timeout_ms}"
         );
-        let set = sqlx::raw_sql(AssertSqlSafe(rules)).execute(&mut connection).await;
-        set.map(|_| connection).map_err(|error| self.target.failed(&error))
+        let set = sqlx::raw_sql(AssertSqlSafe(rules)).execute(connection).await;
+        set.map(|_| ()).map_err(|error| self.target.failed(&error))
     }
 
     /// Lets the server infer the parameters' types. A value that does not fit its type's binary
@@ -99,7 +119,7 @@ impl PostgresDatabase {
         })
     }
 
-    fn values(&self, row: &PgRow) -> Result<Vec<Value>, Failed> {
+    fn values(&self, row: &PgRow, decimals: Decimals) -> Result<Vec<Value>, Failed> {
         row.columns()
             .iter()
             .map(|column| {
@@ -109,7 +129,7 @@ impl PostgresDatabase {
                 }
                 raw.as_bytes()
                     .ok()
-                    .and_then(|bytes| decode(column.type_info(), bytes))
+                    .and_then(|bytes| decode(column.type_info(), bytes, decimals))
                     .ok_or_else(|| self.target.unreadable(column.name(), column.type_info().name()))
             })
             .collect()

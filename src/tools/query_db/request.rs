@@ -42,6 +42,8 @@ pub(super) struct Request<'v> {
     pub(super) params: Params<'v>,
     /// The most rows wanted.
     pub(super) limit: Option<u64>,
+    /// Whether decimals are kept exact; `None` leaves it to the configuration.
+    pub(super) exact: Option<bool>,
 }
 
 impl<'v> Request<'v> {
@@ -77,7 +79,8 @@ impl<'v> Request<'v> {
         if unused {
             return Err(bad_arguments("`params` is given, but there is no SQL text with placeholders"));
         }
-        Ok(Self { database: text(arguments, "database")?, form, params, limit: limit(arguments)? })
+        let (limit, exact) = (limit(arguments)?, exact(arguments)?);
+        Ok(Self { database: text(arguments, "database")?, form, params, limit, exact })
     }
 }
 
@@ -133,6 +136,14 @@ fn params(arguments: &Value) -> Result<Params<'_>, Failed> {
         Some(Value::Object(members)) if members.is_empty() => Ok(Params::List(&[])),
         Some(Value::Object(members)) => Ok(Params::Named(members)),
         Some(other) => Err(wrong_kind("params", "a list, or a table with names", other)),
+    }
+}
+
+fn exact(arguments: &Value) -> Result<Option<bool>, Failed> {
+    match given(arguments, "exact") {
+        None => Ok(None),
+        Some(Value::Bool(exact)) => Ok(Some(*exact)),
+        Some(other) => Err(wrong_kind("exact", "a boolean", other)),
     }
 }
 

@@ -1,12 +1,14 @@
 //! Rows as they arrive, counted against the caps before they are kept.
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 
 use super::failure::Failed;
+use super::settings::Decimals;
 use crate::base::{ErrorCode, Value};
 
 /// How much one result may hold.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Caps {
     pub(super) rows_max: u64,
     pub(super) bytes_max: u64,
@@ -30,11 +32,14 @@ pub(super) struct Rows {
     bytes: u64,
     /// Rows changed, for statements that write.
     pub(super) affected: u64,
+    /// What decimal columns become.
+    pub(super) decimals: Decimals,
 }
 
 impl Rows {
     pub(super) fn new(caps: Caps) -> Self {
-        Self { caps, names: Vec::new(), rows: Vec::new(), bytes: 0, affected: 0 }
+        let (names, rows) = (Vec::new(), Vec::new());
+        Self { caps, names, rows, bytes: 0, affected: 0, decimals: Decimals::default() }
     }
 
     /// Whether reading can be left out altogether.
@@ -64,8 +69,43 @@ impl Rows {
         Ok(if self.caps.limit.is_some_and(|limit| count >= limit) { Flow::Enough } else { Flow::More })
     }
 
+    /// Makes text of the numbers in the columns at these places, in rows that were pushed here.
+    pub(super) fn numbers_to_text(&mut self, places: &[usize]) -> Result<(), Failed> {
+        for row in &mut self.rows {
+            let Value::Object(members) = row else { continue };
+            for place in places {
+                let Some((_, value)) = members.get_index_mut(*place) else { continue };
+                let text = match value {
+                    Value::Integer(number) => number.to_string(),
+                    Value::Float(number) => format!("{number:?}"),
+                    _ => continue,
+                };
+                self.bytes = self.bytes.saturating_add(text.len() as u64);
+                *value = Value::String(text);
+            }
+        }
+        if self.bytes > self.caps.bytes_max {
+            return Err(too_large("bytes", self.caps.bytes_max, self.bytes));
+        }
+        Ok(())
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    pub(super) fn caps(&self) -> Caps {
+        self.caps
+    }
+
+    /// Takes over rows that were counted elsewhere against the same caps.
+    pub(super) fn take(&mut self, rows: Vec<Value>, affected: u64) {
+        self.rows = rows;
+        self.affected = affected;
+    }
+
+    pub(super) fn into_rows(self) -> Vec<Value> {
+        self.rows
     }
 
     pub(super) fn into_value(self) -> Value {

@@ -8,7 +8,7 @@ use futures::stream::BoxStream;
 use sqlx::{Column, Connection, Database, Either, Row};
 
 use super::failure::{Failed, Secrets, from_sqlx, unreachable};
-use super::pool::{Lease, Pool};
+use super::pool::{Lease, Place, Pool};
 use super::rows::{Flow, Rows};
 use crate::base::{ErrorCode, Value};
 
@@ -51,9 +51,7 @@ impl Target {
         pool: &Pool<C>,
         connect: impl Future<Output = Result<C, Failed>>,
     ) -> Result<Lease<C>, Failed> {
-        let Some(mut place) = pool.place().await else {
-            return Err(unreachable(&self.name, "its connections are closed"));
-        };
+        let mut place = self.place(pool).await?;
         let idle = place.idle_connection.take();
         let open = async move {
             if let Some(mut idle) = idle
@@ -70,6 +68,26 @@ impl Target {
         Ok(place.lease(connection))
     }
 
+    /// A place among the connections.
+    ///
+    /// # Errors
+    /// `database_unreachable` where all places stay held by work that was stopped and goes on.
+    pub(super) async fn place<C>(&self, pool: &Pool<C>) -> Result<Place<C>, Failed> {
+        let place = match tokio::time::timeout(self.connect_timeout, pool.place()).await {
+            Ok(place) => place,
+            Err(_) => match pool.all_ending() {
+                Some(size) => {
+                    let reason = format!(
+                        "all {size} connections are held by queries that were stopped and still compute"
+                    );
+                    return Err(unreachable(&self.name, &reason).retryable());
+                }
+                None => pool.place().await,
+            },
+        };
+        place.ok_or_else(|| unreachable(&self.name, "its connections are closed"))
+    }
+
     /// Reads rows until the end, a cap, or the limit.
     ///
     /// # Errors
@@ -78,7 +96,7 @@ impl Target {
         &self,
         mut stream: RowStream<'_, DB>,
         rows: &mut Rows,
-        values: impl Fn(&DB::Row) -> Result<Vec<Value>, Failed>,
+        mut values: impl FnMut(&DB::Row) -> Result<Vec<Value>, Failed>,
         affected: impl Fn(&DB::QueryResult) -> u64,
     ) -> Result<Flow, Failed> {
         while let Some(item) = stream.next().await {
@@ -98,7 +116,7 @@ impl Target {
     /// A column whose type has no form here.
     pub(super) fn unreadable(&self, column: &str, type_name: &str) -> Failed {
         super::failure::query_failed(format!(
-            "database `{}`: the column `{column}` has the type {type_name}, which luaplan cannot read",
+            "database `{}`: the column `{column}` of the type {type_name} holds a value that has no form in a plan",
             self.name
         ))
         .with_help(format!("cast it in the query: CAST({column} AS text)"))

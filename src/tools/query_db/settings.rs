@@ -29,8 +29,25 @@ pub struct QueryDbSettings {
     pub connect_timeout: Duration,
     /// The names of the databases in which INSERT, UPDATE and DELETE are granted. Default: none.
     pub writes: Vec<String>,
+    /// Functions that statements may call beside those that only compute: names without a schema, or
+    /// beginnings followed by `*`. Default: none.
+    pub allow_functions: Vec<String>,
     /// Connections held to each database at most. Default 4.
     pub pool_size: u32,
+    /// What decimal columns become where a call does not say `exact`. Default: numbers.
+    pub decimals: Decimals,
+}
+
+/// What a column becomes whose type holds more digits than a number of Lua: `NUMERIC`, `DECIMAL`, `money`, and
+/// unsigned integers of 64 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decimals {
+    /// Whole numbers of 64 signed bits as they are, others as the nearest double.
+    #[default]
+    Number,
+    /// Text with every digit.
+    Text,
 }
 
 impl Default for QueryDbSettings {
@@ -42,7 +59,9 @@ impl Default for QueryDbSettings {
             statement_timeout: None,
             connect_timeout: Duration::from_secs(5),
             writes: Vec::new(),
+            allow_functions: Vec::new(),
             pool_size: 4,
+            decimals: Decimals::default(),
         }
     }
 }

@@ -3,20 +3,28 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::json;
 
-use super::check::{StatementKind, check};
+use super::calls::Questions;
+use super::check::{Checked, StatementKind};
 use super::compose::Statement;
 use super::database::Database;
 use super::dialect::Dialect;
-use super::failure::Secrets;
+use super::failure::{Failed, Secrets};
+use super::functions::AllowedFunctions;
 use super::lex::{SQL_BYTES_MAX, TokenKind, lex};
 use super::number::{decimal, float, single, unsigned};
 use super::rows::{Caps, Rows};
+use super::settings::Decimals;
 use super::settings::{DatabaseUrl, QueryDbSettings};
 use super::template::{Params, Rendered, Template};
 use crate::base::{Effect, Value};
 use crate::catalog::read_manifest;
 
 const ALL: [Dialect; 3] = [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql];
+
+fn check(dialect: Dialect, sql: &str, write_granted: bool) -> Result<StatementKind, Failed> {
+    let checked = super::check::check(dialect, sql, write_granted, &AllowedFunctions::default());
+    checked.map(|Checked { kind, .. }| kind)
+}
 
 #[test]
 fn ordinary_reading_statements_pass_the_check() {
@@ -186,15 +194,18 @@ fn placeholders_take_each_dialects_own_form() {
 
 #[test]
 fn numbers_keep_every_digit_or_become_text() {
-    assert_eq!(decimal("100"), Value::Integer(100));
-    assert_eq!(decimal("-0.50"), Value::Float(-0.5));
-    assert_eq!(decimal("100.00"), Value::Float(100.0));
-    assert_eq!(decimal("12345678901234567890"), Value::from("12345678901234567890"));
-    assert_eq!(decimal("0.1234567890123456789"), Value::from("0.1234567890123456789"));
-    assert_eq!(decimal("NaN"), Value::from("NaN"));
-    assert_eq!(single(1.1), Value::Float(1.1));
-    assert_eq!(float(f64::NEG_INFINITY), Value::from("-Infinity"));
-    assert_eq!(unsigned(u64::MAX), Value::from("18446744073709551615"));
+    let number = |text| decimal(text, Decimals::Number);
+    assert_eq!(number("100"), Some(Value::Integer(100)));
+    assert_eq!(number("-0.50"), Some(Value::Float(-0.5)));
+    assert_eq!(number("100.00"), Some(Value::Integer(100)));
+    assert_eq!(number("12345678901234567890"), Some(Value::Float(12_345_678_901_234_567_890.0)));
+    assert_eq!(number("0.1234567890123456789"), Some(Value::Float(0.123_456_789_012_345_68)));
+    assert_eq!(number("NaN"), None);
+    assert_eq!(decimal("NaN", Decimals::Text), Some(Value::from("NaN")));
+    assert_eq!(single(1.1), Some(Value::Float(1.1)));
+    assert_eq!(float(f64::NEG_INFINITY), None);
+    assert_eq!(unsigned(5, Decimals::Text), Some(Value::from("5")));
+    assert_eq!(unsigned(u64::MAX, Decimals::Number), Some(Value::Float(18_446_744_073_709_551_615.0)));
 }
 
 #[test]
@@ -221,25 +232,79 @@ fn secrets_go_out_of_messages_in_every_spelling() {
 fn the_manifest_lists_the_parameters_in_positional_order() {
     let spec = read_manifest(super::MANIFEST, "query_db.toml").unwrap();
     let parameters: Vec<_> = spec.parameters().map(|(name, _)| name).collect();
-    assert_eq!(parameters, ["table", "where", "params", "columns", "order_by", "limit", "sql", "database"]);
+    assert_eq!(
+        parameters,
+        ["table", "where", "params", "columns", "order_by", "limit", "sql", "database", "exact"]
+    );
     assert_eq!((spec.effect, spec.idempotent), (Effect::Read, true));
     assert_eq!(spec.timeout, Duration::from_secs(15));
 }
 
-/// The second wall alone: statements that never went through the check.
+/// The second wall alone: attacks that never went through the check, on each database that is there.
 #[tokio::test]
-async fn the_session_of_a_file_refuses_to_write_by_itself() {
+async fn the_session_refuses_to_write_by_itself() {
+    use sqlx::Connection as _;
+
+    const SQLITE: &str = include_str!("../../../tests/cases/query_db/guard/attacks_sqlite.sql");
+    const POSTGRES: &str = include_str!("../../../tests/cases/query_db/guard/attacks_postgres.sql");
+    const MYSQL: &str = include_str!("../../../tests/cases/query_db/guard/attacks_mysql.sql");
+    const TABLE: &str = "CREATE TABLE users (id INTEGER, name VARCHAR(40))";
+    #[expect(clippy::disallowed_methods, reason = "tests take server addresses from the environment")]
+    let server = |variable: &str| std::env::var(variable).ok();
     let folder = tempfile::tempdir().unwrap();
-    std::fs::File::create(folder.path().join("t.db")).unwrap();
-    let settings = QueryDbSettings::default();
-    let url = DatabaseUrl::new("sqlite:t.db");
-    let database = Database::new("main", &url, &settings, Duration::from_secs(5), folder.path()).unwrap();
-    for sql in ["CREATE TABLE t (id INTEGER)", "PRAGMA user_version = 5", "VACUUM"] {
-        let rendered = Rendered { sql: sql.to_owned(), values: Vec::new() };
-        let statement = Statement { rendered, kind: StatementKind::Read };
-        let mut rows = Rows::new(Caps { rows_max: 9, bytes_max: 999, limit: None });
-        let failure = database.run(&statement, &mut rows).await.unwrap_err().into_tool_failure();
-        assert_eq!(failure.code, "query_refused", "{sql}: {failure:?}");
+    let file = format!("sqlite:{}", folder.path().join("t.db").display());
+    let mut connection = sqlx::SqliteConnection::connect(&format!("{file}?mode=rwc")).await.unwrap();
+    sqlx::raw_sql(TABLE).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    let mut databases = vec![(file, SQLITE, 15)];
+    let name = format!("luaplan_session_{}", std::process::id());
+    let postgres = server("LUAPLAN_TEST_POSTGRES_URL");
+    if let Some(url) = &postgres {
+        let mut connection = sqlx::PgConnection::connect(url).await.unwrap();
+        let setup = format!("CREATE SCHEMA {name}; SET search_path = {name}; {TABLE}");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(setup)).execute(&mut connection).await.unwrap();
+        databases.push((format!("{url}?options=-csearch_path%3D{name}"), POSTGRES, 8));
     }
-    assert_eq!(std::fs::metadata(folder.path().join("t.db")).unwrap().len(), 0);
+    let mysql = server("LUAPLAN_TEST_MYSQL_URL");
+    if let Some(url) = &mysql {
+        let mut connection = sqlx::MySqlConnection::connect(url).await.unwrap();
+        let setup = format!("CREATE DATABASE {name}; USE {name}; {TABLE}");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(setup)).execute(&mut connection).await.unwrap();
+        let (host, _) = url.rsplit_once('/').unwrap();
+        databases.push((format!("{host}/{name}"), MYSQL, 7));
+    }
+    for (url, cases, count) in databases {
+        let settings = QueryDbSettings::default();
+        let url = DatabaseUrl::new(url);
+        let database =
+            Database::new("main", &url, &settings, Duration::from_secs(20), folder.path()).unwrap();
+        let mut seen = 0;
+        for block in cases.split("\n-- ").skip(1) {
+            let (title, sql) = block.split_once('\n').unwrap();
+            if !title.ends_with("[session]") {
+                continue;
+            }
+            let rendered = Rendered { sql: sql.trim().to_owned(), values: Vec::new() };
+            let statement =
+                Statement { rendered, kind: StatementKind::Read, questions: Questions::default() };
+            let mut rows = Rows::new(Caps { rows_max: 9, bytes_max: 999, limit: None });
+            let failure = database.run(&statement, &mut rows).await.unwrap_err().into_tool_failure();
+            assert_eq!(failure.code, "query_refused", "{title}: {failure:?}");
+            assert!(failure.message.contains("is open for reading only"), "{title}: {failure:?}");
+            seen += 1;
+        }
+        assert!(seen >= count, "{url}: {seen}");
+    }
+    if let Some(url) = postgres {
+        let mut connection = sqlx::PgConnection::connect(&url).await.unwrap();
+        let drop = sqlx::AssertSqlSafe(format!("DROP SCHEMA {name} CASCADE"));
+        sqlx::raw_sql(drop).execute(&mut connection).await.unwrap();
+    }
+    if let Some(url) = mysql {
+        let mut connection = sqlx::MySqlConnection::connect(&url).await.unwrap();
+        sqlx::raw_sql(sqlx::AssertSqlSafe(format!("DROP DATABASE {name}")))
+            .execute(&mut connection)
+            .await
+            .unwrap();
+    }
 }

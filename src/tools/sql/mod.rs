@@ -29,7 +29,8 @@ struct SqlMaker {
     database: QueryDb,
 }
 
-/// The tool a manifest describes, on the database `url`, known as `database_name`. Opens nothing.
+/// The tool a manifest describes, on the database `url`, known as `database_name`, with queries of SQLite
+/// files in processes of `sqlite_program`. Opens nothing.
 ///
 /// # Errors
 /// `config_invalid` for a statement its database does not take, or grants that make no sense.
@@ -39,6 +40,7 @@ pub fn tool(
     database_name: &str,
     url: &DatabaseUrl,
     base_dir: &Path,
+    sqlite_program: Option<&Path>,
 ) -> Result<ManifestTool> {
     let settings = SqlSettings::of(&spec)?;
     let writes = spec.effect != Effect::Read && grants.write;
@@ -49,6 +51,7 @@ pub fn tool(
         connect_timeout: grants.connect_timeout,
         writes: if writes { vec![database_name.to_owned()] } else { Vec::new() },
         pool_size: spec.concurrency.min(grants.pool_size),
+        allow_functions: grants.allow_functions.clone(),
         ..QueryDbSettings::default()
     };
     let database = QueryDb::new(spec.clone(), &query_settings, base_dir).map_err(|error| {
@@ -61,6 +64,7 @@ pub fn tool(
             .replace("tools.query_db.", &format!("tools.{}.", spec.name));
         error.with_message(message)
     })?;
+    let database = database.in_processes_of(sqlite_program);
     let names = settings.outline()?.names;
     let maker = SqlMaker { settings, names, database_name: database_name.to_owned(), database };
     maker.database.try_statement(&maker.query(&Arguments::new())).map_err(|failure| {

@@ -89,6 +89,8 @@ pub struct SqlGrants {
     /// How long connecting may take.
     #[serde(deserialize_with = "written::duration")]
     pub connect_timeout: Duration,
+    /// Functions the statement may call beside those that only compute, as in `[tools.query_db]`.
+    pub allow_functions: Vec<String>,
     /// Connections held at most.
     pub pool_size: u32,
 }
@@ -101,6 +103,7 @@ impl Default for SqlGrants {
             rows_max: 10_000,
             bytes_max: 8 * 1024 * 1024,
             connect_timeout: Duration::from_secs(5),
+            allow_functions: Vec::new(),
             pool_size: 2,
         }
     }

@@ -5,6 +5,7 @@
 mod arguments;
 mod caps;
 mod faults;
+mod guard;
 mod hostile;
 mod rows;
 mod types;

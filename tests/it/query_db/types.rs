@@ -1,6 +1,7 @@
 //! Every type of every database keeps its meaning on the way.
 
 use luaplan::base::Value;
+use luaplan::tools::query_db::Decimals;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -10,7 +11,7 @@ use super::{Fixture, Kind, call, call_value, failure, rows};
 async fn sqlite_values_keep_their_stored_type() {
     let setup = "CREATE TABLE t (i INTEGER, r REAL, x TEXT, b BLOB, yes BOOLEAN, d DATE, any_kind);
         INSERT INTO t VALUES (9223372036854775807, 0.1, 'é', x'ff00', 1, '2026-11-21', x'6869');
-        INSERT INTO t VALUES (NULL, 9e999, '', x'', 0, NULL, 7);";
+        INSERT INTO t VALUES (NULL, 2, '', x'', 0, NULL, NULL);";
     let fixture = Fixture::new(Kind::Sqlite, setup).await.unwrap();
     let tool = fixture.tool();
     let found = rows(&tool, json!({"table": "t"})).await;
@@ -18,7 +19,7 @@ async fn sqlite_values_keep_their_stored_type() {
         found,
         json!([
             {"i": i64::MAX, "r": 0.1, "x": "é", "b": {"$bytes": "/wA="}, "yes": true, "d": "2026-11-21", "any_kind": "hi"},
-            {"i": null, "r": "Infinity", "x": "", "b": "", "yes": false, "d": null, "any_kind": 7},
+            {"i": null, "r": 2.0, "x": "", "b": "", "yes": false, "d": null, "any_kind": null},
         ])
     );
 }
@@ -35,12 +36,12 @@ async fn postgres_types_become_values() {
             '2026-11-21 10:00:00+02', '1 year 2 months 3 days 04:05:06.5', '0189d4f2-6b3c-7c1e-9a52-3f1f6d1c0001',
             '{\"a\": [1, null]}', '{\"b\": 1.5}', '10.0.0.1', '10.0.0.0/8', 'glad', 7, '{1,NULL,3}',
             '{{a,\"b c\"},{d,e}}', '12.34', B'10110', '08:00:2b:01:02:03', 42);
-        INSERT INTO t (d, n, n2, day, ts, iv) VALUES ('NaN', -0.5, 100, 'infinity', '-infinity', '-1 day -00:00:01');";
+        INSERT INTO t (d, n, n2, day, ts, iv) VALUES (-0.5, -0.5, 100, 'infinity', '-infinity', '-1 day -00:00:01');";
     let Some(fixture) = Fixture::new(Kind::Postgres, setup).await else { return };
     let tool = fixture.tool();
     let found = rows(&tool, json!({"table": "t", "order_by": "b"})).await;
     let expected = json!({
-        "b": true, "s": -2, "i": 3, "l": i64::MAX, "f": 1.1, "d": 0.1, "n": 12345.67, "n2": "12345678901234567890.5",
+        "b": true, "s": -2, "i": 3, "l": i64::MAX, "f": 1.1, "d": 0.1, "n": 12345.67, "n2": 12345678901234567890.5,
         "x": "é", "v": "abc", "c": "ab  ", "y": {"$bytes": "/wA="}, "day": "2026-11-21", "t": "10:00:00.5",
         "tz": "10:00:00+05:30", "ts": "2026-11-21T10:00:00.25", "tstz": "2026-11-21T08:00:00Z",
         "iv": "P1Y2M3DT4H5M6.5S", "u": "0189d4f2-6b3c-7c1e-9a52-3f1f6d1c0001", "j": {"a": [1, null]}, "jb": {"b": 1.5},
@@ -49,7 +50,7 @@ async fn postgres_types_become_values() {
     });
     assert_eq!(found[0], expected);
     let odd = &found[1];
-    assert_eq!([&odd["d"], &odd["n"], &odd["n2"]], [&json!("NaN"), &json!(-0.5), &json!(100)]);
+    assert_eq!([&odd["d"], &odd["n"], &odd["n2"]], [&json!(-0.5), &json!(-0.5), &json!(100)]);
     assert_eq!(
         [&odd["day"], &odd["ts"], &odd["iv"]],
         [&json!("infinity"), &json!("-infinity"), &json!("P-1DT-1S")]
@@ -77,8 +78,8 @@ async fn mysql_types_become_values() {
     assert_eq!(
         found[0],
         json!({
-            "yes": true, "ti": -5, "s": 65535, "i": -3, "l": i64::MAX, "ul": "18446744073709551615", "f": 1.1, "d": 0.1,
-            "n": 12345.67, "n2": "12345678901234567890.5", "x": "é", "v": "abc", "y": {"$bytes": "/wA="},
+            "yes": true, "ti": -5, "s": 65535, "i": -3, "l": i64::MAX, "ul": 18446744073709551615.0, "f": 1.1, "d": 0.1,
+            "n": 12345.67, "n2": 12345678901234567890.5, "x": "é", "v": "abc", "y": {"$bytes": "/wA="},
             "day": "2026-11-21", "t": "-30:00:00.5", "dt": "2026-11-21T10:00:00.25", "ts": null, "yr": 2026, "e": "b",
             "st": "p,q", "bits": 513,
         })
@@ -164,4 +165,99 @@ async fn bytes_nulls_and_booleans_survive_as_parameters() {
         assert_eq!(row.get("b"), Some(&Value::Bool(true)), "{}", kind.name());
         fixture.close().await;
     }
+}
+
+/// NULL first, then what a double holds and what it does not.
+const PRICES: &str = "CREATE TABLE prices (id INTEGER PRIMARY KEY, price NUMERIC(30, 16));
+    INSERT INTO prices VALUES (1, NULL), (2, 7), (3, 0.1), (4, 1234567890.1234567891234567), (5, -0.5);";
+
+#[tokio::test]
+async fn a_decimal_column_is_numbers_on_every_database() {
+    for fixture in Fixture::all(PRICES).await {
+        let found = rows(&fixture.tool(), json!({"table": "prices", "order_by": "id"})).await;
+        let prices: Vec<_> = found.as_array().unwrap().iter().map(|row| row["price"].as_f64()).collect();
+        let expected = [None, Some(7.0), Some(0.1), Some(1_234_567_890.123_456_8), Some(-0.5)];
+        assert_eq!(prices, expected, "{}", fixture.kind.name());
+        fixture.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_decimal_column_is_text_throughout_where_that_is_asked() {
+    for kind in [Kind::Postgres, Kind::Mysql] {
+        let Some(fixture) = Fixture::new(kind, PRICES).await else { continue };
+        let by_call = json!({"table": "prices", "columns": ["price"], "order_by": "id", "exact": true});
+        let found = rows(&fixture.tool(), by_call).await;
+        let expected = json!([
+            {"price": null}, {"price": "7.0000000000000000"}, {"price": "0.1000000000000000"},
+            {"price": "1234567890.1234567891234567"}, {"price": "-0.5000000000000000"},
+        ]);
+        assert_eq!(found, expected, "{}", kind.name());
+        let tool = fixture.tool_with(|settings| settings.decimals = Decimals::Text);
+        let by_settings = json!({"table": "prices", "columns": ["price"], "order_by": "id"});
+        assert_eq!(rows(&tool, by_settings).await, expected, "{}", kind.name());
+        let unlike_settings =
+            json!({"table": "prices", "where": "id = 2", "columns": ["price"], "exact": false});
+        assert_eq!(rows(&tool, unlike_settings).await, json!([{"price": 7}]), "{}", kind.name());
+        fixture.close().await;
+    }
+}
+
+#[tokio::test]
+async fn numbers_that_are_none_are_refused() {
+    let Some(fixture) = Fixture::new(Kind::Postgres, "").await else { return };
+    let tool = fixture.tool();
+    for sql in
+        ["SELECT 'NaN'::float8 AS odd", "SELECT 'NaN'::numeric AS odd", "SELECT 'Infinity'::real AS odd"]
+    {
+        let refused = failure(&tool, json!({"sql": sql})).await;
+        assert_eq!(refused.code, "query_failed", "{sql}");
+        assert!(refused.message.contains("`odd`"), "{sql}: {}", refused.message);
+    }
+    let kept = rows(&tool, json!({"sql": "SELECT 'NaN'::numeric AS odd", "exact": true})).await;
+    assert_eq!(kept, json!([{"odd": "NaN"}]));
+    fixture.close().await;
+}
+
+#[tokio::test]
+async fn a_mixed_column_of_sqlite_is_refused() {
+    let setup = "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, yes BOOLEAN);
+        INSERT INTO t VALUES (1, NULL, 1), (2, 5, 0), (3, 'five', 7);";
+    let fixture = Fixture::new(Kind::Sqlite, setup).await.unwrap();
+    let tool = fixture.tool();
+    let mixed = failure(&tool, json!({"table": "t", "columns": ["n"], "order_by": "id"})).await;
+    assert_eq!(mixed.code, "query_failed");
+    assert!(mixed.message.contains("`n` holds both numbers and text"), "{}", mixed.message);
+    let neither = failure(&tool, json!({"table": "t", "columns": ["yes"]})).await;
+    assert!(neither.message.contains("`yes`"), "{}", neither.message);
+    let cast = rows(&tool, json!({"sql": "SELECT CAST(n AS TEXT) AS n FROM t ORDER BY id"})).await;
+    assert_eq!(cast, json!([{"n": null}, {"n": "5"}, {"n": "five"}]));
+}
+
+#[tokio::test]
+async fn a_mix_without_a_declared_type_is_text_in_any_order() {
+    let setup = "CREATE TABLE t (id INTEGER PRIMARY KEY, loose, price NUMERIC);
+        INSERT INTO t VALUES (1, NULL, 2.5), (2, 5, 7), (3, 'five', 'n/a'), (4, 2.0, NULL);";
+    let fixture = Fixture::new(Kind::Sqlite, setup).await.unwrap();
+    let tool = fixture.tool();
+    let mut expected = vec![
+        json!({"id": 1, "loose": null, "price": "2.5"}),
+        json!({"id": 2, "loose": "5", "price": "7"}),
+        json!({"id": 3, "loose": "five", "price": "n/a"}),
+        json!({"id": 4, "loose": "2.0", "price": null}),
+    ];
+    for order in ["id", "id DESC"] {
+        assert_eq!(rows(&tool, json!({"table": "t", "order_by": order})).await, json!(expected), "{order}");
+        expected.reverse();
+    }
+    let numbers = rows(&tool, json!({"table": "t", "where": "id IN (2, 4)", "columns": ["loose"]})).await;
+    assert_eq!(numbers, json!([{"loose": 5}, {"loose": 2.0}]));
+    let each = "SELECT value FROM json_each('[1, \"a\", 0.5, null]')";
+    let found = rows(&tool, json!({"sql": each})).await;
+    assert_eq!(found, json!([{"value": "1"}, {"value": "a"}, {"value": "0.5"}, {"value": null}]));
+    let size = 64;
+    let small = fixture.tool_with(|settings| settings.bytes_max = size);
+    let large = "SELECT 1 AS n UNION ALL SELECT 'text' UNION ALL SELECT 12345678901234567";
+    let refused = failure(&small, json!({"sql": large})).await;
+    assert_eq!(refused.code, "result_too_large");
 }
