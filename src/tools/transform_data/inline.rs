@@ -11,8 +11,8 @@ use minijinja::machinery::{
     CompiledTemplate, Instruction, Instructions, TemplateConfig, eval, make_string_output, parse,
 };
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Value;
-use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use minijinja::value::{Value, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 
 use super::format::Format;
 use super::meter::Meter;
@@ -27,6 +27,7 @@ const NESTING_MAX: usize = 40;
 const COUNT_ADD: &str = "+";
 const COUNT_MULTIPLY: &str = "*";
 const COUNT_TEXT: &str = "~";
+const REMAINDER: &str = "%";
 const COUNT_COMPARE: &str = "<>";
 const COUNT_BUILT: &str = "[]";
 const COUNT_STORED: &str = ".=";
@@ -107,6 +108,18 @@ fn add_counters(environment: &mut Environment<'_>, meter: &Arc<Meter>) {
         counted.charge_text(&left)?;
         counted.charge_text(&right)?;
         Ok::<_, Error>(vec![right, left])
+    });
+    // Done here and not only counted: a text on the left is a format, as in Python.
+    let counted = meter.clone();
+    environment.add_function(REMAINDER, move |state: &mut State<'_, '_>, left: Value, right: Value| {
+        if left.as_str().is_none() {
+            return filters::remainder(left, right);
+        }
+        let values = match right.kind() {
+            ValueKind::Seq => right.try_iter()?.collect(),
+            _ => vec![right],
+        };
+        filters::printf(&counted, state, &left, values)
     });
     let counted = meter.clone();
     environment.add_function(COUNT_COMPARE, move |left: Value, right: Value| {
@@ -189,6 +202,7 @@ fn detour(original: Instruction<'_>) -> Option<Vec<Instruction<'_>>> {
         | Instruction::In
         | Instruction::CompareAndPreserve(_) => COUNT_COMPARE,
         Instruction::SetAttr(_) => COUNT_STORED,
+        Instruction::Rem => return Some(vec![Instruction::CallFunction(REMAINDER, Some(2))]),
         Instruction::BuildList(_)
         | Instruction::BuildTuple(_)
         | Instruction::BuildMap(_)

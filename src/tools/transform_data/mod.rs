@@ -7,6 +7,7 @@ mod constructs;
 mod escape;
 mod filters;
 mod format;
+mod formatting;
 mod inline;
 mod input;
 mod meter;

@@ -12,6 +12,7 @@ use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
 use super::escape;
 use super::format::Format;
+use super::formatting;
 use super::meter::Exceeded;
 use crate::base::{ErrorCode, Result, ToolFailure};
 
@@ -138,6 +139,7 @@ impl NamedTemplates {
         let templates = self.clone();
         environment.set_loader(move |file| templates.read(file));
         environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+        formatting::add(&mut environment, |_, _| Ok(()));
         environment.set_recursion_limit(NESTING_MAX);
         environment.set_fuel(Some(fuel));
         // The format of the result decides for included files too, whatever their name says.
