@@ -23,6 +23,21 @@ const SETTINGS: [&str; 8] = [
 const NETWORK: [&str; 6] =
     ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl", "/etc/ca-certificates", "/etc/pki"];
 
+/// Parts of `/proc` that steer the kernel of the whole machine. Their files belong to root, and a namespace
+/// does not change that for a process that is root outside.
+const KERNEL: [&str; 10] = [
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+    "/proc/irq",
+    "/proc/bus",
+    "/proc/fs",
+    "/proc/acpi",
+    "/proc/scsi",
+    "/proc/asound",
+    "/proc/driver",
+    "/proc/mtrr",
+];
+
 /// The path programs are looked for in, inside.
 pub(super) const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -68,6 +83,9 @@ impl Confinement {
             }
         }
         add(&[&"--proc", &"/proc", &"--dev", &"/dev", &"--tmpfs", &"/tmp"]);
+        for place in KERNEL {
+            add(&[&"--ro-bind-try", &place, &place]);
+        }
         for place in &self.read {
             add(&[&"--ro-bind", place, place]);
         }

@@ -9,6 +9,7 @@ mod arguments;
 mod confinement;
 mod process;
 mod settings;
+mod user;
 
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,8 @@ use self::confinement::{Confinement, SEARCH_PATH};
 use self::process::Ended;
 pub use self::settings::{CommandGrants, CommandSettings};
 use self::settings::{OutputForm, Variable};
+use self::user::drop_root;
+pub use self::user::user_of_commands;
 use super::manifest::{Arguments, Maker, ManifestTool, response_invalid};
 use crate::base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
 use crate::bus::Invocation;
@@ -34,6 +37,7 @@ struct CommandMaker {
     confinement: Option<Confinement>,
     working_dir: Option<PathBuf>,
     stdout_max: u64,
+    as_root: bool,
 }
 
 /// The tool a manifest describes. `secrets` are those its environment names; `bubblewrap` is the
@@ -78,7 +82,8 @@ pub fn tool(
         })
     };
     let values: Vec<SecretString> = secrets.values().cloned().collect();
-    let maker = CommandMaker { settings, secrets, confinement, working_dir, stdout_max: grants.stdout_max };
+    let (stdout_max, as_root) = (grants.stdout_max, grants.as_root);
+    let maker = CommandMaker { settings, secrets, confinement, working_dir, stdout_max, as_root };
     Ok(ManifestTool::new(spec, &values, Box::new(maker)))
 }
 
@@ -95,7 +100,8 @@ pub async fn try_bubblewrap(bubblewrap: &Path) -> std::result::Result<(), String
         working_dir: None,
     };
     let mut command = Command::new(bubblewrap);
-    command.args(walls.arguments()).arg("true").env_clear().env("PATH", SEARCH_PATH);
+    command.args(walls.arguments()).arg("true").env_clear().env("PATH", SEARCH_PATH).current_dir("/");
+    drop_root(&mut command, false);
     let ended =
         process::run(command, bubblewrap, Vec::new(), 1024).await.map_err(|failure| failure.message)?;
     if ended.exit_code == Some(0) { Ok(()) } else { Err(ended.stderr) }
@@ -149,7 +155,8 @@ impl CommandMaker {
         let mut command = match &self.confinement {
             Some(confinement) => {
                 let mut command = Command::new(&confinement.bubblewrap);
-                command.args(confinement.arguments()).arg(program);
+                // The folder luaplan was started in may be closed to another user.
+                command.args(confinement.arguments()).arg(program).current_dir("/");
                 command
             }
             None => {
@@ -160,6 +167,7 @@ impl CommandMaker {
                 command
             }
         };
+        drop_root(&mut command, self.as_root);
         command.args(rest).env_clear().env("PATH", SEARCH_PATH).env("LANG", "C.UTF-8");
         for (name, variable) in &self.settings.environment {
             match variable {

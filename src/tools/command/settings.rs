@@ -135,6 +135,8 @@ pub struct CommandGrants {
     pub network: bool,
     /// Runs it without bubblewrap, with all the rights of luaplan itself.
     pub unconfined: bool,
+    /// Where luaplan runs as root: runs the command as root too. Without, it runs as the user `nobody`.
+    pub as_root: bool,
     /// The most bytes of standard output.
     #[serde(deserialize_with = "written::bytes")]
     pub stdout_max: u64,
@@ -147,6 +149,7 @@ impl Default for CommandGrants {
             write: Vec::new(),
             network: false,
             unconfined: false,
+            as_root: false,
             stdout_max: 1024 * 1024,
         }
     }

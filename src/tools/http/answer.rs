@@ -8,6 +8,7 @@ use super::exchange::{Answer, same_host};
 use super::request::Request;
 use super::settings::{Pages, PagesBy, Response};
 use crate::base::{ToolFailure, Value};
+use crate::tools::fetch_url::guard::check_form;
 use crate::tools::manifest::response_invalid;
 
 /// The answer as a document.
@@ -69,7 +70,8 @@ pub(super) fn with_message(mut failure: ToolFailure, pointer: Option<&str>) -> T
 /// The request for the page after this one; `None` where this is the last.
 ///
 /// # Errors
-/// `url_blocked` for a link to another host; `response_invalid` for one that is no address.
+/// `url_blocked` for a link to another host, `url_invalid` for one with a user or a password;
+/// `response_invalid` for one that is no address.
 pub(super) fn next_page(
     pages: &Pages,
     request: &Request,
@@ -114,6 +116,7 @@ pub(super) fn next_page(
 fn follow(request: &Request, answer: &Answer, link: &str) -> Result<Url, ToolFailure> {
     let next =
         answer.url.join(link).map_err(|_| response_invalid("the link to the next page is no address"))?;
+    check_form(&next)?;
     same_host(&request.url, &next, "links to")?;
     Ok(next)
 }

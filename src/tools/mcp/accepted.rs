@@ -26,9 +26,15 @@ const DESCRIPTION_CHARACTERS_MAX: usize = 2_000;
 /// More tools than this are not taken from one server.
 const TOOLS_MAX: usize = 500;
 
-const RATE_PER_MINUTE: &str = "120/m";
-const BURST: u32 = 20;
-const CONCURRENCY: u32 = 4;
+/// Rate, burst and concurrency of a tool. Reads only keep a plan from flooding a server; what changes the
+/// world comes at a pace that a person can still follow.
+const fn pace(effect: Effect) -> (&'static str, u32, u32) {
+    match effect {
+        Effect::Read => ("100/s", 200, 16),
+        Effect::Write | Effect::Send | Effect::Spend => ("120/m", 20, 4),
+    }
+}
+
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What was accepted of one server.
@@ -164,6 +170,7 @@ impl AcceptedTool {
     pub fn spec(&self, settings: &McpServerSettings) -> Result<ToolSpec> {
         let name = format!("{}.{}", settings.name, self.name);
         let effect = settings.effects.get(&self.name).copied().unwrap_or(self.effect);
+        let (rate, burst, concurrency) = pace(effect);
         let mut arguments = BTreeMap::new();
         if self.is_resources() {
             arguments.insert("uri".to_owned(), ArgumentRole::Authority);
@@ -176,9 +183,9 @@ impl AcceptedTool {
             result: self.result.clone().unwrap_or_else(|| json!({})),
             effect,
             idempotent: self.idempotent,
-            rate: RATE_PER_MINUTE.parse::<Rate>()?,
-            burst: BURST,
-            concurrency: CONCURRENCY,
+            rate: rate.parse::<Rate>()?,
+            burst,
+            concurrency,
             timeout: TIMEOUT,
             kind: ToolKind::Mcp,
             settings: toml::Table::new(),

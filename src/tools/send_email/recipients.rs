@@ -69,6 +69,10 @@ fn normalize(mailbox: Mailbox) -> Result<Mailbox, String> {
     if !user.bytes().all(plain) || user.contains(['%', '!']) {
         return Err("has quotes, spaces, `%` or `!` before the @, which is not supported".to_owned());
     }
+    // Mail programs read these as an option, a program to run or a file to write.
+    if user.starts_with(['-', '/', '&', '~']) || user.contains(['|', '`']) {
+        return Err("begins with `-`, `/`, `&` or `~`, or has `|` or a backquote before the @, which is not supported".to_owned());
+    }
     let not_a_domain = || "needs a domain name after the @".to_owned();
     let Ok(Host::Domain(domain)) = Host::parse(mailbox.email.domain()) else { return Err(not_a_domain()) };
     if !domain.contains('.') && domain != "localhost" {

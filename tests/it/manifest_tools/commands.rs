@@ -115,6 +115,33 @@ async fn inside_there_is_no_network_no_home_no_other_process_and_no_environment(
     assert!(seen.as_str().unwrap().contains("connected"), "a granted network: {seen:?}");
 }
 
+/// Values are written back as they were read, so that nothing changes where a wall is missing.
+#[tokio::test]
+async fn a_command_steers_no_kernel_and_is_root_only_where_that_is_granted() {
+    if !has_walls("the kernel and commands").await {
+        return;
+    }
+    let lines = "id -u; for place in kernel/hostname kernel/printk vm/swappiness vm/overcommit_memory; do \
+        value=$(cat /proc/sys/$place); echo \"$value\" > /proc/sys/$place && echo written $place; done 2>/dev/null; \
+        find /proc/sys /proc/irq /proc/bus /proc/fs /proc/sysrq-trigger -writable -type f 2>/dev/null | head -3; \
+        id -G; true";
+    let root = nix::unistd::geteuid().is_root();
+    let user = |granted: bool| if root && !granted { 65_534 } else { nix::unistd::geteuid().as_raw() };
+    for (granted, setting) in [(false, "false"), (true, "true")] {
+        let seen =
+            shop(&script(lines), &[("tools.t.as_root", setting)]).await.call("t", json!({})).await.unwrap();
+        let seen = seen.as_str().unwrap().to_owned();
+        let lines: Vec<&str> = seen.lines().collect();
+        assert_eq!(lines[0], user(granted).to_string(), "{seen}");
+        assert_eq!(lines.len(), 2, "the kernel can be written: {seen}");
+    }
+    let settings = [("tools.t.unconfined", "true"), ("tools.t.as_root", "false")];
+    let seen = shop(&script("id -u; id -G"), &settings).await.call("t", json!({})).await.unwrap();
+    if root {
+        assert_eq!(seen, Value::from("65534\n65534\n"), "also without walls");
+    }
+}
+
 #[tokio::test]
 async fn folders_are_seen_and_written_only_as_granted() {
     if !has_walls("folders of commands").await {
@@ -130,13 +157,15 @@ async fn folders_are_seen_and_written_only_as_granted() {
     let failure = ungranted.call("t", json!({})).await.unwrap_err();
     assert_eq!(failure.code, "tool_not_configured");
     assert!(failure.message.contains("[tools.t]"), "{}", failure.message);
+    // The folder belongs to whom the tests run as, root perhaps.
+    let own = ("tools.t.as_root", "true");
     let reading = shop(
         &settings("cat a.txt; touch b.txt 2>/dev/null || echo ' read-only'"),
-        &[("tools.t.read", &place)],
+        &[("tools.t.read", &place), own],
     )
     .await;
     assert_eq!(reading.call("t", json!({})).await.unwrap(), Value::from("here read-only\n"));
-    let writing = shop(&settings("echo new > b.txt"), &[("tools.t.write", &place)]).await;
+    let writing = shop(&settings("echo new > b.txt"), &[("tools.t.write", &place), own]).await;
     writing.call("t", json!({})).await.unwrap();
     assert_eq!(std::fs::read_to_string(dir.join("b.txt")).unwrap(), "new\n");
 }

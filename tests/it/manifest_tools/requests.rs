@@ -111,11 +111,14 @@ async fn items(RawQuery(query): RawQuery) -> Response {
 }
 
 /// Pages by cursor, the last link leading away.
-async fn cursor(RawQuery(query): RawQuery) -> Response {
+async fn cursor(headers: HeaderMap, RawQuery(query): RawQuery) -> Response {
+    let host = headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let signed = format!("http://user:secret@{host}/cursor?after=b%2F2");
     let query = query.unwrap_or_default();
     let (items, next) =
         if query.contains("after=b%2F2") { (json!([3]), Json::Null) } else { (json!([1, 2]), json!("b/2")) };
-    axum::Json(json!({ "items": items, "next": next, "away": "http://127.0.0.1:1/next" })).into_response()
+    axum::Json(json!({ "items": items, "next": next, "away": "http://127.0.0.1:1/next", "signed": signed }))
+        .into_response()
 }
 
 const ANY: &str = "{ id = { type = [\"string\", \"integer\"] }, words = { type = \"string\" }, tags = { type = \"array\" } }";
@@ -252,6 +255,10 @@ async fn pages_are_followed_to_their_end_and_no_further_than_allowed() {
         (failure.code.as_str(), failure.details["rule"].clone()),
         ("url_blocked", Value::from("other_host"))
     );
+    let signed = away.replace("\"/away\"", "\"/signed\"");
+    let failure = shop(&site, "read", &signed).await.call("t", json!({})).await.unwrap_err();
+    assert_eq!(failure.code, "url_invalid", "{failure:?}");
+    assert!(!failure.message.contains("secret"), "{failure:?}");
 }
 
 #[tokio::test]
