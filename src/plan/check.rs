@@ -64,14 +64,34 @@ pub fn check_with(input: &CheckInput<'_>) -> CheckReport {
     CheckReport { findings: report.into_findings(), plan }
 }
 
+/// Admits a plan that was accepted before, by its record: the check may have learned since, and what it finds now
+/// decides about new plans. Only what running it needs is looked at: its size, and that it is Lua.
+#[must_use]
+pub fn admit_accepted(source: &str, name: &str, limits: &Limits) -> CheckReport {
+    let mut report = Report::new(source);
+    if is_of_size(source, limits, &mut report)
+        && let Err(fault) = syntax::parse(&with_plain_space(source), &report.lines)
+    {
+        report.error(ErrorCode::PlanSyntax, fault.span, fault.message, fault.help);
+    }
+    let plan = (!report.has_errors()).then(|| CheckedPlan::new(name, source));
+    CheckReport { findings: report.into_findings(), plan }
+}
+
+fn is_of_size(source: &str, limits: &Limits, report: &mut Report<'_>) -> bool {
+    let size_bytes = source.len() as u64;
+    if size_bytes <= limits.source_bytes {
+        return true;
+    }
+    let error = LimitName::Source.exceeded(limits.source_bytes, size_bytes);
+    let message = format!("the plan has {size_bytes} bytes; the limit `source` is {}", limits.source_bytes);
+    report.error(error.code(), (0, 0), message, error.help().to_owned());
+    false
+}
+
 fn find(input: &CheckInput<'_>, report: &mut Report<'_>) {
     let CheckInput { source, catalog, limits, .. } = *input;
-    let size_bytes = source.len() as u64;
-    if size_bytes > limits.source_bytes {
-        let error = LimitName::Source.exceeded(limits.source_bytes, size_bytes);
-        let message =
-            format!("the plan has {size_bytes} bytes; the limit `source` is {}", limits.source_bytes);
-        report.error(error.code(), (0, 0), message, error.help().to_owned());
+    if !is_of_size(source, limits, report) {
         return;
     }
     match syntax::parse(&with_plain_space(source), &report.lines) {

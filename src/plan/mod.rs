@@ -33,9 +33,9 @@ mod tree;
 mod types;
 mod walk;
 
-pub use check::{CheckInput, CheckReport, check, check_with};
+pub use check::{CheckInput, CheckReport, admit_accepted, check, check_with};
 pub use checked::CheckedPlan;
-pub use engine::unsupported_on_piccolo;
+pub use engine::{swapped_environment, unsupported_on_piccolo};
 pub use finding::{Finding, Severity};
 pub use rules::rule_codes;
 pub use shape::shape;

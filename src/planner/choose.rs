@@ -58,7 +58,7 @@ pub(super) struct Choosing<'a> {
     pub(super) client: &'a dyn LlmClient,
     pub(super) settings: &'a PlannerSettings,
     pub(super) request: &'a PlanningRequest<'a>,
-    pub(super) check: &'a Check<'a>,
+    pub(super) check: &'a dyn Check,
     pub(super) log: &'a RunLog,
     pub(super) budget: &'a RunBudget,
 }
@@ -111,6 +111,7 @@ impl Choosing<'_> {
                     round: proposal.rounds,
                     source: proposal.plan.source().to_owned(),
                     plan_hash: proposal.plan.hash().clone(),
+                    explanation: proposal.explanation.clone(),
                 };
                 self.log.emit(proposed, Durability::Ordered).await?;
                 Ok(Proposal { verdicts, ..proposal })

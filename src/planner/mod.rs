@@ -16,13 +16,17 @@ mod extract;
 mod feedback;
 mod library;
 mod prompt;
+mod question;
 mod replan;
+mod request;
 mod review;
 mod rounds;
 mod tool_choice;
 mod verdict;
 
 use std::sync::Arc;
+
+use async_trait::async_trait;
 
 use crate::base::{Error, ErrorCode, Limits, Result, Value};
 use crate::bus::RunBudget;
@@ -41,8 +45,22 @@ pub use verdict::{CandidateId, MockVerdict, TestFailure, TestsVerdict, Verdict};
 use choose::Choosing;
 use prompt::Occasion;
 
-/// Checks a proposed source; normally a closure around [`crate::plan::check`].
-pub type Check<'a> = dyn Fn(&str) -> CheckReport + Send + Sync + 'a;
+/// Checks a proposed source; a closure around [`crate::plan::check`] is one.
+#[async_trait]
+pub trait Check: Send + Sync {
+    /// What the check finds.
+    ///
+    /// # Errors
+    /// Where no check can be made.
+    async fn check(&self, source: &str) -> Result<CheckReport>;
+}
+
+#[async_trait]
+impl<F: Fn(&str) -> CheckReport + Send + Sync> Check for F {
+    async fn check(&self, source: &str) -> Result<CheckReport> {
+        Ok(self(source))
+    }
+}
 
 /// How a planner works.
 #[derive(Debug, Clone)]
@@ -154,14 +172,14 @@ impl Planner {
     /// # Errors
     /// - `bad_request` for an empty task; `llm_context_overflow` where the prompt cannot fit;
     /// - any `llm_…` code of the client;
-    /// - `llm_no_program` where no answer held a program;
+    /// - `llm_no_program` where no answer held a program; `llm_asked` where the model asks something instead;
     /// - `check_refused` where none passed, with the best one as `plan` and its `findings`;
     /// - `llm_collapsed` where the model repeats itself even after the prompt was changed;
     /// - `limit_llm_tokens` or `limit_llm_cost`; the journal's codes.
     pub async fn plan(
         &self,
         request: &PlanningRequest<'_>,
-        check: &Check<'_>,
+        check: &dyn Check,
         log: &RunLog,
         budget: &RunBudget,
     ) -> Result<Proposal> {
@@ -185,7 +203,7 @@ impl Planner {
         &self,
         candidates: u32,
         request: &PlanningRequest<'_>,
-        check: &Check<'_>,
+        check: &dyn Check,
         trials: &dyn Trials,
         log: &RunLog,
         budget: &RunBudget,
@@ -196,7 +214,7 @@ impl Planner {
     fn choosing<'a>(
         &'a self,
         request: &'a PlanningRequest<'a>,
-        check: &'a Check<'a>,
+        check: &'a dyn Check,
         log: &'a RunLog,
         budget: &'a RunBudget,
     ) -> Choosing<'a> {

@@ -3,18 +3,18 @@
 //! It never asks by itself: it says what it wants to ask and is told the answer, so that several
 //! candidates go on in step and nothing depends on whose answer comes first.
 
-use serde_json::{Value as Json, json};
-
 use super::collapse::collapsed;
 use super::draft::{Draft, Tested, errors, to_json, with_best};
 use super::extract::{Extracted, extract};
 use super::feedback::{Turn, cut};
-use super::prompt::{self, Occasion, Prompt};
+use super::prompt::{self, Occasion};
+use super::question::question;
+use super::request::chat_request;
 use super::verdict::TestsVerdict;
 use super::{Check, FailedRun, PlannerSettings, PlanningRequest, Proposal};
 use crate::base::{ContentHash, Error, ErrorCode, Result};
 use crate::journal::{Durability, EventBody, RunLog};
-use crate::llm::{ChatMessage, ChatReply, ChatRequest, ChatRole, TokenUsage};
+use crate::llm::{ChatReply, ChatRequest, TokenUsage};
 use crate::plan::{CheckReport, CheckedPlan, Finding};
 
 const ANSWER_SHOWN_CHARS: usize = 300;
@@ -44,6 +44,8 @@ pub(super) struct Rounds<'a> {
     rounds_max: u32,
     prompt_changed: bool,
     answers: Vec<String>,
+    /// What the last answer asked, where it held a question in place of a program.
+    asked: Option<String>,
     best: Option<Draft>,
     usage: TokenUsage,
     model: Option<String>,
@@ -73,6 +75,7 @@ impl<'a> Rounds<'a> {
             rounds_max: settings.repair_rounds_max,
             prompt_changed: false,
             answers: Vec::new(),
+            asked: None,
             best: None,
             usage: TokenUsage::default(),
             model: None,
@@ -180,7 +183,8 @@ impl<'a> Rounds<'a> {
             Ok(prompt) => {
                 self.prompt_tokens = occasion.budget_tokens;
                 self.prompt_used = prompt.budget.used_tokens;
-                self.prepare(prompt).await.map(Some)
+                let purpose = if self.round == 0 { "plan" } else { "repair" };
+                chat_request(prompt, purpose, self.settings.output_tokens, &self.log).await.map(Some)
             }
             Err(error) => {
                 let error = self.overflow.take().unwrap_or(error);
@@ -190,48 +194,11 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    async fn prepare(&self, prompt: Prompt) -> Result<ChatRequest> {
-        let budget = &prompt.budget;
-        let computed = EventBody::PromptBudgetComputed {
-            budget_tokens: budget.budget_tokens,
-            used_tokens: budget.used_tokens,
-            parts: budget.parts.iter().map(|part| (part.name.to_owned(), Json::from(part.tokens))).collect(),
-            trimmed: budget.trimmed.clone(),
-            tools_left_out: budget.tools_left_out.clone(),
-        };
-        self.log.emit(computed, Durability::Ordered).await?;
-        let mut messages = vec![ChatMessage { role: ChatRole::System, text: prompt.system }];
-        messages.push(ChatMessage { role: ChatRole::User, text: prompt.user });
-        for said in prompt.follows {
-            match messages.last_mut() {
-                // Two messages of one speaker in a row are one: some providers refuse them.
-                Some(last) if last.role == said.role => {
-                    last.text.push_str("\n\n");
-                    last.text.push_str(&said.text);
-                }
-                _ => messages.push(said),
-            }
-        }
-        let whole: String =
-            messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n");
-        let composed = EventBody::PromptComposed {
-            prompt_hash: ContentHash::of(whole.as_bytes()),
-            bytes: whole.len() as u64,
-        };
-        self.log.emit(composed, Durability::Ordered).await?;
-        Ok(ChatRequest {
-            purpose: if self.round == 0 { "plan" } else { "repair" }.to_owned(),
-            messages,
-            reply_schema: Some(reply_schema()),
-            output_tokens_max: self.settings.output_tokens,
-        })
-    }
-
     /// Takes the answer to what it asked: it ends, or wants to ask again.
     ///
     /// # Errors
     /// The journal's.
-    pub(super) async fn hear(&mut self, reply: Result<ChatReply>, check: &Check<'_>) -> Result<()> {
+    pub(super) async fn hear(&mut self, reply: Result<ChatReply>, check: &dyn Check) -> Result<()> {
         let reply = match reply {
             Ok(reply) => reply,
             Err(error) if error.code() == ErrorCode::LlmContextOverflow && self.overflow.is_none() => {
@@ -255,9 +222,20 @@ impl<'a> Rounds<'a> {
                 None => return Ok(()),
             },
             None => {
+                let asked_before = self.asked.is_some();
+                self.asked = question(&reply.text);
+                if let Some(question) = self.asked.as_ref().filter(|_| asked_before) {
+                    // Told to write a program, it asks again: that is for a person to answer.
+                    let error = self.asks(question);
+                    self.fail(error);
+                    return Ok(());
+                }
                 let truncated = reply.usage.output_tokens >= u64::from(self.settings.output_tokens);
-                let message =
-                    if truncated { "the answer was cut off" } else { "the answer holds no program" };
+                let message = match &self.asked {
+                    _ if truncated => "the answer was cut off",
+                    Some(_) => "the answer is a question and holds no program",
+                    None => "the answer holds no program",
+                };
                 (Turn::no_program(&reply.text, truncated), ErrorCode::LlmNoProgram, message.to_owned())
             }
         };
@@ -273,17 +251,19 @@ impl<'a> Rounds<'a> {
         &mut self,
         reply: &ChatReply,
         found: Extracted,
-        check: &Check<'_>,
+        check: &dyn Check,
     ) -> Result<Option<(Turn, String)>> {
         let Extracted { source, explanation } = found;
+        self.asked = None;
         let plan_hash = ContentHash::of(source.as_bytes());
         let proposed = EventBody::PlanProposed {
             round: self.round,
             source: source.clone(),
             plan_hash: plan_hash.clone(),
+            explanation: explanation.clone(),
         };
         self.log.emit(proposed, Durability::Ordered).await?;
-        let CheckReport { findings, plan } = check(&source);
+        let CheckReport { findings, plan } = check.check(&source).await?;
         let checked = EventBody::PlanChecked { plan_hash, ok: plan.is_some(), findings: to_json(&findings) };
         self.log.emit(checked, Durability::Ordered).await?;
         for finding in findings.iter().filter(|finding| finding.reaches_out()) {
@@ -347,7 +327,16 @@ impl<'a> Rounds<'a> {
         Ok(Ok(next))
     }
 
+    /// The model asks a person something.
+    fn asks(&self, question: &str) -> Error {
+        let message = format!("the model asks before it plans: {}", cut(question, ANSWER_SHOWN_CHARS));
+        self.placed(Error::new(ErrorCode::LlmAsked, message)).with_detail("question", question)
+    }
+
     fn collapse(&self, reply: &ChatReply) -> Error {
+        if let Some(question) = &self.asked {
+            return self.asks(question);
+        }
         let what = if self.best.is_some() { "the same wrong program" } else { "answers without a program" };
         let message = format!("the model went on giving {what} after the prompt was changed");
         self.placed(Error::new(ErrorCode::LlmCollapsed, message))
@@ -360,6 +349,9 @@ impl<'a> Rounds<'a> {
 
     fn give_up(&self, reply: &ChatReply) -> Error {
         let proposals = self.round + 1;
+        if let (Some(question), None) = (&self.asked, &self.best) {
+            return self.asks(question);
+        }
         let error = match &self.best {
             Some(best) => Error::new(
                 ErrorCode::CheckRefused,
@@ -380,16 +372,4 @@ impl<'a> Rounds<'a> {
     fn placed(&self, error: Error) -> Error {
         error.with_detail("rounds", self.round).with_detail("model", self.model.clone().unwrap_or_default())
     }
-}
-
-fn reply_schema() -> Json {
-    json!({
-        "type": "object",
-        "properties": {
-            "plan": {"type": "string", "description": "The whole Lua program."},
-            "explanation": {"type": "string", "description": "One or two sentences for the user."}
-        },
-        "required": ["plan", "explanation"],
-        "additionalProperties": false
-    })
 }

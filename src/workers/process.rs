@@ -1,6 +1,6 @@
 //! One worker process, from the host's side: started, greeted, spoken to, reaped.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -50,6 +50,12 @@ impl WorkerProgram {
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 
     fn command(&self, role: &WorkerRole) -> Command {

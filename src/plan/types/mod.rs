@@ -7,6 +7,7 @@
 
 mod analysis;
 mod arguments;
+mod bounded;
 mod fields;
 mod guards;
 mod kinds;
@@ -59,6 +60,9 @@ pub(super) fn judge(
     calls: &Calls,
     report: &mut Report<'_>,
 ) {
+    if let Some(reason) = bounded::too_costly(chunk) {
+        return unknown(&reason, report);
+    }
     let context = input.context.and_then(|context| shape::class(context, CONTEXT));
     let masked = Masked::new(chunk, input.source, context.is_some());
     let question = Question {
@@ -73,14 +77,16 @@ pub(super) fn judge(
     };
     match pool::ask(question) {
         Some(verdicts) => verdicts.into_iter().for_each(|verdict| say(verdict, report)),
-        None => report.warning(
-            ErrorCode::PlanTypesUnknown,
-            (0, 0),
-            "the types in this plan could not be worked out, so only names and literals were checked"
-                .to_owned(),
-            "split the plan into smaller functions".to_owned(),
-        ),
+        None => unknown("the analysis failed", report),
     }
+}
+
+fn unknown(reason: &str, report: &mut Report<'_>) {
+    let message = format!(
+        "the types in this plan were not worked out, so only names and literals were checked: {reason}"
+    );
+    let help = "split the plan into smaller functions".to_owned();
+    report.warning(ErrorCode::PlanTypesUnknown, (0, 0), message, help);
 }
 
 fn say(verdict: Verdict, report: &mut Report<'_>) {

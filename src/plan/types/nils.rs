@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use emmylua_parser::{
-    LuaAssignStat, LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexExpr, LuaUnaryExpr, LuaVarExpr,
+    LuaAssignStat, LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexExpr, LuaLocalName, LuaLocalStat, LuaUnaryExpr,
+    LuaVarExpr,
 };
 
 use crate::base::ErrorCode;
@@ -49,11 +50,15 @@ fn nil(typed: &Typed<'_>, value: &LuaExpr, verb: &str) -> Option<Verdict> {
     }
     let text: String = value.get_text().lines().next().unwrap_or_default().chars().take(60).collect();
     let is_certain = kinds.iter().all(|kind| *kind == Kind::Nil);
+    let of_context = is_certain && is_null_of_context(typed, value);
+    // What inner loops, closures and other functions put into tables or give back is not followed.
+    if is_certain && !of_context && !is_plainly_nil(typed, value) {
+        return None;
+    }
     // What a loop assigned in an earlier turn is not followed.
     if is_certain && matches!(value, LuaExpr::NameExpr(name) if is_assigned(typed, &name.get_name_text()?)) {
         return None;
     }
-    let of_context = is_certain && is_null_of_context(typed, value);
     let (severity, message) = match (is_certain, of_context) {
         (true, true) => (Severity::Error, format!("`{text}` is {verb}, and is nil in the context given")),
         (true, false) => (Severity::Warning, format!("`{text}` is {verb}, and is always nil here")),
@@ -91,6 +96,19 @@ fn is_assigned(typed: &Typed<'_>, name: &str) -> bool {
     assignments.map(|assignment| assignment.get_var_and_expr_list()).any(|(variables, values)| {
         let is_meant = |variable: &LuaVarExpr| matches!(variable, LuaVarExpr::NameExpr(other) if other.get_name_text().as_deref() == Some(name));
         variables.iter().any(is_meant) && values.iter().any(|value| value.syntax().text() != "nil")
+    })
+}
+
+/// Whether the value is a variable, and none of its name begins as an item or field of something.
+fn is_plainly_nil(typed: &Typed<'_>, value: &LuaExpr) -> bool {
+    let LuaExpr::NameExpr(name) = value else { return false };
+    let name = name.get_name_text();
+    typed.model.get_root().descendants::<LuaLocalStat>().all(|local| {
+        let values: Vec<LuaExpr> = local.get_value_exprs().collect();
+        let is_it =
+            |own: &LuaLocalName| own.get_name_token().map(|own| own.get_name_text().to_owned()) == name;
+        let place = local.get_local_name_list().position(|own| is_it(&own));
+        place.and_then(|place| values.get(place)).is_none_or(|given| !matches!(given, LuaExpr::IndexExpr(_)))
     })
 }
 

@@ -1,11 +1,11 @@
-//! Threads for the analysis. It calls itself as deep as the plan is nested, which a runtime's
-//! threads have no room for, and what it costs on a hostile plan is bounded by nobody else.
+//! Threads for the analysis. It calls itself as deep as the plan is nested, which other threads have no room for.
+//!
+//! An answer is waited for as long as it takes: [`super::bounded`] keeps plans away that would take long, and no clock
+//! decides what is found.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::analysis::Analyses;
 use super::question::{Question, Verdict};
@@ -14,45 +14,31 @@ use super::question::{Question, Verdict};
 const STACK_BYTES: usize = 128 * 1024 * 1024;
 /// Threads kept with what they know.
 const IDLE_MAX: usize = 4;
-/// The longest an answer is waited for. Plans take milliseconds.
-const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// Threads that did not answer in time, at most; after that no plan is analysed any more.
-const LOST_MAX: usize = 4;
 
 struct Job {
-    question: Question,
+    question: Arc<Question>,
     reply: SyncSender<Vec<Verdict>>,
 }
 
 static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
-static LOST: AtomicUsize = AtomicUsize::new(0);
 
-/// The findings on one plan; nothing where the analysis failed or took too long.
+/// The findings on one plan; nothing where the analysis failed.
 pub(super) fn ask(question: Question) -> Option<Vec<Verdict>> {
-    if LOST.load(Ordering::Relaxed) >= LOST_MAX {
-        return None;
-    }
+    let question = Arc::new(question);
     let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let thread = match idle {
-        Some(thread) => thread,
-        None => start()?,
-    };
+    // Where a thread failed that saw other plans before, one that saw none has the last word.
+    idle.and_then(|thread| ask_thread(thread, &question)).or_else(|| ask_thread(start()?, &question))
+}
+
+fn ask_thread(thread: Sender<Job>, question: &Arc<Question>) -> Option<Vec<Verdict>> {
     let (reply, answer) = sync_channel(1);
-    thread.send(Job { question, reply }).ok()?;
-    match answer.recv_timeout(ANSWER_MAX) {
-        Ok(verdicts) => {
-            let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
-            if idle.len() < IDLE_MAX {
-                idle.push(thread);
-            }
-            Some(verdicts)
-        }
-        Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
-            LOST.fetch_add(1, Ordering::Relaxed);
-            None
-        }
-        Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => None,
+    thread.send(Job { question: question.clone(), reply }).ok()?;
+    let verdicts = answer.recv().ok()?;
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if idle.len() < IDLE_MAX {
+        idle.push(thread);
     }
+    Some(verdicts)
 }
 
 fn start() -> Option<Sender<Job>> {

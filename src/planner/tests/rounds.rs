@@ -147,6 +147,24 @@ async fn an_answer_without_a_program_counts_as_a_round() {
 }
 
 #[tokio::test]
+async fn a_model_that_asks_is_told_once_to_write_and_its_question_is_handed_on() {
+    let asks = "Which table holds the customers?";
+    let outcome = plan(&[asks, "I have to know: which table?"]).await;
+    let error = outcome.error();
+    assert_eq!(error.code(), ErrorCode::LlmAsked);
+    assert_eq!(error.details()["question"], "I have to know: which table?");
+    assert!(error.message().contains("which table?"), "{error}");
+    assert_eq!(outcome.asked.len(), 2, "it was told to write a program once");
+    // The same words three times are a question too, and no collapse.
+    assert_eq!(plan(&[asks, asks, asks]).await.error().code(), ErrorCode::LlmAsked);
+    let form = r#"{"plan": "", "explanation": "Whom shall I write to?"}"#;
+    let outcome = plan(&[form, form]).await;
+    assert_eq!(outcome.error().details()["question"], "Whom shall I write to?");
+    assert_eq!(plan(&[asks, GOOD]).await.result.unwrap().rounds, 1);
+    assert_eq!(plan(&["No.", asks, "No, really."]).await.error().code(), ErrorCode::LlmNoProgram);
+}
+
+#[tokio::test]
 async fn after_the_last_round_the_best_proposal_is_told_with_its_findings() {
     let other = BAD.replace("nope", "something_else_entirely_now");
     let outcome = plan(&[WORSE, &other, WORSE]).await;

@@ -33,6 +33,14 @@ impl Plan {
         let errors = self.marks.iter().filter(|mark| mark.severity == Severity::Error);
         errors.map(|mark| (mark.line, mark.code.as_str()))
     }
+
+    /// Whether the plan says itself that this is found in it.
+    pub(super) fn is_marked(&self, finding: &Finding) -> bool {
+        let mut marks = self.marks.iter();
+        marks.any(|mark| {
+            (mark.line, mark.severity, &mark.code) == (finding.line, finding.severity, &finding.code)
+        })
+    }
 }
 
 struct Mark {
@@ -60,6 +68,7 @@ pub(crate) fn tools() -> Catalog {
 pub(crate) fn plans(folder: &str) -> Vec<Plan> {
     let mut files: Vec<_> =
         std::fs::read_dir(cases().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "lua"));
     files.sort();
     files.iter().flat_map(|file| split(file)).collect()
 }
@@ -107,7 +116,7 @@ pub(super) fn checked(plan: &Plan, catalog: &Catalog) -> CheckReport {
     })
 }
 
-fn shown(plan: &Plan, finding: &Finding) -> String {
+pub(super) fn shown(plan: &Plan, finding: &Finding) -> String {
     format!(
         "{} (line {}): {:?} {} | {} | {}\n",
         plan.name,

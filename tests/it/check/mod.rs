@@ -4,8 +4,10 @@
 mod cases;
 pub(crate) mod corpus;
 mod depth;
+mod pure;
 mod rules;
 mod stock_lua;
+mod straight;
 mod typed;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,63 @@
+//! A prompt as a request to a model, on record before it is sent.
+
+use serde_json::{Value as Json, json};
+
+use super::prompt::Prompt;
+use crate::base::{ContentHash, Result};
+use crate::journal::{Durability, EventBody, RunLog};
+use crate::llm::{ChatMessage, ChatRequest, ChatRole};
+
+/// # Errors
+/// The journal's.
+pub(super) async fn chat_request(
+    prompt: Prompt,
+    purpose: &str,
+    output_tokens_max: u32,
+    log: &RunLog,
+) -> Result<ChatRequest> {
+    let budget = &prompt.budget;
+    let computed = EventBody::PromptBudgetComputed {
+        budget_tokens: budget.budget_tokens,
+        used_tokens: budget.used_tokens,
+        parts: budget.parts.iter().map(|part| (part.name.to_owned(), Json::from(part.tokens))).collect(),
+        trimmed: budget.trimmed.clone(),
+        tools_left_out: budget.tools_left_out.clone(),
+    };
+    log.emit(computed, Durability::Ordered).await?;
+    let mut messages = vec![ChatMessage { role: ChatRole::System, text: prompt.system }];
+    messages.push(ChatMessage { role: ChatRole::User, text: prompt.user });
+    for said in prompt.follows {
+        match messages.last_mut() {
+            // Two messages of one speaker in a row are one: some providers refuse them.
+            Some(last) if last.role == said.role => {
+                last.text.push_str("\n\n");
+                last.text.push_str(&said.text);
+            }
+            _ => messages.push(said),
+        }
+    }
+    let whole: String = messages.iter().map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n");
+    let composed = EventBody::PromptComposed {
+        prompt_hash: ContentHash::of(whole.as_bytes()),
+        bytes: whole.len() as u64,
+    };
+    log.emit(composed, Durability::Ordered).await?;
+    Ok(ChatRequest {
+        purpose: purpose.to_owned(),
+        messages,
+        reply_schema: Some(reply_schema()),
+        output_tokens_max,
+    })
+}
+
+fn reply_schema() -> Json {
+    json!({
+        "type": "object",
+        "properties": {
+            "plan": {"type": "string", "description": "The whole Lua program."},
+            "explanation": {"type": "string", "description": "One or two sentences for the user."}
+        },
+        "required": ["plan", "explanation"],
+        "additionalProperties": false
+    })
+}
