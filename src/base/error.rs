@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value as Json};
 
-use super::ErrorCode;
+use super::{ErrorCode, RunId};
 
 /// Shorthand for results that fail with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -59,6 +59,22 @@ impl Error {
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.0.help = Some(help.into());
         self
+    }
+
+    /// Names the run in the next command, where the help has `RUN` in its place.
+    ///
+    /// The table of codes is written for any run; a person who reads the error of one is to copy its command.
+    #[must_use]
+    pub fn about_run(self, run_id: &RunId) -> Self {
+        let help = named_in_command(self.help(), "RUN", run_id.as_str());
+        self.with_help(help)
+    }
+
+    /// As [`Error::about_run`], for `CALL`.
+    #[must_use]
+    pub fn about_call(self, call_id: &str) -> Self {
+        let help = named_in_command(self.help(), "CALL", call_id);
+        self.with_help(help)
     }
 
     /// Adds the limit that was set and the value that was seen.
@@ -151,6 +167,16 @@ impl Error {
         }
         Json::Object(object)
     }
+}
+
+/// `help` with `id` for the placeholder, where that stands as a word of its own.
+fn named_in_command(help: &str, placeholder: &str, id: &str) -> String {
+    help.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .map(|word| match word.strip_prefix(placeholder) {
+            Some(end) if end.chars().all(|c| !c.is_ascii_alphanumeric() && c != '_') => format!("{id}{end}"),
+            _ => word.to_owned(),
+        })
+        .collect()
 }
 
 impl fmt::Display for Error {

@@ -51,12 +51,18 @@ error_codes! {
     NotFound = "not_found", "There is nothing under that name or id.", "List what there is, for example with `luaplan runs`.";
     Unauthorized = "unauthorized", "The request carries no valid API key.", "Send `Authorization: Bearer KEY` with a key from the configured file.";
     Forbidden = "forbidden", "The API key does not allow this.", "Use a key with the scope named in the message.";
+    ApproverIsStarter = "approver_is_starter", "Who started a run may not decide about its calls.", "Ask another approver, or leave `approvers_other_than_starter` out of the policy file.";
     OriginRefused = "origin_refused", "The request comes from a web page of another site, or names this server by a name that is not its own.", "Address it as 127.0.0.1 or localhost and not from a web page, or configure `server.api_keys_file`.";
     MethodNotAllowed = "method_not_allowed", "The route does not take this HTTP method.", "Use a method the `Allow` header names.";
     RequestTimeout = "request_timeout", "The request was not complete or not answered in time.", "Send it again, or raise `server.request_timeout`.";
     RunNotActive = "run_not_active", "The run is not under way, so what was asked does not apply to it.", "Look at how it stands: `luaplan show RUN`.";
     PayloadTooLarge = "payload_too_large", "The request body is larger than the server accepts.", "Send less, or raise `server.body_limit`.";
     TooManyRequests = "too_many_requests", "The server runs as many runs as it may.", "Try again after the time in `Retry-After`, or raise `server.max_concurrent_runs`.";
+    IdempotencyKeyReused = "idempotency_key_reused", "The idempotency key stands for another request already.", "Send each request under a key of its own, and repeat a request as it was.";
+    IdempotencyInProgress = "idempotency_in_progress", "A request under the same idempotency key is being answered.", "Send it again after the time in `Retry-After`.";
+    KeyLimit = "key_limit", "The API key holds as many requests, event streams or sessions as one key may.", "Let some of them end and try again after the time in `Retry-After`, or raise the key of `[server]` that the message names.";
+    ServerBusy = "server_busy", "The server holds as many requests or sessions as it may.", "Try again after the time in `Retry-After`, or raise the key of `[server]` that the message names.";
+    AnalysisBusy = "analysis_busy", "As many plans as may be wait to be checked or explained.", "Send the request again after the time in `Retry-After`.";
     ShuttingDown = "shutting_down", "The server is stopping and takes no new work.", "Send the request again after the restart.";
     Internal = "internal", "Something luaplan should have prevented happened.", "Report it with the log lines that carry the same run id.";
 
@@ -144,7 +150,7 @@ error_codes! {
     QueryFailed = "query_failed", "The database rejected the query.", "Read the database's message.";
 
     UrlInvalid = "url_invalid", "That is not a URL that can be fetched.", "Use an absolute http or https URL.";
-    UrlBlocked = "url_blocked", "The address is not allowed: private, loopback, or not on the allow list.", "Add the host to `[tools.fetch_url] allow_hosts` if it is meant.";
+    UrlBlocked = "url_blocked", "The address is not allowed: private, loopback, or not on the allow list.", "Add the host to `allow_hosts` under `[tools.NAME]` of the tool (`[tools.fetch_url]`) if it is meant.";
     FetchFailed = "fetch_failed", "The server could not be reached or broke off.", "Try again later.";
     HttpStatus = "http_status", "The server answered with a status that is not 2xx.", "Look at `status`.";
     TooManyRedirects = "too_many_redirects", "The server redirected more often than is followed.", "Use the final URL.";
@@ -173,6 +179,7 @@ error_codes! {
     LlmRefused = "llm_refused", "The model declined the task.", "Word the task differently or use another model.";
     LlmRequestRejected = "llm_request_rejected", "The model provider does not accept the request.", "Read the provider's message; check `llm.model`, `llm.base_url` and the other `llm` keys.";
     LlmNoProgram = "llm_no_program", "The model's answer holds no Lua program.", "Try again or use a stronger model.";
+    LlmAsked = "llm_asked", "The model answered with a question instead of a program.", "Answer it in the words of the task, and give the task again: `luaplan task \"TASK. ANSWER\"`.";
     LlmContextOverflow = "llm_context_overflow", "The prompt is longer than the model accepts.", "Lower `llm.prompt_tokens`, or give a smaller context.";
     LlmCollapsed = "llm_collapsed", "The model repeated nearly the same wrong answer three times.", "Word the task differently or use another model.";
     LlmDepth = "llm_depth", "A model call was made from within too many model calls.", "Do not call models from plans that models started.";

@@ -9,6 +9,7 @@ mod clock;
 mod effect;
 mod error;
 mod error_codes;
+mod excerpt;
 mod ids;
 mod limits;
 mod nearest;
@@ -25,6 +26,7 @@ pub use clock::{Clock, ManualClock, Randomness, SeededRandomness, SystemClock, S
 pub use effect::Effect;
 pub use error::{Error, Result};
 pub use error_codes::ErrorCode;
+pub use excerpt::{Excerpt, SHOWN_BYTES_MAX, SHOWN_LINES_MAX, excerpt, shorten_members};
 pub use ids::{CallId, ContentHash, RunId, SpanId, TraceId};
 pub use limits::{LimitName, LimitProfile, Limits, parse_bytes, parse_duration};
 pub use nearest::nearest;

@@ -20,4 +20,13 @@ pub struct Usage {
     pub llm_tokens: u64,
     /// Money spent on models, in millionths of a US dollar; 0 where the price is not known.
     pub llm_cost_micro_usd: u64,
+    /// How long calls waited for their turns under rates, in milliseconds, summed over the calls. Written only
+    /// where one did.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub rate_wait_ms: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form serde asks for")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -37,6 +37,7 @@ pub struct RunBudget {
     result_bytes: AtomicU64,
     llm_tokens: AtomicU64,
     llm_cost_micro_usd: AtomicU64,
+    waited_ms: AtomicU64,
     idle: Arc<IdleTime>,
     outer: Option<Arc<RunBudget>>,
     // The first limit that was hit and the value seen.
@@ -55,6 +56,7 @@ impl RunBudget {
             result_bytes: AtomicU64::new(0),
             llm_tokens: AtomicU64::new(0),
             llm_cost_micro_usd: AtomicU64::new(0),
+            waited_ms: AtomicU64::new(0),
             idle: Arc::default(),
             outer: None,
             hit: OnceLock::new(),
@@ -74,6 +76,17 @@ impl RunBudget {
     #[must_use]
     pub fn idle(&self) -> &Arc<IdleTime> {
         &self.idle
+    }
+
+    /// Adds what a call waited for its turn. Calls that wait at the same time each add theirs.
+    pub fn waited(&self, time: Duration) {
+        self.waited_ms.fetch_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// How long the run's calls waited for their turns, in milliseconds.
+    #[must_use]
+    pub fn waited_ms(&self) -> u64 {
+        self.waited_ms.load(Ordering::Relaxed)
     }
 
     /// The limits this budget was made from.

@@ -7,12 +7,13 @@ use async_trait::async_trait;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::call::{Admitted, Prepared, Readiness};
 use super::rest::together;
-use super::{Approvals, CallHandler, Limiter, Policy, Progress, Registry, RunBudget, RunGate};
-use crate::base::{CallId, CallOutcome, Error, ErrorCode, LimitName, Result};
+use super::{Approvals, CallHandler, Limiter, Permit, Policy, Progress, Registry, RunBudget, RunGate};
+use crate::base::{CallId, CallOutcome, Error, ErrorCode, LimitName, Result, ToolFailure};
 use crate::catalog::CallRequest;
 use crate::journal::RunLog;
 
@@ -35,6 +36,8 @@ pub struct BusParts {
     pub budget: Arc<RunBudget>,
     /// Cancelled when the run is.
     pub cancellation: CancellationToken,
+    /// When the run's wall time is used up, its sleeps left aside: calls wait for their turns no longer.
+    pub deadline: Instant,
     /// The largest single result, as [`crate::base::Value::approximate_bytes`] measures it.
     pub result_bytes_max: u64,
 }
@@ -57,6 +60,18 @@ impl Bus {
     pub fn new(parts: BusParts) -> Self {
         let run_gate = parts.limiter.run_gate();
         Self { parts, run_gate }
+    }
+
+    /// Waits for the call's turn.
+    async fn permit(&self, prepared: &Prepared) -> std::result::Result<Permit, ToolFailure> {
+        let parts = &self.parts;
+        let run_ends = parts.deadline + parts.budget.idle().total();
+        let permit = parts
+            .limiter
+            .acquire(&self.run_gate, prepared.tool.spec(), &prepared.arguments, run_ends)
+            .await?;
+        parts.budget.waited(permit.waited);
+        Ok(permit)
     }
 
     pub(super) fn cancelled() -> Error {
@@ -161,7 +176,7 @@ impl<'a> Batch<'a> {
         &mut self,
         call: &CallRequest,
         prepared: Prepared,
-    ) -> Result<std::result::Result<Admitted, crate::base::ToolFailure>> {
+    ) -> Result<std::result::Result<Admitted, ToolFailure>> {
         let at_once = prepared.tool.spec().concurrency.max(1);
         while self.in_flight.get(&call.tool).is_some_and(|count| *count >= at_once) {
             match self.running.next().await {
@@ -174,7 +189,7 @@ impl<'a> Batch<'a> {
             tokio::select! {
                 biased;
                 () = cut.cancelled() => Err(Bus::cancelled()),
-                permit = bus.parts.limiter.acquire(&bus.run_gate, prepared.tool.spec()) => Ok(permit),
+                permit = bus.permit(&prepared) => Ok(permit),
             }
         };
         match self.alongside(admit).await?? {

@@ -20,7 +20,7 @@ use crate::journal::{Durability, EventBody};
 /// A call that may be made: its tool exists, its arguments fit, policy or a person allows it.
 pub(super) struct Prepared {
     pub(super) tool: Arc<dyn Tool>,
-    arguments: Value,
+    pub(super) arguments: Value,
     /// The rule that decided, where there is a policy file.
     rule: Option<String>,
     /// `approval:ID` or `grant:ID`, where a person's leave was needed.
@@ -188,6 +188,7 @@ impl Bus {
             rule: prepared.rule,
             allowed_by: prepared.allowed_by,
             planned_arguments_hash: prepared.planned_arguments_hash,
+            waited_ms: u64::try_from(permit.waited.as_millis()).ok().filter(|waited_ms| *waited_ms > 0),
         };
         // A read may ride along: whatever changes the world later is forced, and it with it.
         let durability = if spec.effect.forces_journal() { Durability::Forced } else { Durability::Queued };

@@ -1,6 +1,8 @@
-//! How often and how many at once: a call waits for its turn up to a bound, then is refused.
+//! How often and how many at once: a call waits for its turn, in order, up to a bound, then is refused.
+//! What is protected is the other side, so a tool whose arguments name a host or a database has a rate and
+//! slots for each of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,16 +14,20 @@ use governor::state::{InMemoryState, NotKeyed};
 use governor::{Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, timeout_at};
+use url::Url;
 
-use crate::base::{ErrorCode, Rate, ToolFailure};
-use crate::catalog::ToolSpec;
+use crate::base::{ErrorCode, Rate, ToolFailure, Value};
+use crate::catalog::{TargetKind, ToolSpec};
+
+/// Hosts and databases that have a gate of their own at the same time; further ones share their tool's.
+const TARGETS_MAX: usize = 1024;
 
 /// How patient the limiter is, and what a run may do in all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimiterSettings {
-    /// The longest a call waits for its turn.
-    pub max_wait: Duration,
-    /// Calls that may wait for one tool, or in one run, at the same time.
+    /// The longest a call waits for its turn; `None` is as long as its run may still go on.
+    pub max_wait: Option<Duration>,
+    /// Calls that may wait at one gate, or in one run, at the same time.
     pub queue_max: u32,
     /// How often one run may call tools, all tools together, and how many calls may come at once
     /// before that counts; `None` leaves it to the tools' own rates.
@@ -29,10 +35,10 @@ pub struct LimiterSettings {
 }
 
 impl LimiterSettings {
-    /// Two seconds, 64 waiting, no rate over all tools of a run.
+    /// As long as the run may go on, 1,000 waiting, no rate over all tools of a run.
     #[must_use]
     pub const fn standard() -> Self {
-        Self { max_wait: Duration::from_secs(2), queue_max: 64, run_rate: None }
+        Self { max_wait: None, queue_max: 1000, run_rate: None }
     }
 }
 
@@ -40,24 +46,28 @@ impl LimiterSettings {
 #[derive(Debug)]
 pub struct Limiter {
     settings: LimiterSettings,
-    tools: Mutex<HashMap<String, Arc<ToolGate>>>,
+    /// By tool and target; the target is empty for tools that name none.
+    gates: Mutex<HashMap<(String, String), Arc<Gate>>>,
 }
 
 /// The limit of one run over all its calls.
 #[derive(Debug)]
 pub struct RunGate(Option<RateGate>);
 
-/// Leave to make one call. The tool's slot is free again when this is dropped.
+/// Permission to make one call. The slots it takes are free again when this is dropped.
 #[derive(Debug)]
-pub struct Permit(
-    #[expect(dead_code, reason = "held, not read: dropping it frees the slot")] OwnedSemaphorePermit,
-);
+pub struct Permit {
+    #[expect(dead_code, reason = "held, not read: dropping them frees the slots")]
+    slots: Vec<OwnedSemaphorePermit>,
+    /// How long the call waited for its turn.
+    pub waited: Duration,
+}
 
 impl Limiter {
     /// A limiter where nothing has been called yet.
     #[must_use]
     pub fn new(settings: LimiterSettings) -> Self {
-        Self { settings, tools: Mutex::new(HashMap::new()) }
+        Self { settings, gates: Mutex::new(HashMap::new()) }
     }
 
     /// The gate of a run that starts now.
@@ -66,60 +76,113 @@ impl Limiter {
         RunGate(self.settings.run_rate.map(|(rate, burst)| RateGate::new(rate, burst)))
     }
 
-    /// Waits until the tool may be called: a turn of the run, a free slot and a turn of the tool,
-    /// in that order, all within [`LimiterSettings::max_wait`]. Calls get their turns in the
-    /// order they came. A tool's rate and concurrency are those of its first call.
+    /// Waits until the tool may be called with these bound arguments: a turn of the run, then a free slot and a
+    /// turn for each target they name, all until `run_ends` at the latest and within
+    /// [`LimiterSettings::max_wait`]. Calls get their turns in the order they came. A tool's rate and
+    /// concurrency are those of its first call.
     ///
     /// # Errors
     /// `rate_limited`, retryable, with `retry_after_ms`, where that takes longer or too many wait.
-    pub async fn acquire(&self, run: &RunGate, spec: &ToolSpec) -> Result<Permit, ToolFailure> {
-        let deadline = Instant::now() + self.settings.max_wait;
+    pub async fn acquire(
+        &self,
+        run: &RunGate,
+        spec: &ToolSpec,
+        arguments: &Value,
+        run_ends: Instant,
+    ) -> Result<Permit, ToolFailure> {
+        let began = Instant::now();
+        let until = self.settings.max_wait.map_or(run_ends, |wait| run_ends.min(began + wait));
+        let refuse = |reason: String, wait| refusal(&reason, wait, until.saturating_duration_since(began));
         if let Some(gate) = &run.0 {
-            gate.pass(deadline, self.settings.queue_max)
+            gate.pass(until, self.settings.queue_max)
                 .await
-                .map_err(|wait| self.refuse(&format!("the run may make {} calls", gate.rate), wait))?;
+                .map_err(|wait| refuse(format!("the run may make {} calls", gate.rate), wait))?;
         }
-        let gate = self.tool_gate(spec);
-        let slot = timeout_at(deadline, Arc::clone(&gate.slots).acquire_owned()).await;
-        let Ok(Ok(slot)) = slot else {
-            let at_once = spec.concurrency;
-            let reason = format!("the tool `{}` may be called {at_once} times at once", spec.name);
-            return Err(self.refuse(&reason, self.settings.max_wait));
-        };
-        gate.rate.pass(deadline, self.settings.queue_max).await.map_err(|wait| {
-            self.refuse(&format!("the tool `{}` may be called {}", spec.name, gate.rate.rate), wait)
-        })?;
-        Ok(Permit(slot))
+        let mut slots = Vec::new();
+        // In one order for all calls, so that two that need the same slots never hold one each.
+        for target in targets(spec, arguments) {
+            let gate = self.gate(spec, &target);
+            let whom = if target.is_empty() { String::new() } else { format!(" for `{target}`") };
+            let Ok(Ok(slot)) = timeout_at(until, Arc::clone(&gate.slots).acquire_owned()).await else {
+                let at_once = spec.concurrency;
+                let reason = format!("the tool `{}` may be called {at_once} times at once{whom}", spec.name);
+                return Err(refuse(reason, until.saturating_duration_since(began)));
+            };
+            slots.push(slot);
+            gate.rate.pass(until, self.settings.queue_max).await.map_err(|wait| {
+                refuse(format!("the tool `{}` may be called {}{whom}", spec.name, gate.rate.rate), wait)
+            })?;
+        }
+        Ok(Permit { slots, waited: began.elapsed() })
     }
 
-    fn tool_gate(&self, spec: &ToolSpec) -> Arc<ToolGate> {
-        let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        let gate = tools.entry(spec.name.clone()).or_insert_with(|| {
-            Arc::new(ToolGate {
-                rate: RateGate::new(spec.rate, spec.burst),
-                slots: Arc::new(Semaphore::new(spec.concurrency.max(1) as usize)),
-            })
-        });
-        Arc::clone(gate)
-    }
-
-    fn refuse(&self, reason: &str, wait: Duration) -> ToolFailure {
-        let wait_ms = whole_ms(wait);
-        let max_ms = whole_ms(self.settings.max_wait);
-        ToolFailure::new(
-            ErrorCode::RateLimited,
-            format!("{reason}; the next turn is {wait_ms} ms away and a call waits {max_ms} ms at most"),
-        )
-        .retryable()
-        .with_detail("retry_after_ms", wait_ms)
-        .with_detail("max_wait_ms", max_ms)
+    fn gate(&self, spec: &ToolSpec, target: &str) -> Arc<Gate> {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (spec.name.clone(), target.to_owned());
+        if gates.len() >= TARGETS_MAX && !gates.contains_key(&key) {
+            gates.retain(|_, gate| !gate.is_idle());
+        }
+        let key = if gates.len() >= TARGETS_MAX { (spec.name.clone(), String::new()) } else { key };
+        Arc::clone(gates.entry(key).or_insert_with(|| Arc::new(Gate::new(spec))))
     }
 }
 
+/// The hosts and databases that bound arguments name; one empty name where they name none.
+fn targets(spec: &ToolSpec, arguments: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (name, kind) in &spec.targets {
+        let host_or_name: fn(&str) -> Option<String> = match kind {
+            TargetKind::Url => |url| Url::parse(url).ok()?.host_str().map(str::to_owned),
+            TargetKind::Host | TargetKind::Database => |name| Some(name.to_ascii_lowercase()),
+            _ => continue,
+        };
+        match arguments.get(name) {
+            Some(Value::Array(items)) => {
+                found.extend(items.iter().filter_map(|item| host_or_name(item.as_str()?)))
+            }
+            Some(value) => found.extend(value.as_str().and_then(host_or_name)),
+            None => {}
+        }
+    }
+    if found.is_empty() {
+        found.insert(String::new());
+    }
+    found
+}
+
+fn refusal(reason: &str, wait: Duration, max_wait: Duration) -> ToolFailure {
+    let (wait_ms, max_ms) = (whole_ms(wait), whole_ms(max_wait));
+    ToolFailure::new(
+        ErrorCode::RateLimited,
+        format!("{reason}; the next turn is {wait_ms} ms away and this call may wait {max_ms} ms"),
+    )
+    .retryable()
+    .with_detail("retry_after_ms", wait_ms)
+    .with_detail("max_wait_ms", max_ms)
+}
+
+/// The rate and the slots of one tool for one target.
 #[derive(Debug)]
-struct ToolGate {
+struct Gate {
     rate: RateGate,
+    concurrency: usize,
     slots: Arc<Semaphore>,
+}
+
+impl Gate {
+    fn new(spec: &ToolSpec) -> Self {
+        let concurrency = spec.concurrency.max(1) as usize;
+        Self {
+            rate: RateGate::new(spec.rate, spec.burst),
+            concurrency,
+            slots: Arc::new(Semaphore::new(concurrency)),
+        }
+    }
+
+    /// Whether forgetting it gives no one a call more.
+    fn is_idle(&self) -> bool {
+        self.slots.available_permits() == self.concurrency && self.rate.is_full()
+    }
 }
 
 /// A rate with a fair queue before it.
@@ -131,6 +194,9 @@ struct RateGate {
     /// Held by the call whose turn is next; the lock is fair, so turns go in order of arrival.
     turn: tokio::sync::Mutex<()>,
     waiting: AtomicU32,
+    /// How long no call may have passed for the whole burst to be there again.
+    refill: Duration,
+    passed_last: Mutex<Instant>,
 }
 
 impl RateGate {
@@ -146,7 +212,14 @@ impl RateGate {
             limiter: RateLimiter::direct_with_clock(quota.allow_burst(burst), clock),
             turn: tokio::sync::Mutex::new(()),
             waiting: AtomicU32::new(0),
+            refill: interval.saturating_mul(burst.get()),
+            passed_last: Mutex::new(Instant::now()),
         }
+    }
+
+    fn is_full(&self) -> bool {
+        let passed_last = *self.passed_last.lock().unwrap_or_else(PoisonError::into_inner);
+        self.waiting.load(Ordering::Relaxed) == 0 && passed_last.elapsed() >= self.refill
     }
 
     /// Waits for a turn, or says how far away it is.
@@ -159,7 +232,10 @@ impl RateGate {
         }
         let Ok(_turn) = timeout_at(deadline, self.turn.lock()).await else { return Err(estimate) };
         loop {
-            let Err(not_until) = self.limiter.check() else { return Ok(()) };
+            let Err(not_until) = self.limiter.check() else {
+                *self.passed_last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+                return Ok(());
+            };
             let wait = not_until.wait_time_from(self.limiter.clock().now());
             if Instant::now() + wait > deadline {
                 return Err(wait);

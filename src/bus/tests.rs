@@ -47,6 +47,20 @@ fn limiter(settings: LimiterSettings) -> Arc<Limiter> {
     Arc::new(Limiter::new(settings))
 }
 
+/// Calls that wait two seconds at most.
+fn impatient() -> LimiterSettings {
+    LimiterSettings { max_wait: Some(Duration::from_secs(2)), ..LimiterSettings::standard() }
+}
+
+fn no_arguments() -> Value {
+    Value::from_iter::<[(String, Value); 0]>([])
+}
+
+/// A call without arguments, in a run that may go on for a minute.
+async fn acquire(limiter: &Limiter, run: &RunGate, spec: &ToolSpec) -> Result<Permit, ToolFailure> {
+    limiter.acquire(run, spec, &no_arguments(), Instant::now() + Duration::from_secs(60)).await
+}
+
 fn retry_after_ms(failure: &ToolFailure) -> i64 {
     assert_eq!(failure.code, "rate_limited");
     assert!(failure.retryable);
@@ -58,37 +72,37 @@ fn retry_after_ms(failure: &ToolFailure) -> i64 {
 
 #[tokio::test(start_paused = true)]
 async fn a_burst_goes_through_at_once_and_the_next_calls_wait_their_turn() {
-    let limiter = limiter(LimiterSettings::standard());
+    let limiter = limiter(impatient());
     let (run, spec) = (limiter.run_gate(), spec("look", "1/s", 2, 9, "read"));
     let start = Instant::now();
     for expected_ms in [0, 0, 1000, 2000] {
-        limiter.acquire(&run, &spec).await.unwrap();
+        acquire(&limiter, &run, &spec).await.unwrap();
         assert_eq!(start.elapsed().as_millis().div_ceil(10) * 10, expected_ms);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_beyond_the_bound_is_refused_at_once_with_the_time_to_wait() {
-    let limiter = limiter(LimiterSettings::standard());
+    let limiter = limiter(impatient());
     let (run, spec) = (limiter.run_gate(), spec("look", "6/m", 1, 9, "read"));
-    limiter.acquire(&run, &spec).await.unwrap();
+    acquire(&limiter, &run, &spec).await.unwrap();
     let start = Instant::now();
-    let refused = limiter.acquire(&run, &spec).await.unwrap_err();
+    let refused = acquire(&limiter, &run, &spec).await.unwrap_err();
     assert_eq!(retry_after_ms(&refused), 10_000);
     assert!(refused.message.contains("6/m"), "{}", refused.message);
     assert_eq!(start.elapsed(), Duration::ZERO);
     tokio::time::sleep(Duration::from_secs(10)).await;
-    limiter.acquire(&run, &spec).await.unwrap();
+    acquire(&limiter, &run, &spec).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn those_who_cannot_get_a_turn_in_time_are_refused_and_the_others_go_in_order() {
-    let limiter = limiter(LimiterSettings::standard());
+    let limiter = limiter(impatient());
     let spec = spec("look", "2/s", 1, 99, "read");
     let calls = (0..10).map(|number| {
         let (limiter, spec) = (Arc::clone(&limiter), spec.clone());
         tokio::spawn(async move {
-            let answer = limiter.acquire(&limiter.run_gate(), &spec).await.map(drop);
+            let answer = acquire(&limiter, &limiter.run_gate(), &spec).await.map(drop);
             (number, Instant::now(), answer)
         })
     });
@@ -111,12 +125,12 @@ async fn those_who_cannot_get_a_turn_in_time_are_refused_and_the_others_go_in_or
 
 #[tokio::test(start_paused = true)]
 async fn a_full_queue_refuses_before_the_wait_does() {
-    let settings = LimiterSettings { queue_max: 2, ..LimiterSettings::standard() };
+    let settings = LimiterSettings { queue_max: 2, ..impatient() };
     let limiter = limiter(settings);
     let spec = spec("look", "10/s", 1, 99, "read");
     let calls = (0..6).map(|_| {
         let (limiter, spec) = (Arc::clone(&limiter), spec.clone());
-        tokio::spawn(async move { limiter.acquire(&limiter.run_gate(), &spec).await.is_ok() })
+        tokio::spawn(async move { acquire(&limiter, &limiter.run_gate(), &spec).await.is_ok() })
     });
     let mut through = 0;
     for call in calls.collect::<Vec<_>>() {
@@ -128,25 +142,115 @@ async fn a_full_queue_refuses_before_the_wait_does() {
 
 #[tokio::test(start_paused = true)]
 async fn slots_are_shared_by_runs_and_waiting_for_one_is_bounded() {
-    let limiter = limiter(LimiterSettings::standard());
+    let limiter = limiter(impatient());
     let spec = spec("look", "1000/s", 100, 1, "read");
-    let held = limiter.acquire(&limiter.run_gate(), &spec).await.unwrap();
-    let refused = limiter.acquire(&limiter.run_gate(), &spec).await.unwrap_err();
+    let held = acquire(&limiter, &limiter.run_gate(), &spec).await.unwrap();
+    let refused = acquire(&limiter, &limiter.run_gate(), &spec).await.unwrap_err();
     assert_eq!(retry_after_ms(&refused), 2000);
     assert!(refused.message.contains("1 times at once"), "{}", refused.message);
     drop(held);
-    limiter.acquire(&limiter.run_gate(), &spec).await.unwrap();
+    acquire(&limiter, &limiter.run_gate(), &spec).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_run_has_its_own_rate_over_all_tools() {
     let run_rate = Some(("6/m".parse().unwrap(), 2));
-    let limiter = limiter(LimiterSettings { run_rate, ..LimiterSettings::standard() });
+    let limiter = limiter(LimiterSettings { run_rate, ..impatient() });
     let (one, other) = (limiter.run_gate(), limiter.run_gate());
     let (look, find) = (spec("look", "99/s", 99, 9, "read"), spec("find", "99/s", 99, 9, "read"));
-    limiter.acquire(&one, &look).await.unwrap();
-    limiter.acquire(&one, &find).await.unwrap();
-    let refused = limiter.acquire(&one, &look).await.unwrap_err();
+    acquire(&limiter, &one, &look).await.unwrap();
+    acquire(&limiter, &one, &find).await.unwrap();
+    let refused = acquire(&limiter, &one, &look).await.unwrap_err();
     assert_eq!(retry_after_ms(&refused), 10_000);
-    limiter.acquire(&other, &look).await.unwrap();
+    acquire(&limiter, &other, &look).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_wait_in_order_as_long_as_their_run_may_go_on() {
+    let limiter = limiter(LimiterSettings::standard());
+    let spec = spec("look", "1/s", 1, 999, "read");
+    let start = Instant::now();
+    let calls = (0..60).map(|_| {
+        let (limiter, spec) = (Arc::clone(&limiter), spec.clone());
+        let run_ends = start + Duration::from_millis(30_500);
+        tokio::spawn(async move {
+            let run = limiter.run_gate();
+            limiter
+                .acquire(&run, &spec, &no_arguments(), run_ends)
+                .await
+                .map(|permit| permit.waited.as_secs())
+        })
+    });
+    let mut waited = Vec::new();
+    let mut refused = 0;
+    for call in calls.collect::<Vec<_>>() {
+        match call.await.unwrap() {
+            Ok(seconds) => waited.push(seconds),
+            Err(failure) => {
+                assert!(retry_after_ms(&failure) >= 1_000, "{failure:?}");
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(waited, (0..=30).collect::<Vec<u64>>());
+    assert_eq!(refused, 29);
+}
+
+fn look_at_urls() -> ToolSpec {
+    let manifest = "name = \"look\"\ndescription = \"d\"\neffect = \"read\"\nrate = \"1/s\"\nburst = 1\n\
+                    concurrency = 1\nkind = \"builtin\"\n[params]\ntype = \"object\"\n\
+                    [params.properties.urls]\ntype = [\"string\", \"array\"]\n[targets]\nurls = \"url\"\n";
+    read_manifest(manifest, "look").unwrap()
+}
+
+fn urls(urls: &[&str]) -> Value {
+    let urls = urls.iter().map(|url| Value::from(*url)).collect();
+    Value::from_iter([("urls".to_owned(), Value::Array(urls))])
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_host_has_a_rate_and_slots_of_its_own() {
+    let limiter = limiter(LimiterSettings::standard());
+    let (run, spec) = (limiter.run_gate(), look_at_urls());
+    let start = Instant::now();
+    let run_ends = start + Duration::from_secs(60);
+    let get = async |list: &[&str]| {
+        limiter.acquire(&run, &spec, &urls(list), run_ends).await.unwrap();
+        start.elapsed().as_millis().div_ceil(10) * 10
+    };
+    assert_eq!(get(&["https://one.example/a"]).await, 0);
+    assert_eq!(get(&["https://two.example/a"]).await, 0);
+    // The same host, however it is written.
+    assert_eq!(get(&["http://ONE.example:8080/b"]).await, 1000);
+    assert_eq!(get(&["https://two.example/b", "https://one.example/c"]).await, 2000);
+    assert_eq!(get(&["https://three.example/"]).await, 2000);
+    let held = limiter.acquire(&run, &spec, &urls(&["https://four.example/"]), run_ends).await.unwrap();
+    let same = urls(&["https://four.example/"]);
+    let again = limiter.acquire(&run, &spec, &same, run_ends);
+    assert!(tokio::time::timeout(Duration::from_secs(5), again).await.is_err());
+    drop(held);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_hosts_makes_no_gate_forget_what_passed_it() {
+    let limiter = limiter(LimiterSettings::standard());
+    let spec = look_at_urls();
+    let run_ends = Instant::now() + Duration::from_secs(60);
+    let call =
+        async |url: String| limiter.acquire(&limiter.run_gate(), &spec, &urls(&[&url]), run_ends).await;
+    call("https://kept.example/".into()).await.unwrap();
+    let start = Instant::now();
+    for number in 0..1_023 {
+        call(format!("https://host{number}.example/")).await.unwrap();
+    }
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    // All gates are taken: further hosts wait at one gate for all of them.
+    call("https://more.example/".into()).await.unwrap();
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    call("https://kept.example/".into()).await.unwrap();
+    assert_eq!(start.elapsed().as_millis().div_ceil(10) * 10, 1000);
+    // Gates whose burst is there again are given up for others.
+    call("https://another.example/".into()).await.unwrap();
+    call("https://one-more.example/".into()).await.unwrap();
+    assert_eq!(start.elapsed().as_millis().div_ceil(10) * 10, 1000);
 }

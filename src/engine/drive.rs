@@ -104,6 +104,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
             usage: Usage::default(),
             printed: String::new(),
             candidates: Vec::new(),
+            explanation: None,
         };
     }
     let options = VmOptions {
@@ -152,7 +153,14 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         ..Usage::default()
     };
     let candidates = Vec::new();
-    RunOutcome { run_id: log.run_id().clone(), result, usage, printed: drive.printed, candidates }
+    RunOutcome {
+        run_id: log.run_id().clone(),
+        result,
+        usage,
+        printed: drive.printed,
+        candidates,
+        explanation: None,
+    }
 }
 
 struct Drive<'a> {

@@ -19,6 +19,8 @@ pub struct RunOutcome {
     /// How the candidates for its plan were judged, in the order of their ids; empty where there was
     /// nothing to choose.
     pub candidates: Vec<Json>,
+    /// What the model said about the plan, where this process planned it. Untrusted text.
+    pub explanation: Option<String>,
 }
 
 impl RunOutcome {
@@ -47,7 +49,7 @@ impl RunOutcome {
         self.result.as_ref().err()
     }
 
-    /// `{"run_id","status","result"|"error","usage","printed"?,"candidates"?}`.
+    /// `{"run_id","status","result"|"error","usage","printed"?,"candidates"?,"explanation"?}`.
     #[must_use]
     pub fn to_json(&self) -> Json {
         let mut report = Map::new();
@@ -63,6 +65,9 @@ impl RunOutcome {
         }
         if !self.candidates.is_empty() {
             report.insert("candidates".into(), self.candidates.clone().into());
+        }
+        if let Some(explanation) = &self.explanation {
+            report.insert("explanation".into(), explanation.as_str().into());
         }
         Json::Object(report)
     }

@@ -144,6 +144,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
             rule,
             allowed_by,
             planned_arguments_hash,
+            waited_ms: _,
         } => {
             let call = CallState {
                 call_id: call_id.clone(),
@@ -223,7 +224,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
                 call.child_run_id = Some(child_run_id.clone());
             }
         }
-        EventBody::CallResolved { call_id, resolution, result, message } => {
+        EventBody::CallResolved { call_id, resolution, result, message, .. } => {
             if let Some(call) = calls.iter_mut().rev().find(|call| call.call_id == *call_id) {
                 call.resolved = match resolution.as_str() {
                     "done" => Some(Resolved::Done { result: result.clone().unwrap_or_default() }),

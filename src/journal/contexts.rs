@@ -91,6 +91,18 @@ pub fn check_context_name(name: &str) -> Result<()> {
         .with_help("a name has 1 to 64 letters, digits, dots, underscores and hyphens"))
 }
 
+/// What the context `name` of a tenant is stored as. Those of the command line, and of before there were tenants, have
+/// their bare names.
+#[must_use]
+pub fn context_of_tenant(tenant: &str, name: &str) -> String {
+    if tenant == "local" { name.to_owned() } else { format!("{tenant}/{name}") }
+}
+
+/// Refuses what [`context_of_tenant`] does not make. No name has a slash, so the last one ends the tenant.
+pub(super) fn check_stored_name(name: &str) -> Result<()> {
+    check_context_name(name.rsplit_once('/').map_or(name, |(_, name)| name))
+}
+
 /// The error for a save that came too late.
 pub(super) fn conflict(name: &str, expected: u64, newest: u64) -> Error {
     Error::new(
@@ -114,7 +126,7 @@ impl MemoryContexts {
 #[async_trait]
 impl ContextStore for MemoryContexts {
     async fn save(&self, new: NewContext) -> Result<ContextVersion> {
-        check_context_name(&new.name)?;
+        check_stored_name(&new.name)?;
         let body = new.context.to_exact_json().to_string();
         let mut contexts = self.lock();
         let newest = contexts.get(&new.name).map_or(0, |versions| versions.len() as u64);
@@ -135,7 +147,7 @@ impl ContextStore for MemoryContexts {
     }
 
     async fn load(&self, name: &str, version: Option<u64>) -> Result<Option<SavedContext>> {
-        check_context_name(name)?;
+        check_stored_name(name)?;
         let contexts = self.lock();
         let Some(versions) = contexts.get(name) else { return Ok(None) };
         let wanted = version

@@ -6,8 +6,23 @@ use super::{EventBody, Record, neutralize};
 use crate::base::{Error, ErrorCode, Result};
 
 /// The columns [`write_csv`] writes, in order.
-pub const CSV_COLUMNS: [&str; 11] =
-    ["sequence", "at", "run_id", "event", "tool", "call_id", "ok", "code", "duration_ms", "message", "hash"];
+pub const CSV_COLUMNS: [&str; 15] = [
+    "sequence",
+    "at",
+    "run_id",
+    "event",
+    "tool",
+    "call_id",
+    "ok",
+    "code",
+    "duration_ms",
+    "message",
+    "hash",
+    "by",
+    "tenant",
+    "plan_name",
+    "reason",
+];
 
 /// Writes a header and the main columns of `records` as CSV (RFC 4180).
 ///
@@ -29,6 +44,9 @@ fn write_rows<'a>(
     csv.write_record(CSV_COLUMNS)?;
     for record in records {
         let body = &record.event.body;
+        let fields = serde_json::to_value(body).unwrap_or_default();
+        let field =
+            |name: &str| cell(fields.get(name).and_then(serde_json::Value::as_str).unwrap_or_default());
         csv.write_record([
             record.sequence.to_string(),
             record.event.at.to_string(),
@@ -41,6 +59,10 @@ fn write_rows<'a>(
             duration_ms(body).map(|ms| ms.to_string()).unwrap_or_default(),
             cell(message(body)),
             record.hash.clone(),
+            field("by"),
+            field("tenant"),
+            field("plan_name"),
+            field("reason"),
         ])?;
     }
     csv.flush()?;

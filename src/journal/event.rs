@@ -75,13 +75,27 @@ pub enum EventBody {
         /// How the task is to be planned, where it is not as configured: candidates, tests, prompts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         planning: Option<Json>,
+        /// Who started it: an API key's name or `local`, then with the user of the operating system.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        os_user: Option<String>,
     },
     /// A plan was chosen and begins. Its calls are numbered after `calls_before`, those of earlier
     /// plans of the same run.
     PlanAccepted { plan_hash: ContentHash, calls_before: u64 },
     /// The run goes on after its process ended or after it paused. `calls_recorded` of its calls
     /// are answered from the journal.
-    RunResumed { owner: Option<String>, version: String, calls_recorded: u64 },
+    RunResumed {
+        owner: Option<String>,
+        version: String,
+        calls_recorded: u64,
+        /// Who asked for it, where it was asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        os_user: Option<String>,
+    },
     /// The run waits for a person and holds no VM. `calls_in_doubt` may or may not have taken effect;
     /// `approvals` are the ids of the requests nobody has decided.
     RunPaused {
@@ -89,6 +103,11 @@ pub enum EventBody {
         calls_in_doubt: Vec<CallId>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         approvals: Vec<String>,
+        /// Who asked for it, where it was asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        os_user: Option<String>,
     },
     /// A call puts its run to sleep until `wake_at`, which stays the same however often the run is broken off.
     SleepBegun { call_id: CallId, tool: String, wake_at: Timestamp },
@@ -100,7 +119,17 @@ pub enum EventBody {
     Iteration { iteration: u32, iterations_max: u32, plan_hash: ContentHash },
     /// A person said what came of a call in doubt. `resolution` is `retry`, `done` (with `result`, in
     /// exact form) or `failed` (with `message`).
-    CallResolved { call_id: CallId, resolution: String, result: Option<Json>, message: Option<String> },
+    CallResolved {
+        call_id: CallId,
+        resolution: String,
+        result: Option<Json>,
+        message: Option<String>,
+        /// Who said it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        os_user: Option<String>,
+    },
     /// A call waits for a person's leave; it was not made. `tier` is `prompt` or `manual`; `rules` are those
     /// that asked, the deciding one first; `origins` says where each argument came from.
     ApprovalRequested {
@@ -133,6 +162,8 @@ pub enum EventBody {
         arguments: Option<Json>,
         reason: Option<String>,
         grant_id: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        os_user: Option<String>,
     },
     /// Calls of a tool that only `rules` ask about, no more strictly than `tier`, are allowed until
     /// `expires_at` in runs of `tenant`, for as long as the tool is what it was.
@@ -148,9 +179,17 @@ pub enum EventBody {
         tier: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_hash: Option<ContentHash>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        os_user: Option<String>,
     },
     /// A grant was taken back before its time.
-    GrantRevoked { grant_id: String, tool: String, by: String },
+    GrantRevoked {
+        grant_id: String,
+        tool: String,
+        by: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        os_user: Option<String>,
+    },
     /// The prompt was fitted into its token budget; `trimmed` names the parts that were cut.
     PromptBudgetComputed {
         budget_tokens: u64,
@@ -185,7 +224,14 @@ pub enum EventBody {
     /// The next model of the fallback chain takes over.
     ModelFallback { from: String, to: String, code: String },
     /// A plan is there. `round` is 0 for the first, then counts repairs.
-    PlanProposed { round: u32, source: String, plan_hash: ContentHash },
+    PlanProposed {
+        round: u32,
+        source: String,
+        plan_hash: ContentHash,
+        /// What the model says about it. Untrusted; written only where it said something.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        explanation: Option<String>,
+    },
     /// The plan was checked. `findings` are as `luaplan check --json` prints them.
     PlanChecked { plan_hash: ContentHash, ok: bool, findings: Json },
     /// Findings go back to the model.
@@ -230,6 +276,9 @@ pub enum EventBody {
         /// Hash of the arguments the plan wrote, where a person edited them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         planned_arguments_hash: Option<ContentHash>,
+        /// How long the call waited for its turn. Written only where it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waited_ms: Option<u64>,
     },
     /// Outcome: `result` in exact form where `ok`, else `error` as the plan sees it.
     ToolCallFinished {
@@ -261,138 +310,15 @@ pub enum EventBody {
     /// The run ended badly. `error` is as every edge sends it.
     RunFailed { code: String, message: String, recoverable: bool, error: Json, usage: Usage },
     /// The run was cancelled.
-    RunCancelled { reason: String, usage: Usage },
+    RunCancelled {
+        reason: String,
+        usage: Usage,
+        /// Who asked for it, where it was asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        os_user: Option<String>,
+    },
     /// A named context got a new version.
     ContextSaved { name: String, version: u64, context_hash: ContentHash },
-}
-
-impl EventBody {
-    /// The event's name, equal to its serde tag.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::RunStarted { .. } => "run_started",
-            Self::PlanAccepted { .. } => "plan_accepted",
-            Self::RunResumed { .. } => "run_resumed",
-            Self::RunPaused { .. } => "run_paused",
-            Self::SleepBegun { .. } => "sleep_begun",
-            Self::RunSleeping { .. } => "run_sleeping",
-            Self::AgentStarted { .. } => "agent_started",
-            Self::Iteration { .. } => "iteration",
-            Self::CallResolved { .. } => "call_resolved",
-            Self::ApprovalRequested { .. } => "approval_requested",
-            Self::ApprovalResolved { .. } => "approval_resolved",
-            Self::GrantIssued { .. } => "grant_issued",
-            Self::GrantRevoked { .. } => "grant_revoked",
-            Self::PromptBudgetComputed { .. } => "prompt_budget_computed",
-            Self::PromptComposed { .. } => "prompt_composed",
-            Self::LlmRequestSent { .. } => "llm_request_sent",
-            Self::LlmText { .. } => "llm_text",
-            Self::LlmResponseReceived { .. } => "llm_response_received",
-            Self::LlmRetryScheduled { .. } => "llm_retry_scheduled",
-            Self::LlmRequestFailed { .. } => "llm_request_failed",
-            Self::ModelFallback { .. } => "model_fallback",
-            Self::PlanProposed { .. } => "plan_proposed",
-            Self::PlanChecked { .. } => "plan_checked",
-            Self::RepairRound { .. } => "repair_round",
-            Self::ReplanRound { .. } => "replan_round",
-            Self::CandidateJudged { .. } => "candidate_judged",
-            Self::ToolCallStarted { .. } => "tool_call_started",
-            Self::ToolCallFinished { .. } => "tool_call_finished",
-            Self::ToolCallRefused { .. } => "tool_call_refused",
-            Self::StepRetryScheduled { .. } => "step_retry_scheduled",
-            Self::LimitHit { .. } => "limit_hit",
-            Self::SandboxViolation { .. } => "sandbox_violation",
-            Self::Printed { .. } => "printed",
-            Self::SignalReceived { .. } => "signal_received",
-            Self::GracefulShutdownStarted { .. } => "graceful_shutdown_started",
-            Self::RunFinished { .. } => "run_finished",
-            Self::RunFailed { .. } => "run_failed",
-            Self::RunCancelled { .. } => "run_cancelled",
-            Self::ContextSaved { .. } => "context_saved",
-        }
-    }
-
-    /// Whether the event belongs into the journal. Partial model text does not.
-    #[must_use]
-    pub const fn is_kept(&self) -> bool {
-        !matches!(self, Self::LlmText { .. })
-    }
-
-    /// Whether nothing more happens in the run by itself: it ended, or waits for a person.
-    #[must_use]
-    pub const fn ends_run(&self) -> bool {
-        matches!(
-            self,
-            Self::RunFinished { .. }
-                | Self::RunFailed { .. }
-                | Self::RunCancelled { .. }
-                | Self::RunPaused { .. }
-        )
-    }
-
-    /// Whether it went well, for events that can go either way.
-    #[must_use]
-    pub const fn ok(&self) -> Option<bool> {
-        match self {
-            Self::ToolCallFinished { ok, .. } | Self::PlanChecked { ok, .. } => Some(*ok),
-            Self::RunFinished { .. } => Some(true),
-            Self::ToolCallRefused { .. }
-            | Self::RunFailed { .. }
-            | Self::RunCancelled { .. }
-            | Self::LlmRequestFailed { .. }
-            | Self::LimitHit { .. }
-            | Self::SandboxViolation { .. } => Some(false),
-            _ => None,
-        }
-    }
-
-    /// The tool call concerned, if any.
-    #[must_use]
-    pub const fn call_id(&self) -> Option<&CallId> {
-        match self {
-            Self::ToolCallStarted { call_id, .. }
-            | Self::ToolCallFinished { call_id, .. }
-            | Self::ToolCallRefused { call_id, .. }
-            | Self::CallResolved { call_id, .. }
-            | Self::SleepBegun { call_id, .. }
-            | Self::AgentStarted { call_id, .. }
-            | Self::ApprovalRequested { call_id, .. }
-            | Self::ApprovalResolved { call_id, .. } => Some(call_id),
-            _ => None,
-        }
-    }
-
-    /// The error code it carries, if any.
-    #[must_use]
-    pub fn code(&self) -> Option<&str> {
-        match self {
-            Self::ToolCallFinished { code, .. } | Self::CandidateJudged { code, .. } => code.as_deref(),
-            Self::ToolCallRefused { code, .. }
-            | Self::LlmRetryScheduled { code, .. }
-            | Self::LlmRequestFailed { code, .. }
-            | Self::ModelFallback { code, .. }
-            | Self::RepairRound { code, .. }
-            | Self::ReplanRound { code, .. }
-            | Self::LimitHit { code, .. }
-            | Self::RunFailed { code, .. } => Some(code),
-            _ => None,
-        }
-    }
-
-    /// The tool concerned, if any.
-    #[must_use]
-    pub fn tool(&self) -> Option<&str> {
-        match self {
-            Self::ToolCallStarted { tool, .. }
-            | Self::ToolCallFinished { tool, .. }
-            | Self::ToolCallRefused { tool, .. }
-            | Self::SleepBegun { tool, .. }
-            | Self::ApprovalRequested { tool, .. }
-            | Self::ApprovalResolved { tool, .. }
-            | Self::GrantIssued { tool, .. }
-            | Self::GrantRevoked { tool, .. } => Some(tool),
-            _ => None,
-        }
-    }
 }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::approval_state::{self, ApprovalState};
 use super::call_state::{self, CallState};
-use super::{EventBody, Record, RunStatus};
+use super::{Actor, EventBody, Record, RunStatus};
 use crate::base::{CallId, ContentHash, RunId, Usage};
 
 /// The plan a run works by.
@@ -60,6 +60,9 @@ pub struct RunState {
     pub owner: Option<String>,
     /// Whose run it is; absent in older records.
     pub tenant: Option<String>,
+    /// Who started it; absent in older records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_by: Option<Actor>,
     /// `structured` or `autonomous`; absent in older records.
     pub mode: Option<String>,
     /// How its task is to be planned, where that is not as configured.
@@ -177,6 +180,7 @@ impl RunState {
             context_name: None,
             owner: None,
             tenant: None,
+            started_by: None,
             mode: None,
             planning: None,
             parent: None,
@@ -226,6 +230,8 @@ impl RunState {
                 agent,
                 starts_over,
                 planning,
+                by,
+                os_user,
                 ..
             } => {
                 if let (Some(run_id), Some(call_id)) = (parent_run_id, parent_call_id) {
@@ -235,6 +241,7 @@ impl RunState {
                 }
                 self.starts_over.clone_from(starts_over);
                 self.tenant.clone_from(tenant);
+                self.started_by = Actor::recorded(by.as_ref(), os_user.as_ref());
                 self.mode.clone_from(mode);
                 self.planning.clone_from(planning);
                 self.mocked = *mocked;

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use indexmap::IndexMap;
 
 use super::{
-    Durability, Event, JournalRead, JournalWrite, Precluded, RECORD_VERSION, Record, RecordFilter, RunFilter,
-    RunState, RunSummary, Settled,
+    Durability, Event, EventBody, JournalRead, JournalWrite, Precluded, RECORD_VERSION, Record, RecordFilter,
+    RunFilter, RunState, RunSummary, Settled,
 };
 use crate::base::{Result, RunId};
 
@@ -56,7 +56,8 @@ impl JournalRead for MemoryJournal {
 
     async fn runs(&self, filter: RunFilter) -> Result<Vec<RunSummary>> {
         let mut by_run: IndexMap<RunId, Vec<Record>> = IndexMap::new();
-        for record in self.lock().iter() {
+        let records = RecordFilter { tenant: filter.tenant.clone(), ..RecordFilter::default() };
+        for record in &records.apply(self.lock().clone()) {
             by_run.entry(record.event.run_id.clone()).or_default().push(record.clone());
         }
         let mut runs: Vec<RunSummary> =
@@ -72,10 +73,26 @@ impl JournalRead for MemoryJournal {
     }
 }
 
+/// Whether a record begins a run of this tenant.
+fn began_for(record: &Record, wanted: &str) -> bool {
+    match &record.event.body {
+        EventBody::RunStarted { tenant, .. } => tenant.as_deref().unwrap_or("local") == wanted,
+        _ => false,
+    }
+}
+
 impl RecordFilter {
     /// Narrows records already in memory.
     #[must_use]
     pub fn apply(&self, mut records: Vec<Record>) -> Vec<Record> {
+        if let Some(tenant) = &self.tenant {
+            let of_tenant: Vec<RunId> = records
+                .iter()
+                .filter(|record| began_for(record, tenant))
+                .map(|record| record.event.run_id.clone())
+                .collect();
+            records.retain(|record| of_tenant.contains(&record.event.run_id));
+        }
         records.retain(|record| self.fits(record));
         if self.newest_first {
             records.reverse();

@@ -7,6 +7,7 @@
 //!
 //! **Never here:** deciding anything. The journal keeps what others did.
 
+mod actor;
 mod anchor;
 mod any;
 mod approval_state;
@@ -15,6 +16,7 @@ mod chain;
 mod contexts;
 mod csv_export;
 mod event;
+mod event_facts;
 mod fold;
 mod grants;
 mod memory;
@@ -23,6 +25,7 @@ mod placed;
 mod postgres;
 mod private_folder;
 mod redact;
+mod request_keys;
 mod run_log;
 mod scribe;
 mod select;
@@ -31,12 +34,14 @@ mod status;
 mod store;
 mod verify;
 
+pub use actor::Actor;
 pub use any::Journal;
 pub use approval_state::{ApprovalDecision, ApprovalState, RuleReference};
 pub use call_state::{CallEnd, CallState, Resolved};
 pub use chain::{GENESIS_HASH, RECORD_VERSION, record_hash};
 pub use contexts::{
     ContextStore, ContextVersion, MemoryContexts, NewContext, SavedContext, check_context_name,
+    context_of_tenant,
 };
 pub use csv_export::{CSV_COLUMNS, write_csv};
 pub use event::{Event, EventBody};
@@ -49,6 +54,7 @@ pub use postgres::{
 };
 pub use private_folder::create_private_folder;
 pub use redact::{REDACTED, Redactor};
+pub use request_keys::{KeyedRequest, RequestKeys};
 pub use run_log::{EventListener, RunLog};
 pub use sqlite::{SqliteContexts, SqliteJournal};
 pub use status::RunStatus;

@@ -36,6 +36,14 @@ where
     if let Some(run_id) = &filter.run_id {
         query.push(" AND run_id = ").push_bind(run_id.as_str().to_owned());
     }
+    if let Some(tenant) = &filter.tenant {
+        query
+            .push(" AND EXISTS (SELECT 1 FROM records AS began WHERE began.run_id = records.run_id AND began.event = 'run_started' AND ")
+            .push(tenant_of::<DB>("began"))
+            .push(" = ")
+            .push_bind(tenant.clone())
+            .push(")");
+    }
     if let Some(tool) = &filter.tool {
         query.push(" AND tool = ").push_bind(tool.clone());
     }
@@ -69,6 +77,14 @@ where
     query
 }
 
+/// The tenant of a `run_started` record; runs of older versions are the command line's.
+fn tenant_of<DB: Database>(table: &str) -> String {
+    match DB::NAME {
+        "PostgreSQL" => format!("coalesce({table}.body::json ->> 'tenant', 'local')"),
+        _ => format!("coalesce(json_extract({table}.body, '$.tenant'), 'local')"),
+    }
+}
+
 /// The first record that makes it too late.
 pub(super) fn select_precluding<DB: Database>(unless: &Precluded) -> QueryBuilder<DB>
 where
@@ -100,6 +116,9 @@ where
             .push(" AND sequence < (SELECT min(sequence) FROM records WHERE event = 'run_started' AND run_id = ")
             .push_bind(before.as_str().to_owned())
             .push(")");
+    }
+    if let Some(tenant) = &filter.tenant {
+        query.push(" AND ").push(tenant_of::<DB>("start")).push(" = ").push_bind(tenant.clone());
     }
     if let Some(status) = filter.status {
         let last = match status {

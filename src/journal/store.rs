@@ -42,6 +42,8 @@ pub struct Record {
 pub struct RecordFilter {
     /// Of this run.
     pub run_id: Option<RunId>,
+    /// Of runs of this tenant.
+    pub tenant: Option<String>,
     /// About this tool.
     pub tool: Option<String>,
     /// Event names.
@@ -65,6 +67,8 @@ pub struct RecordFilter {
 pub struct RunFilter {
     /// At most so many.
     pub limit: Option<u32>,
+    /// Only of this tenant.
+    pub tenant: Option<String>,
     /// Only with this status.
     pub status: Option<RunStatus>,
     /// Only runs that started before this one: the last id of the page before.

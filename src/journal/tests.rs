@@ -44,6 +44,8 @@ fn started(task: &str) -> EventBody {
         agent: None,
         starts_over: None,
         planning: None,
+        by: None,
+        os_user: None,
     }
 }
 
@@ -59,6 +61,7 @@ fn call(id: u64) -> EventBody {
         rule: None,
         allowed_by: None,
         planned_arguments_hash: None,
+        waited_ms: None,
     }
 }
 
@@ -117,6 +120,7 @@ async fn a_run_is_folded_from_its_records() {
                 round: 0,
                 source: "function run() end".into(),
                 plan_hash: ContentHash::of(b"p"),
+                explanation: None,
             },
         ),
         event(1, 12, call(1)),
@@ -207,4 +211,11 @@ async fn contexts_in_memory_keep_versions_and_refuse_late_saves() {
     for name in ["", "a b", "../x", &"a".repeat(65)] {
         assert_eq!(check_context_name(name).unwrap_err().code(), ErrorCode::BadRequest, "{name}");
     }
+}
+
+#[test]
+fn the_names_of_kept_events_are_those_that_can_be_read() {
+    let refused = serde_json::from_str::<EventBody>(r#"{"event": "no such event"}"#).unwrap_err().to_string();
+    let known: Vec<&str> = refused.split('`').skip(3).step_by(2).filter(|name| *name != "llm_text").collect();
+    assert_eq!(known, EventBody::KEPT, "{refused}");
 }

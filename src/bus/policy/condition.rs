@@ -97,6 +97,9 @@ impl Condition {
             (Some(Value::String(text)), Want::Like(globs), Some(TargetKind::Url)) => {
                 Fit::any(globs.iter().map(|glob| address_fit(glob, text)))
             }
+            (Some(value @ Value::String(text)), want, Some(TargetKind::Table)) => {
+                table_fit(want, value, text)
+            }
             (Some(value), ..) => want.fit(value),
         }
     }
@@ -186,8 +189,11 @@ fn addresses(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether every reader takes the same mailbox from it: no blanks, no percent encoding, nothing that is
-/// made ASCII on the way.
+/// made ASCII on the way, no dot at the end, which names the same domain.
 fn is_plain_address(text: &str) -> bool {
+    if text.ends_with('.') {
+        return false;
+    }
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&'*+-/=?^_`{|}~.@".contains(&byte))
 }
 
@@ -212,6 +218,27 @@ fn address_fit(glob: &Glob, text: &str) -> Fit {
     let without_user = format!("{}://{host}{port}{}{query}", read.scheme(), read.path());
     let (as_read, as_written) = (fits(&without_user), fits(text));
     if as_read == as_written { as_read } else { Fit::Maybe }
+}
+
+/// Whether the name of a table fits. A name with its schema and one without may be the same table, as the
+/// database looks for it: `main.orders` may fit `orders`. Only where the pattern names a table at all.
+fn table_fit(want: &Want, value: &Value, text: &str) -> Fit {
+    let direct = want.fit(value);
+    let patterns: Vec<&str> = match want {
+        Want::Like(globs) => globs.iter().map(Glob::as_str).collect(),
+        Want::Equals(Value::String(wanted)) => vec![wanted],
+        _ => Vec::new(),
+    };
+    let may_be_same = |pattern: &&str| {
+        let parts = pattern.rsplit('.').zip(text.rsplit('.'));
+        let names_table =
+            pattern.rsplit('.').next().is_some_and(|table| table.chars().any(|sign| sign != '*'));
+        names_table && Fit::all(parts.map(|(pattern, part)| Glob::new(pattern).fit(part))) != Fit::No
+    };
+    match direct {
+        Fit::No if patterns.iter().any(may_be_same) => Fit::Maybe,
+        direct => direct,
+    }
 }
 
 impl Want {

@@ -10,7 +10,7 @@ use super::fit::Fit;
 use super::glob::Glob;
 use crate::base::{ContentHash, Effect, Error, ErrorCode, Value};
 use crate::catalog::ToolSpec;
-use crate::journal::RuleReference;
+use crate::journal::{Actor, RuleReference};
 
 /// What happens to a call, mildest first: of the rules that match, the last of these wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -90,15 +90,17 @@ pub const LOCAL_TENANT: &str = "local";
 /// Whose run it is, and how much it does unasked.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Circumstances {
-    /// `local`, or the name of the API key it was started with.
+    /// `local`, or the tenant of the API key it was started with.
     pub tenant: String,
     /// How much it does unasked.
     pub mode: Mode,
+    /// Who started it, where that is known.
+    pub started_by: Option<Actor>,
 }
 
 impl Default for Circumstances {
     fn default() -> Self {
-        Self { tenant: LOCAL_TENANT.to_owned(), mode: Mode::default() }
+        Self { tenant: LOCAL_TENANT.to_owned(), mode: Mode::default(), started_by: None }
     }
 }
 
@@ -200,6 +202,8 @@ pub struct PolicyRules {
     pub defaults: TierByEffect,
     /// Who may decide about approvals: names of API keys, `local` for the command line. Empty: everybody.
     pub approvers: Vec<Glob>,
+    /// Whether who started a run is kept from deciding about its calls.
+    pub others_than_starter: bool,
 }
 
 impl PolicyRules {

@@ -24,9 +24,11 @@ fn mail() -> ToolSpec {
         priority = { type = "integer", default = 5 }
         payments = {}
         urls = {}
+        table = { type = "string" }
         [targets]
         to = "recipient"
         urls = "url"
+        table = "table"
     "#;
     read_manifest(manifest, "send_email").unwrap()
 }
@@ -50,7 +52,12 @@ fn like(glob: &str) -> Want {
 }
 
 fn policy(rules: Vec<Rule>) -> Policy {
-    let rules = PolicyRules { rules, defaults: TierByEffect::ASKING, approvers: Vec::new() };
+    let rules = PolicyRules {
+        rules,
+        defaults: TierByEffect::ASKING,
+        approvers: Vec::new(),
+        others_than_starter: false,
+    };
     Policy { rules: Some(Arc::new(rules)), ..Policy::registered_tools() }
 }
 
@@ -113,7 +120,7 @@ fn who_and_how_are_matched_beside_what() {
         ("local", Mode::Structured, Tier::Prompt),
         ("local", Mode::Autonomous, Tier::Auto),
     ] {
-        policy.circumstances = Circumstances { tenant: tenant.to_owned(), mode };
+        policy.circumstances = Circumstances { tenant: tenant.to_owned(), mode, started_by: None };
         assert_eq!(decide(&policy, json!({ "subject": "x" })).0, tier, "{tenant} {mode}");
     }
 }
@@ -215,6 +222,7 @@ fn an_address_that_a_mail_server_may_read_otherwise_is_not_judged() {
         "b@\u{ff45}vil.com",
         "b@ev\u{ad}il.com",
         "b@evil%2ecom",
+        "b@evil.com.",
         "b@ evil.com",
         "b@\u{24d4}vil.com",
     ] {
@@ -269,4 +277,27 @@ fn a_path_into_a_value_of_another_kind_is_not_judged() {
         assert_eq!(both("payments.*.amount", &small, &arguments), (false, true), "{arguments}");
         assert_eq!(both("payments.*.amount", &large, &arguments), (false, true), "{arguments}");
     }
+}
+
+#[test]
+fn a_table_is_judged_as_the_database_looks_for_it() {
+    let cases = [
+        ("orders", "orders", (true, true)),
+        ("orders", "main.orders", (false, true)),
+        ("orders", "shop.public.ORDERS", (false, true)),
+        ("orders", "Orders", (false, true)),
+        ("orders", "order_items", (false, false)),
+        ("public.orders", "orders", (false, true)),
+        ("public.orders", "audit.orders", (false, false)),
+        ("secret_*", "main.secret_plans", (false, true)),
+        // A schema alone says nothing of a name without one.
+        ("audit.*", "orders", (false, false)),
+        ("audit.*", "audit.log", (true, true)),
+    ];
+    for (pattern, table, expected) in cases {
+        let arguments = json!({ "table": table });
+        assert_eq!(both("table", &Test::Is(like(pattern)), &arguments), expected, "{pattern} {table}");
+    }
+    let arguments = json!({ "table": "main.orders" });
+    assert_eq!(both("table", &Test::Is(Want::Equals("orders".into())), &arguments), (false, true));
 }

@@ -8,9 +8,9 @@ use sqlx::postgres::{PgPool, PgRow};
 
 use super::errors::{journal_error, unavailable};
 use crate::base::{ContentHash, Error, ErrorCode, Result, RunId, Value};
-use crate::journal::contexts::conflict;
+use crate::journal::contexts::{check_stored_name, conflict};
 use crate::journal::select::{context_version, stored_time};
-use crate::journal::{ContextStore, ContextVersion, NewContext, SavedContext, check_context_name};
+use crate::journal::{ContextStore, ContextVersion, NewContext, SavedContext};
 
 const COLUMNS: &str = "name, version, hash, octet_length(body)::bigint, created_at, run_id";
 
@@ -26,8 +26,12 @@ pub struct PostgresContexts {
 }
 
 impl PostgresContexts {
-    fn failed(&self, error: sqlx::Error) -> Error {
+    pub(in crate::journal) fn failed(&self, error: sqlx::Error) -> Error {
         journal_error(&self.shown, error)
+    }
+
+    pub(in crate::journal) fn writer(&self) -> Result<&PgPool> {
+        self.writers.as_ref().ok_or_else(|| unavailable(&self.shown, "it is open only to read"))
     }
 
     fn corrupt(&self, name: &str, reason: &str) -> Error {
@@ -45,10 +49,8 @@ impl PostgresContexts {
 #[async_trait]
 impl ContextStore for PostgresContexts {
     async fn save(&self, new: NewContext) -> Result<ContextVersion> {
-        check_context_name(&new.name)?;
-        let Some(writers) = &self.writers else {
-            return Err(unavailable(&self.shown, "it is open only to read"));
-        };
+        check_stored_name(&new.name)?;
+        let writers = self.writer()?;
         let body = new.context.to_exact_json().to_string();
         let mut info = ContextVersion {
             name: new.name,
@@ -92,7 +94,7 @@ impl ContextStore for PostgresContexts {
     }
 
     async fn load(&self, name: &str, version: Option<u64>) -> Result<Option<SavedContext>> {
-        check_context_name(name)?;
+        check_stored_name(name)?;
         let row = sqlx::query(sqlx::AssertSqlSafe(format!(
             "SELECT {COLUMNS}, body FROM contexts WHERE name = $1 AND ($2::bigint IS NULL OR version = $2) \
              ORDER BY version DESC LIMIT 1"

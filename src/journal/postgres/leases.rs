@@ -88,11 +88,11 @@ impl Drop for Held {
 /// What the loser is told.
 pub(super) fn taken_over(run_id: &RunId) -> Error {
     let message = format!("run {run_id} is not this node's any more; nothing was written");
-    Error::new(ErrorCode::RunTakenOver, message)
+    Error::new(ErrorCode::RunTakenOver, message).about_run(run_id)
 }
 
 fn under_way(run_id: &RunId) -> Error {
-    Error::new(ErrorCode::RunActive, format!("run {run_id} is under way"))
+    Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")).about_run(run_id)
 }
 
 impl Leases {

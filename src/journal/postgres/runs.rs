@@ -7,6 +7,7 @@ use sqlx::postgres::PgListener;
 use super::errors::unavailable;
 use super::leases::{Fence, Leases};
 use crate::base::{Result, RunId};
+use crate::journal::Actor;
 
 /// The channel nodes wake one another on.
 const CHANNEL: &str = "luaplan_work";
@@ -18,6 +19,8 @@ pub struct OpenRun {
     pub run_id: RunId,
     /// Whether it is to be cancelled.
     pub cancel: bool,
+    /// Who asked for that.
+    pub cancelled_by: Option<Actor>,
 }
 
 impl Leases {
@@ -77,8 +80,8 @@ impl Leases {
     pub async fn open_runs(self: &Arc<Self>, limit: u32) -> Result<Vec<OpenRun>> {
         let node = self.node().await?;
         let held = self.held();
-        let rows: Vec<(String, bool)> = sqlx::query_as(
-            "SELECT run_id, cancel FROM runs WHERE run_id <> ALL($2) \
+        let rows: Vec<(String, bool, Option<String>)> = sqlx::query_as(
+            "SELECT run_id, cancel, cancel_by FROM runs WHERE run_id <> ALL($2) \
              AND (status = 'open' OR (status = 'sleeping' AND wake_at <= clock_timestamp())) \
              AND (node IS NULL OR node = $1 OR NOT EXISTS \
              (SELECT 1 FROM nodes WHERE nodes.node = runs.node AND expires_at > clock_timestamp())) \
@@ -90,7 +93,10 @@ impl Leases {
         .fetch_all(self.pool())
         .await
         .map_err(|error| self.failed(error))?;
-        rows.into_iter().map(|(run_id, cancel)| Ok(OpenRun { run_id: run_id.parse()?, cancel })).collect()
+        let open = |(run_id, cancel, by): (String, bool, Option<String>)| {
+            Ok(OpenRun { run_id: run_id.parse()?, cancel, cancelled_by: actor(by) })
+        };
+        rows.into_iter().map(open).collect()
     }
 
     /// How many runs wait for a node.
@@ -106,29 +112,34 @@ impl Leases {
         Ok(count.unsigned_abs())
     }
 
-    /// Whether somebody asked for the end of a run.
+    /// Whether somebody asked for the end of a run, and who.
     ///
     /// # Errors
     /// `journal_unavailable`.
-    pub async fn is_told_to_end(&self, run_id: &RunId) -> Result<bool> {
-        let told: Option<bool> = sqlx::query_scalar("SELECT cancel FROM runs WHERE run_id = $1")
-            .bind(run_id.as_str())
-            .fetch_optional(self.pool())
-            .await
-            .map_err(|error| self.failed(error))?;
-        Ok(told.unwrap_or(false))
+    pub async fn told_to_end(&self, run_id: &RunId) -> Result<Option<Option<Actor>>> {
+        let told: Option<Option<String>> =
+            sqlx::query_scalar("SELECT cancel_by FROM runs WHERE run_id = $1 AND cancel")
+                .bind(run_id.as_str())
+                .fetch_optional(self.pool())
+                .await
+                .map_err(|error| self.failed(error))?;
+        Ok(told.map(actor))
     }
 
     /// Asks whoever runs the run, or takes it up, to end it. Says whether it is under way or waits.
     ///
     /// # Errors
     /// `journal_unavailable`.
-    pub async fn ask_to_cancel(&self, run_id: &RunId) -> Result<bool> {
-        let asked = sqlx::query("UPDATE runs SET cancel = TRUE WHERE run_id = $1 AND status = 'open'")
-            .bind(run_id.as_str())
-            .execute(self.pool())
-            .await
-            .map_err(|error| self.failed(error))?;
+    pub async fn ask_to_cancel(&self, run_id: &RunId, by: Option<&Actor>) -> Result<bool> {
+        let said = by.and_then(|by| serde_json::to_string(by).ok());
+        let asked = sqlx::query(
+            "UPDATE runs SET cancel = TRUE, cancel_by = $2 WHERE run_id = $1 AND status = 'open'",
+        )
+        .bind(run_id.as_str())
+        .bind(said)
+        .execute(self.pool())
+        .await
+        .map_err(|error| self.failed(error))?;
         self.wake().await?;
         Ok(asked.rows_affected() > 0)
     }
@@ -137,15 +148,16 @@ impl Leases {
     ///
     /// # Errors
     /// `journal_unavailable`.
-    pub async fn to_be_cancelled(&self) -> Result<Vec<RunId>> {
+    pub async fn to_be_cancelled(&self) -> Result<Vec<(RunId, Option<Actor>)>> {
         let node = self.name();
-        let run_ids: Vec<String> =
-            sqlx::query_scalar("SELECT run_id FROM runs WHERE cancel AND node = $1 AND status = 'open'")
-                .bind(&*node)
-                .fetch_all(self.pool())
-                .await
-                .map_err(|error| self.failed(error))?;
-        run_ids.iter().map(|run_id| run_id.parse()).collect()
+        let told: Vec<(String, Option<String>)> = sqlx::query_as(
+            "SELECT run_id, cancel_by FROM runs WHERE cancel AND node = $1 AND status = 'open'",
+        )
+        .bind(&*node)
+        .fetch_all(self.pool())
+        .await
+        .map_err(|error| self.failed(error))?;
+        told.into_iter().map(|(run_id, by)| Ok((run_id.parse()?, actor(by)))).collect()
     }
 
     /// Has a paused run taken up by whichever node has room.
@@ -180,6 +192,11 @@ impl Leases {
         };
         listen.await.map(Alarm).map_err(|error| self.failed(error))
     }
+}
+
+/// Who asked, as it was written.
+fn actor(said: Option<String>) -> Option<Actor> {
+    serde_json::from_str(&said?).ok()
 }
 
 /// Tells that there is something to do.

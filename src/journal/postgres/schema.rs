@@ -5,6 +5,7 @@ use sqlx::{Connection as _, Executor as _};
 
 use super::errors::{journal_error, newer};
 use crate::base::{Result, RunId};
+use crate::journal::request_keys;
 
 /// The schema of the database that holds everything.
 pub(super) const SCHEMA: &str = "luaplan";
@@ -71,6 +72,7 @@ CREATE TABLE runs (
     node TEXT,
     fence BIGINT NOT NULL,
     cancel BOOLEAN NOT NULL DEFAULT FALSE,
+    cancel_by TEXT,
     created_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
 );
 CREATE INDEX runs_open ON runs (created_at) WHERE status = 'open';
@@ -105,13 +107,32 @@ pub(super) async fn look(connection: &mut PgConnection, shown: &str) -> Result<O
     Ok(Some(id))
 }
 
+/// Older journals lack this table and this column, and older programs do not miss them. Processes that add them at
+/// once take turns.
+async fn add_what_lacks(connection: &mut PgConnection) -> sqlx::Result<()> {
+    let is_there: bool = sqlx::query_scalar(
+        "SELECT to_regclass('luaplan.request_keys') IS NOT NULL AND EXISTS (SELECT 1 FROM pg_catalog.pg_attribute \
+         WHERE attrelid = to_regclass('luaplan.runs') AND attname = 'cancel_by')",
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if is_there {
+        return Ok(());
+    }
+    let mut transaction = connection.begin().await?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MAKING_LOCK).execute(&mut *transaction).await?;
+    transaction.execute(sqlx::raw_sql(request_keys::TABLE)).await?;
+    transaction.execute("ALTER TABLE luaplan.runs ADD COLUMN IF NOT EXISTS cancel_by TEXT").await?;
+    transaction.commit().await
+}
+
 /// The id of the journal in this database, which is made where there is none. Several processes may do this
 /// at once.
 pub(super) async fn prepare(connection: &mut PgConnection, shown: &str) -> Result<String> {
-    if let Some(id) = look(connection, shown).await? {
-        return Ok(id);
-    }
     let failed = |error| journal_error(shown, error);
+    if let Some(id) = look(connection, shown).await? {
+        return add_what_lacks(connection).await.map(|()| id).map_err(failed);
+    }
     let mut transaction = connection.begin().await.map_err(failed)?;
     sqlx::query("SELECT pg_advisory_xact_lock($1)")
         .bind(MAKING_LOCK)
@@ -124,6 +145,7 @@ pub(super) async fn prepare(connection: &mut PgConnection, shown: &str) -> Resul
     }
     transaction.execute("CREATE SCHEMA IF NOT EXISTS luaplan").await.map_err(failed)?;
     transaction.execute(sqlx::raw_sql(TABLES)).await.map_err(failed)?;
+    transaction.execute(sqlx::raw_sql(request_keys::TABLE)).await.map_err(failed)?;
     let id = RunId::generate().to_string();
     sqlx::query("INSERT INTO about (schema_version, journal_id) VALUES ($1, $2)")
         .bind(SCHEMA_VERSION)

@@ -26,6 +26,8 @@ impl Redactor {
                 agent: _,
                 starts_over: _,
                 planning,
+                by: _,
+                os_user: _,
             } => {
                 if let Some(planning) = planning {
                     self.json(planning, Scope::Arguments);
@@ -69,8 +71,11 @@ impl Redactor {
             | EventBody::SandboxViolation { message: text }
             | EventBody::SignalReceived { signal: text }
             | EventBody::ContextSaved { name: text, .. }
-            | EventBody::RunCancelled { reason: text, usage: _ } => self.string(text, Scope::Text),
-            EventBody::PlanProposed { source, .. } => self.string(source, Scope::Exact),
+            | EventBody::RunCancelled { reason: text, .. } => self.string(text, Scope::Text),
+            EventBody::PlanProposed { source, explanation, .. } => {
+                self.string(source, Scope::Exact);
+                self.optional(explanation);
+            }
             EventBody::PlanChecked { findings, .. } => self.json(findings, Scope::Text),
             EventBody::ToolCallStarted { tool, arguments, .. } => {
                 self.string(tool, Scope::Text);
@@ -114,10 +119,10 @@ impl Redactor {
             }
             EventBody::GrantIssued { tool, tenant, by, .. } => self.strings([tool, tenant, by]),
             EventBody::GrantRevoked { tool, by, .. } => self.strings([tool, by]),
-            EventBody::RunPaused { reason, calls_in_doubt: _, approvals: _ } => {
+            EventBody::RunPaused { reason, .. } => {
                 self.string(reason, Scope::Text);
             }
-            EventBody::CallResolved { result, message, call_id: _, resolution: _ } => {
+            EventBody::CallResolved { result, message, .. } => {
                 if let Some(result) = result {
                     self.json(result, Scope::Exact);
                 }

@@ -9,9 +9,9 @@ use sqlx::{Connection as _, Row as _};
 
 use super::errors::{journal_error, unwritable};
 use crate::base::{ContentHash, Error, ErrorCode, Result, RunId, Value};
-use crate::journal::contexts::conflict;
+use crate::journal::contexts::{check_stored_name, conflict};
 use crate::journal::select::{context_version, stored_time};
-use crate::journal::{ContextStore, ContextVersion, NewContext, SavedContext, check_context_name};
+use crate::journal::{ContextStore, ContextVersion, NewContext, SavedContext};
 
 const COLUMNS: &str = "name, version, hash, length(CAST(body AS BLOB)), created_at, run_id";
 
@@ -28,8 +28,12 @@ impl SqliteContexts {
         Self { path, readers, writer }
     }
 
-    fn failed(&self, error: sqlx::Error) -> Error {
+    pub(in crate::journal) fn failed(&self, error: sqlx::Error) -> Error {
         journal_error(&self.path, error)
+    }
+
+    pub(in crate::journal) fn writer(&self) -> Result<&SqlitePool> {
+        self.writer.as_ref().ok_or_else(|| unwritable(&self.path, "it is open only to read"))
     }
 
     fn corrupt(&self, name: &str, reason: &str) -> Error {
@@ -47,10 +51,8 @@ impl SqliteContexts {
 #[async_trait]
 impl ContextStore for SqliteContexts {
     async fn save(&self, new: NewContext) -> Result<ContextVersion> {
-        check_context_name(&new.name)?;
-        let Some(writer) = &self.writer else {
-            return Err(unwritable(&self.path, "it is open only to read"));
-        };
+        check_stored_name(&new.name)?;
+        let writer = self.writer()?;
         let body = new.context.to_exact_json().to_string();
         let mut info = ContextVersion {
             name: new.name,
@@ -85,7 +87,7 @@ impl ContextStore for SqliteContexts {
     }
 
     async fn load(&self, name: &str, version: Option<u64>) -> Result<Option<SavedContext>> {
-        check_context_name(name)?;
+        check_stored_name(name)?;
         let row = sqlx::query(sqlx::AssertSqlSafe(format!(
             "SELECT {COLUMNS}, body FROM contexts WHERE name = ? AND (? IS NULL OR version = ?) \
              ORDER BY version DESC LIMIT 1"

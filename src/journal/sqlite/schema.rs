@@ -8,6 +8,7 @@ use sqlx::{AssertSqlSafe, Executor as _, Row as _};
 
 use super::errors::{is_busy, journal_error, newer};
 use crate::base::{Error, ErrorCode, Result};
+use crate::journal::request_keys;
 
 /// Version of the tables, kept in `PRAGMA user_version`.
 pub(super) const SCHEMA_VERSION: i64 = 1;
@@ -98,10 +99,11 @@ pub(super) async fn look(connection: &mut SqliteConnection, path: &Path) -> Resu
 pub(super) async fn prepare(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     let found = look(connection, path).await?;
     switch_to_wal(connection, path).await?;
-    if found == Found::Journal {
-        return Ok(());
-    }
     let failed = |error| journal_error(path, error);
+    if found == Found::Journal {
+        // Older journals lack it, and older programs do not miss it.
+        return connection.execute(sqlx::raw_sql(request_keys::TABLE)).await.map(drop).map_err(failed);
+    }
     connection.execute("BEGIN IMMEDIATE").await.map_err(failed)?;
     let made = create(connection, path).await;
     let end = if made.is_ok() { "COMMIT" } else { "ROLLBACK" };
@@ -114,8 +116,10 @@ async fn create(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     if look(connection, path).await? == Found::Journal {
         return Ok(());
     }
-    let sql =
-        format!("{SCHEMA} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};");
+    let sql = format!(
+        "{SCHEMA} {} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};",
+        request_keys::TABLE
+    );
     // The text is made of constants of this file alone.
     connection
         .execute(sqlx::raw_sql(AssertSqlSafe(sql)))

@@ -1,0 +1,179 @@
+//! Idempotency keys of requests: which request of a tenant came under which key, the run it was given, and what
+//! it was answered. Beside the log and no part of it: entries expire.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde_json::Value as Json;
+
+use super::select::stored_time;
+use super::{Journal, postgres, sqlite};
+use crate::base::{ContentHash, Error, ErrorCode, Result, RunId};
+
+/// The table, for both stores.
+pub(super) const TABLE: &str = "
+CREATE TABLE IF NOT EXISTS request_keys (
+    tenant TEXT NOT NULL,
+    key TEXT NOT NULL,
+    request_hash TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    claimed_at TEXT NOT NULL,
+    answer TEXT,
+    PRIMARY KEY (tenant, key)
+);
+CREATE INDEX IF NOT EXISTS request_keys_by_time ON request_keys (claimed_at);
+";
+
+/// A request under a key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyedRequest {
+    /// Whose key it is: tenants' keys are apart.
+    pub tenant: String,
+    /// The key.
+    pub key: String,
+    /// Hash of what was asked: method, path and body.
+    pub request_hash: ContentHash,
+    /// The id of the run the request begins, where it begins one.
+    pub run_id: RunId,
+    /// When it was claimed, or claimed anew.
+    pub claimed_at: Timestamp,
+    /// What it was answered, where that was kept.
+    pub answer: Option<Json>,
+}
+
+/// Keeps requests by their keys.
+#[async_trait]
+pub trait RequestKeys: Send + Sync {
+    /// Claims a key for a request; the request that holds it already, where there is one. Requests claimed before
+    /// `expired` are forgotten first.
+    ///
+    /// # Errors
+    /// The store's own `journal_…` codes, as of all functions here.
+    async fn claim(&self, request: &KeyedRequest, expired: Timestamp) -> Result<Option<KeyedRequest>>;
+
+    /// Claims again, at `now`, what was claimed and never answered; `false` where another caller did so first.
+    async fn claim_again(&self, held: &KeyedRequest, now: Timestamp) -> Result<bool>;
+
+    /// Keeps what a request was answered.
+    async fn answered(&self, tenant: &str, key: &str, answer: &Json) -> Result<()>;
+
+    /// Gives a key back: its request had no effect.
+    async fn release(&self, tenant: &str, key: &str) -> Result<()>;
+}
+
+/// A request as its row has it.
+type Row = (String, String, String, Option<String>);
+
+fn from_row(request: &KeyedRequest, row: Row) -> Result<KeyedRequest> {
+    let (request_hash, run_id, claimed_at, answer) = row;
+    let corrupt = |reason: String| {
+        Error::new(ErrorCode::JournalCorrupt, format!("a kept idempotency key cannot be read: {reason}"))
+    };
+    Ok(KeyedRequest {
+        tenant: request.tenant.clone(),
+        key: request.key.clone(),
+        request_hash: serde_json::from_value(request_hash.into())
+            .map_err(|error: serde_json::Error| corrupt(error.to_string()))?,
+        run_id: run_id.parse()?,
+        claimed_at: claimed_at.parse().map_err(|error: jiff::Error| corrupt(error.to_string()))?,
+        answer: answer
+            .map(|text| serde_json::from_str(&text))
+            .transpose()
+            .map_err(|error: serde_json::Error| corrupt(error.to_string()))?,
+    })
+}
+
+/// The two stores speak the same SQL here; only the types of their pools differ.
+macro_rules! request_keys_in {
+    ($store:ty) => {
+        #[async_trait]
+        impl RequestKeys for $store {
+            async fn claim(
+                &self,
+                request: &KeyedRequest,
+                expired: Timestamp,
+            ) -> Result<Option<KeyedRequest>> {
+                let writer = self.writer()?;
+                sqlx::query("DELETE FROM request_keys WHERE claimed_at < $1")
+                    .bind(stored_time(expired))
+                    .execute(writer)
+                    .await
+                    .map_err(|error| self.failed(error))?;
+                let inserted = sqlx::query(
+                    "INSERT INTO request_keys (tenant, key, request_hash, run_id, claimed_at) \
+                     VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+                )
+                .bind(&request.tenant)
+                .bind(&request.key)
+                .bind(request.request_hash.as_str())
+                .bind(request.run_id.as_str())
+                .bind(stored_time(request.claimed_at))
+                .execute(writer)
+                .await
+                .map_err(|error| self.failed(error))?;
+                if inserted.rows_affected() == 1 {
+                    return Ok(None);
+                }
+                let row: Row = sqlx::query_as(
+                    "SELECT request_hash, run_id, claimed_at, answer FROM request_keys \
+                     WHERE tenant = $1 AND key = $2",
+                )
+                .bind(&request.tenant)
+                .bind(&request.key)
+                .fetch_one(writer)
+                .await
+                .map_err(|error| self.failed(error))?;
+                from_row(request, row).map(Some)
+            }
+
+            async fn claim_again(&self, held: &KeyedRequest, now: Timestamp) -> Result<bool> {
+                let updated = sqlx::query(
+                    "UPDATE request_keys SET claimed_at = $1 \
+                     WHERE tenant = $2 AND key = $3 AND claimed_at = $4 AND answer IS NULL",
+                )
+                .bind(stored_time(now))
+                .bind(&held.tenant)
+                .bind(&held.key)
+                .bind(stored_time(held.claimed_at))
+                .execute(self.writer()?)
+                .await
+                .map_err(|error| self.failed(error))?;
+                Ok(updated.rows_affected() == 1)
+            }
+
+            async fn answered(&self, tenant: &str, key: &str, answer: &Json) -> Result<()> {
+                sqlx::query("UPDATE request_keys SET answer = $1 WHERE tenant = $2 AND key = $3")
+                    .bind(answer.to_string())
+                    .bind(tenant)
+                    .bind(key)
+                    .execute(self.writer()?)
+                    .await
+                    .map(drop)
+                    .map_err(|error| self.failed(error))
+            }
+
+            async fn release(&self, tenant: &str, key: &str) -> Result<()> {
+                sqlx::query("DELETE FROM request_keys WHERE tenant = $1 AND key = $2")
+                    .bind(tenant)
+                    .bind(key)
+                    .execute(self.writer()?)
+                    .await
+                    .map(drop)
+                    .map_err(|error| self.failed(error))
+            }
+        }
+    };
+}
+
+request_keys_in!(sqlite::SqliteContexts);
+request_keys_in!(postgres::PostgresContexts);
+
+impl Journal {
+    /// The idempotency keys kept in the same place.
+    #[must_use]
+    pub fn request_keys(&self) -> Box<dyn RequestKeys> {
+        match self {
+            Self::Sqlite(journal) => Box::new(journal.contexts()),
+            Self::Postgres(journal) => Box::new(journal.contexts()),
+        }
+    }
+}
