@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use super::sleepers::Sleepers;
-use super::{App, ResumeRequest, RunRequest};
+use super::{App, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::bus::wake_at_of;
 use crate::engine::RunOutcome;
@@ -23,6 +23,8 @@ pub struct ActiveRun {
     pub cancel: CancellationToken,
     /// The outcome, once there is one.
     pub outcome: watch::Receiver<Option<Arc<RunOutcome>>>,
+    /// Whose run it is, until its records say so.
+    pub(super) tenant: String,
 }
 
 impl ActiveRun {
@@ -62,30 +64,22 @@ impl ActiveRuns {
         &self.app
     }
 
-    /// Begins a run in the background.
-    ///
-    /// # Errors
-    /// `too_many_requests` where `server.max_concurrent_runs` are under way, `shutting_down`.
-    pub fn start(self: &Arc<Self>, request: RunRequest) -> Result<ActiveRun> {
-        let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
-        let app = self.app.clone();
-        let work = async move { Some(app.run_to_rest(request).await) };
-        Ok(self.place(run_id, cancel)?.run_in_background(work))
-    }
-
     /// Goes on with a run in the background, once it is certain that it can.
     ///
     /// # Errors
-    /// As [`App::resume`] and [`ActiveRuns::start`].
+    /// As [`App::resume`]; `too_many_requests` where `server.max_concurrent_runs` are under way, `shutting_down`.
     pub async fn resume(self: &Arc<Self>, request: ResumeRequest) -> Result<ActiveRun> {
         let request = self.app.toward_root(request).await?;
         let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
         if self.active(&run_id).is_some() {
-            return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")));
+            return Err(
+                Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")).about_run(&run_id)
+            );
         }
         let app = self.app.clone();
         let (sender, taken_up) = oneshot::channel();
-        let run = self.place(run_id, cancel)?.run_in_background(async move {
+        let tenant = self.app.tenant_of(&run_id).await?.unwrap_or_default();
+        let run = self.place(run_id, tenant, cancel)?.run_in_background(async move {
             let (result, taken_up) = match app.take_up(request).await {
                 Ok(taken_up) => (Ok(()), Some(taken_up)),
                 Err(error) => (Err(error), None),
@@ -99,9 +93,14 @@ impl ActiveRuns {
     }
 
     /// A place among the runs under way.
-    pub(super) fn place(self: &Arc<Self>, run_id: RunId, cancel: CancellationToken) -> Result<Place> {
+    pub(super) fn place(
+        self: &Arc<Self>,
+        run_id: RunId,
+        tenant: String,
+        cancel: CancellationToken,
+    ) -> Result<Place> {
         let (sender, outcome) = watch::channel(None);
-        let run = ActiveRun { cancel, outcome };
+        let run = ActiveRun { cancel, outcome, tenant };
         let mut runs = self.lock();
         if runs.stopping {
             return Err(Error::new(ErrorCode::ShuttingDown, "the server is stopping"));
@@ -199,7 +198,7 @@ impl Place {
                 drop(self);
                 // Told to end in the moment in which it came to rest: whoever told it saw it here still.
                 if rests && cancel.is_cancelled() && !runs.app.is_interrupting() {
-                    if let Err(error) = runs.app.cancel_unless_over(&run_id).await {
+                    if let Err(error) = runs.app.cancel_unless_over(&run_id, None).await {
                         tracing::warn!(%run_id, %error, "a run at rest could not be ended");
                     }
                 } else if let Some(wake_at) = wake_at {

@@ -4,23 +4,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde_json::Value as Json;
-
+use super::analysis::Analysis;
 use super::config::{Config, Environment, Loaded};
 use super::mcp_servers::McpServers;
 use super::owner::Owners;
 use super::planning::{PlanWishes, PromptWish};
 use super::under_way::RunsUnderWay;
-use super::{EventHub, Explanation, PolicyReport, wiring};
+use super::{EventHub, PolicyReport, wiring};
 use crate::base::{
-    Clock, Error, ErrorCode, LimitName, Limits, Randomness, Result, SystemClock, SystemRandomness, Value,
+    Clock, Error, ErrorCode, Limits, Randomness, Result, SystemClock, SystemRandomness, Value,
 };
 use crate::bus::{Limiter, Registry, Tool};
 use crate::catalog::Catalog;
 use crate::engine::Isolation;
 use crate::journal::{Durability, EventBody, Journal, JournalWrite, Redactor};
 use crate::llm::LlmClient;
-use crate::plan::{CheckInput, CheckReport, CheckedPlan, check_with};
 use crate::planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
 use crate::sandbox::{LIBRARY_STUBS, VmPool};
 use crate::workers::{WorkerPool, WorkerProgram};
@@ -48,6 +46,7 @@ pub struct App {
     pub(super) owners: Arc<Owners>,
     pub(super) running: Arc<RunsUnderWay>,
     pub(super) interrupting: Arc<AtomicBool>,
+    pub(super) analysis: Arc<Analysis>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) randomness: Arc<dyn Randomness>,
 }
@@ -61,7 +60,8 @@ pub struct AppParts {
     pub isolation: Isolation,
     /// The program workers are made of; the one that is running now when not given. A program that
     /// embeds the crate gives a `luaplan` here, or answers to `worker` itself with
-    /// [`crate::workers::worker_main`].
+    /// [`crate::workers::worker_main`]. Where one is given, queries of SQLite files run in processes made of it
+    /// too: it answers to `sqlite-reader` with [`crate::tools::query_db::sqlite_reader_main`].
     pub worker_program: Option<WorkerProgram>,
     /// Put between runs and the journal, to watch or to disturb what they write.
     pub journal_layer: Option<JournalLayer>,
@@ -85,7 +85,10 @@ impl App {
     /// # Errors
     /// As [`App::open`].
     pub async fn open_with(loaded: &Loaded, environment: &Environment, parts: AppParts) -> Result<Self> {
-        let config = loaded.check(environment)?;
+        let mut config = loaded.check(environment)?;
+        if let Some(program) = &parts.worker_program {
+            config.sqlite_program = Some(program.path().to_path_buf());
+        }
         let placed = |error| loaded.placed(error);
         let randomness: Arc<dyn Randomness> = Arc::new(SystemRandomness);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -124,6 +127,7 @@ impl App {
             running: Arc::new(RunsUnderWay::new(owners.folder())),
             owners,
             interrupting: Arc::default(),
+            analysis: Arc::new(Analysis::new()),
             clock,
             randomness,
             config: Arc::new(config),
@@ -209,47 +213,6 @@ impl App {
     #[must_use]
     pub fn after(&self, time: Duration) -> jiff::Timestamp {
         self.now().checked_add(time).unwrap_or(jiff::Timestamp::MAX)
-    }
-
-    /// Checks a plan against the tools and the engine in force, and against the shape of the
-    /// context it is to run with, where there is one.
-    #[must_use]
-    pub fn check(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> CheckReport {
-        let input = CheckInput { source, name, catalog: &self.catalog, limits, context, task: None };
-        self.config.sandbox.judge(check_with(&input), source)
-    }
-
-    /// Checks a plan that was made for `task`.
-    pub(super) fn check_planned(
-        &self,
-        source: &str,
-        task: &str,
-        limits: &Limits,
-        context: &Value,
-    ) -> CheckReport {
-        let (name, context, task) = ("plan", Some(context), Some(task));
-        let input = CheckInput { source, name, catalog: &self.catalog, limits, context, task };
-        self.config.sandbox.judge(check_with(&input), source)
-    }
-
-    /// Checks a plan and says what it would do.
-    #[must_use]
-    pub fn explain(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> Explanation {
-        super::explain(&self.config, &self.catalog, (name, source), limits, context)
-    }
-
-    /// A plan that may run.
-    ///
-    /// # Errors
-    /// `limit_source` where it is too long, else `check_refused` with the `findings`.
-    pub fn checked(
-        &self,
-        source: &str,
-        name: &str,
-        limits: &Limits,
-        context: Option<&Value>,
-    ) -> Result<CheckedPlan> {
-        accept(self.check(source, name, limits, context), source, limits)
     }
 
     /// The prompt a task would be planned with. No model is asked.
@@ -339,24 +302,4 @@ impl App {
         })?;
         Ok(Planner::new(client, self.planner_settings()))
     }
-}
-
-/// The plan of a check, or why there is none.
-pub(super) fn accept(report: CheckReport, source: &str, limits: &Limits) -> Result<CheckedPlan> {
-    let size_bytes = source.len() as u64;
-    if size_bytes > limits.source_bytes {
-        return Err(LimitName::Source.exceeded(limits.source_bytes, size_bytes));
-    }
-    let findings = findings_json(&report);
-    let count = report.errors().count();
-    report.plan.ok_or_else(|| {
-        Error::new(ErrorCode::CheckRefused, format!("the check found {count} error(s) in the plan"))
-            .with_detail("findings", findings)
-    })
-}
-
-/// Findings as every edge prints them.
-#[must_use]
-pub(super) fn findings_json(report: &CheckReport) -> Json {
-    serde_json::to_value(&report.findings).unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -11,9 +12,9 @@ use super::agents::family_of;
 use super::from_records::{cannot_go_on, circumstances_of};
 use super::run_report::no_such_run;
 use crate::base::{Error, ErrorCode, Result, RunId, Value};
-use crate::bus::Tier;
+use crate::bus::{LOCAL_TENANT, Tier};
 use crate::journal::{
-    ApprovalState, EventBody, JournalRead, Precluded, Record, RunFilter, RunState, RunStatus, Settled,
+    Actor, ApprovalState, EventBody, JournalRead, Precluded, Record, RunFilter, RunState, RunStatus, Settled,
 };
 
 /// The longest time calls may be allowed for.
@@ -38,8 +39,12 @@ pub enum ApprovalAnswer {
     Once,
     /// This call may be made, and for so long every call of the tool that the same rules ask about.
     For(Duration),
-    /// This call may be made with these arguments, an object by parameter name.
+    /// This call may be made with these arguments in place of all of its own, an object by parameter name.
     Edit(Value),
+    /// This call may be made with these arguments changed and its others as they are; null takes one out.
+    Set(IndexMap<String, Value>),
+    /// This call may be made with this merged into its arguments (RFC 7396).
+    Merge(Value),
     /// It may not be made; the plan is told why.
     Deny(String),
 }
@@ -67,7 +72,7 @@ impl App {
     /// # Errors
     /// As reading the journal; `not_found` for a run that is not there.
     pub async fn pending_approvals(&self, run_id: Option<&RunId>) -> Result<Vec<PendingApproval>> {
-        pending_approvals(&*self.journal, run_id).await
+        pending_approvals(&*self.journal, run_id, None).await
     }
 
     /// Decides about a request, in the name of `by`. Of several that decide about the same one, in whatever
@@ -79,12 +84,26 @@ impl App {
     /// policy file does not name `by` as an approver; `bad_arguments`, `bad_request` or
     /// `permission_denied` for arguments that do not fit, cannot be kept, or are denied by policy.
     pub async fn decide(&self, approval_id: &str, answer: ApprovalAnswer, by: &str) -> Result<ApprovalState> {
-        self.is_approver(by)?;
+        self.decide_as(approval_id, answer, &Actor::named(by)).await
+    }
+
+    /// As [`App::decide`], where more than a name is known of who decides.
+    ///
+    /// # Errors
+    /// As [`App::decide`]; `approver_is_starter` where the policy keeps who started a run from deciding.
+    pub async fn decide_as(
+        &self,
+        approval_id: &str,
+        answer: ApprovalAnswer,
+        by: &Actor,
+    ) -> Result<ApprovalState> {
+        self.is_approver(&by.by)?;
         let no_such = || Error::new(ErrorCode::NotFound, format!("there is no approval `{approval_id}`"));
         let run_id: RunId =
             approval_id.split(':').next().and_then(|run| run.parse().ok()).ok_or_else(no_such)?;
         let state = self.known_run(&run_id).await?;
         let request = wanted(&state, approval_id)?.clone();
+        self.is_other_than_starter(&state, by)?;
         // A decision about a run that can never go on would leave nothing but its grant.
         if let Some(error) = cannot_go_on(&state) {
             return Err(error);
@@ -119,6 +138,22 @@ impl App {
         }
     }
 
+    /// Keeps who started a run from deciding about it, where the policy says so.
+    pub(super) fn is_other_than_starter(&self, state: &RunState, by: &Actor) -> Result<()> {
+        if !self.config.policy.as_ref().is_some_and(|rules| rules.others_than_starter) {
+            return Ok(());
+        }
+        // Older records name the key in place of the tenant.
+        let of_old = || Actor::named(state.tenant.as_deref().unwrap_or(LOCAL_TENANT));
+        let starter = state.started_by.clone().unwrap_or_else(of_old);
+        if !starter.is_same(by) {
+            return Ok(());
+        }
+        let message = format!("`{}` started run {} and may not decide about its calls", by.by, state.run_id);
+        Err(Error::new(ErrorCode::ApproverIsStarter, message)
+            .with_help("ask another approver; the policy file sets `approvers_other_than_starter`"))
+    }
+
     /// A run's state.
     ///
     /// # Errors
@@ -133,16 +168,17 @@ impl App {
         state: &RunState,
         request: &ApprovalState,
         answer: ApprovalAnswer,
-        by: &str,
+        by: &Actor,
     ) -> Result<Vec<EventBody>> {
         let (mut arguments, mut reason, mut grant) = (None, None, None);
-        let decision = match answer {
+        let decision = match &answer {
             ApprovalAnswer::Once => "once",
             ApprovalAnswer::For(time) => {
-                grant = Some((RunId::generate().to_string(), self.expiry(time)?));
+                grant = Some((RunId::generate().to_string(), self.expiry(*time)?));
                 "for"
             }
-            ApprovalAnswer::Edit(edited) => {
+            ApprovalAnswer::Edit(_) | ApprovalAnswer::Set(_) | ApprovalAnswer::Merge(_) => {
+                let edited = answer.arguments(request)?.unwrap_or_default();
                 arguments = Some(self.edited(state, request, edited)?);
                 "edit"
             }
@@ -153,7 +189,7 @@ impl App {
                 ));
             }
             ApprovalAnswer::Deny(why) => {
-                reason = Some(why);
+                reason = Some(why.clone());
                 "deny"
             }
         };
@@ -164,10 +200,11 @@ impl App {
             plan_hash: request.plan_hash.clone(),
             arguments_hash: request.arguments_hash.clone(),
             decision: decision.to_owned(),
-            by: by.to_owned(),
+            by: by.by.clone(),
             arguments,
             reason,
             grant_id: grant.as_ref().map(|(grant_id, _)| grant_id.clone()),
+            os_user: by.os_user.clone(),
         };
         let mut events = vec![resolved];
         if let Some((grant_id, expires_at)) = grant {
@@ -178,9 +215,10 @@ impl App {
                 rules: request.rules.clone(),
                 tenant: circumstances_of(state)?.tenant,
                 expires_at,
-                by: by.to_owned(),
+                by: by.by.clone(),
                 tier: Some(request.tier.clone()),
                 tool_hash: request.tool_hash.clone(),
+                os_user: by.os_user.clone(),
             });
         }
         Ok(events)
@@ -188,13 +226,10 @@ impl App {
 
     fn expiry(&self, time: Duration) -> Result<Timestamp> {
         if time > GRANT_MAX || time.is_zero() {
-            let (limit, seen) = (GRANT_MAX.as_secs(), time.as_secs());
-            return Err(Error::new(
-                ErrorCode::BadRequest,
-                "calls can be allowed for 30 days at most, and more than nothing",
-            )
-            .with_limit(limit, seen)
-            .with_help("give a duration such as `1h` or `2h30m`"));
+            let message = "calls can be allowed for 30 days at most, and more than nothing";
+            return Err(Error::new(ErrorCode::BadRequest, message)
+                .with_limit("30d", shown_time(time))
+                .with_help("give a shorter duration, such as `1h`, `2h30m` or `30d`"));
         }
         SignedDuration::try_from(time)
             .ok()
@@ -231,13 +266,24 @@ impl App {
     }
 }
 
-/// As [`App::pending_approvals`], from a journal alone.
+/// A length of time as it is written on the command line: in days where it is whole days, else in seconds.
+fn shown_time(time: Duration) -> String {
+    const DAY_SECONDS: u64 = 24 * 60 * 60;
+    match time.as_secs() {
+        0 => "0s".to_owned(),
+        seconds if seconds % DAY_SECONDS == 0 => format!("{}d", seconds / DAY_SECONDS),
+        seconds => format!("{seconds}s"),
+    }
+}
+
+/// As [`App::pending_approvals`], from a journal alone; where no run is named, of one tenant or of all.
 ///
 /// # Errors
 /// As [`App::pending_approvals`].
 pub async fn pending_approvals(
     journal: &dyn JournalRead,
     run_id: Option<&RunId>,
+    tenant: Option<&str>,
 ) -> Result<Vec<PendingApproval>> {
     let all = run_id.is_none();
     let run_ids = match run_id {
@@ -245,7 +291,8 @@ pub async fn pending_approvals(
         None => {
             let mut run_ids = Vec::new();
             for status in [RunStatus::Paused, RunStatus::Running, RunStatus::Sleeping] {
-                let filter = RunFilter { status: Some(status), ..RunFilter::default() };
+                let tenant = tenant.map(str::to_owned);
+                let filter = RunFilter { status: Some(status), tenant, ..RunFilter::default() };
                 run_ids.extend(journal.runs(filter).await?.into_iter().map(|run| run.run_id));
             }
             run_ids.sort();

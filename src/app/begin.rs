@@ -11,20 +11,22 @@ use super::runs::{Run, RunRequest, Work};
 use crate::base::{ContentHash, Error, ErrorCode, Result, Value};
 use crate::bus::RunBudget;
 use crate::journal::{Durability, EventBody, JournalRead as _, RunLog, RunState};
+use crate::plan::CheckReport;
 
 impl App {
     /// Records that a run begins, with all that is needed to run it, on the disk in one go. What is begun must
-    /// go on, or be left to other nodes.
+    /// go on, or be left to other nodes. `checked` is what the check found, where it has looked.
     ///
     /// # Errors
     /// As writing the journal; `bad_request` for the name of a context that cannot be one.
-    pub(super) async fn begin(&self, request: RunRequest) -> Result<TakenUp> {
+    pub(super) async fn begin(&self, request: RunRequest, checked: Option<CheckReport>) -> Result<TakenUp> {
         let log = self.new_log(&request.run_id, &request.listeners).await?;
         // Before its first record, as a run on record that nobody is at is taken up.
         self.running.insert(&log, &request.cancel, None);
         match self.recorded_begin(&request, &log).await {
             Ok((context, state)) => {
-                Ok(TakenUp { request: RunRequest { context: Some(context), ..request }, log, state })
+                let request = RunRequest { context: Some(context), ..request };
+                Ok(TakenUp { request, log, state, checked })
             }
             Err(error) => {
                 self.running.remove(&request.run_id);
@@ -49,6 +51,7 @@ impl App {
             budget: &budget,
             started: Instant::now(),
             resumed: None,
+            checked: None,
             agent: None,
         };
         let context = run.context().await?;
@@ -57,7 +60,12 @@ impl App {
             Work::Plan { name, source } => {
                 let plan_hash = ContentHash::of(source.as_bytes());
                 run.record_start(&context, Some(name), Some(&plan_hash), Durability::Queued).await?;
-                let proposed = EventBody::PlanProposed { round: 0, source: source.clone(), plan_hash };
+                let proposed = EventBody::PlanProposed {
+                    round: 0,
+                    source: source.clone(),
+                    plan_hash,
+                    explanation: None,
+                };
                 log.emit(proposed, Durability::Forced).await?;
             }
         }

@@ -6,17 +6,14 @@ use jiff::Timestamp;
 use serde::{Deserialize as _, Deserializer};
 use serde_json::{Value as Json, json};
 
-use super::App;
+use super::{App, check_event_names, check_tool_on_record};
 use crate::base::{Error, ErrorCode, LimitName, Limits, Result};
-use crate::journal::{JournalRead as _, RecordFilter};
-
-/// In whose name a client asks: the name of its API key, or `local` where there are no keys. An edge
-/// puts it into the extensions of a request it let pass.
-#[derive(Debug, Clone)]
-pub struct Tenant(pub String);
+use crate::journal::{JournalRead as _, Record, RecordFilter};
 
 const AUDIT_DEFAULT: u32 = 100;
 const AUDIT_MAX: u32 = 1000;
+/// A page ends before more than this; what follows is asked for with `after`.
+const AUDIT_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The longest name of a plan.
 const NAME_CHARACTERS_MAX: usize = 128;
@@ -32,15 +29,27 @@ pub fn present<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Resul
 /// Whether a plan may be called that.
 ///
 /// # Errors
-/// `bad_request` where the name is empty or too long.
+/// `bad_request` where the name is empty or too long, or would not stay on its line.
 pub fn check_plan_name(name: &str) -> Result<()> {
     let length = name.chars().count();
+    // Names stand in log lines, lists and messages: a line break would make up a line of its own.
+    if let Some(seen) = name.chars().find(|character| breaks_a_line(*character)) {
+        let message = format!("`name` has the character {:?}, which is no text", seen.to_string());
+        return Err(Error::new(ErrorCode::BadRequest, message)
+            .with_help("leave it out, or give one without line breaks and control characters"));
+    }
     if (1..=NAME_CHARACTERS_MAX).contains(&length) {
         return Ok(());
     }
     Err(Error::new(ErrorCode::BadRequest, "`name` is empty or too long")
         .with_limit(NAME_CHARACTERS_MAX, length)
         .with_help("leave it out, or give one that fits on a line"))
+}
+
+/// Control characters, separators of lines and paragraphs, and marks that turn the direction of writing.
+fn breaks_a_line(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The server's limits with the request's below them. A request can ask for less, never for more.
@@ -89,6 +98,17 @@ fn instant(name: &str, text: Option<&str>) -> Result<Option<Timestamp>> {
     })
 }
 
+/// How many of the records, in their order, an answer takes: one at least.
+fn fits_page(records: &[Record]) -> usize {
+    let mut bytes = 0;
+    let sizes = records.iter().map(|record| serde_json::to_vec(record).map_or(0, |text| text.len()));
+    let fits = sizes.take_while(|size| {
+        bytes += size;
+        bytes <= AUDIT_PAGE_BYTES_MAX
+    });
+    fits.count().max(1)
+}
+
 /// Which records of the audit log; what is absent does not matter.
 #[derive(Debug, Clone, Default)]
 pub struct AuditWishes {
@@ -111,11 +131,11 @@ pub struct AuditWishes {
 }
 
 impl App {
-    /// `{"records", "next"}`: oldest first, and what to go on after where there may be more.
+    /// `{"records", "next"}` of one tenant or of all: oldest first, and what to go on after where there may be more.
     ///
     /// # Errors
     /// `bad_request` for what cannot be understood, and as reading the journal.
-    pub async fn audit(&self, wishes: AuditWishes) -> Result<Json> {
+    pub(super) async fn audit(&self, wishes: AuditWishes, tenant: Option<String>) -> Result<Json> {
         let limit = bounded(wishes.limit, AUDIT_DEFAULT, AUDIT_MAX)?;
         let ok = match wishes.outcome.as_deref() {
             None => None,
@@ -126,10 +146,17 @@ impl App {
                 return Err(Error::new(ErrorCode::BadRequest, message));
             }
         };
+        let events: Vec<String> = wishes.event.into_iter().collect();
+        check_event_names(&events)?;
+        if let Some(tool) = &wishes.tool {
+            let known: Vec<&str> = self.catalog.names().collect();
+            check_tool_on_record(Some(&*self.journal), &known, tool).await?;
+        }
         let filter = RecordFilter {
             run_id: wishes.run.as_deref().map(str::parse).transpose()?,
+            tenant,
             tool: wishes.tool,
-            events: wishes.event.into_iter().collect(),
+            events,
             ok,
             since: instant("since", wishes.since.as_deref())?,
             until: instant("until", wishes.until.as_deref())?,
@@ -137,8 +164,10 @@ impl App {
             limit: Some(limit),
             newest_first: false,
         };
-        let records = self.journal().records(filter).await?;
-        let full = u32::try_from(records.len()).is_ok_and(|count| count == limit);
+        let mut records = self.journal().records(filter).await?;
+        let found = records.len();
+        records.truncate(fits_page(&records));
+        let full = records.len() < found || u32::try_from(found).is_ok_and(|count| count == limit);
         let next = records.last().filter(|_| full).map(|record| record.sequence);
         Ok(json!({ "records": records, "next": next }))
     }

@@ -34,6 +34,7 @@ impl Run<'_> {
                 return self.ended_early(error);
             }
         }
+        let started = Instant::now();
         let cancel_calls = CancellationToken::new();
         let agents = TaskTracker::new();
         let handler: Arc<dyn CallHandler> = match &self.request.handler {
@@ -47,6 +48,7 @@ impl Run<'_> {
                 log: self.log.clone(),
                 budget: self.budget.clone(),
                 cancellation: cancel_calls.clone(),
+                deadline: started + self.request.limits.wall,
                 result_bytes_max: self.request.limits.result_bytes,
             })),
         };
@@ -64,7 +66,7 @@ impl Run<'_> {
             workers: self.app.workers.clone(),
             vms: self.app.vms.clone(),
             lines: None,
-            started: Instant::now(),
+            started,
             idle: self.budget.idle().clone(),
             cancel: self.request.cancel.clone(),
             pause: self.app.running.pause_of(self.log.run_id()),

@@ -51,6 +51,7 @@ pub(super) fn circumstances_of(state: &RunState) -> Result<Circumstances> {
     Ok(Circumstances {
         tenant: state.tenant.clone().unwrap_or(default.tenant),
         mode: state.mode.as_deref().map_or(Ok(default.mode), str::parse)?,
+        started_by: state.started_by.clone(),
     })
 }
 

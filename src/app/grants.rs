@@ -2,7 +2,7 @@
 
 use super::App;
 use crate::base::{CallId, Error, ErrorCode, Result};
-use crate::journal::{EventBody, GrantState, Precluded, Settled, grants};
+use crate::journal::{Actor, EventBody, GrantState, Precluded, Settled, grants};
 
 impl App {
     /// The grants that hold now, newest first; with `all` those too that expired or were revoked.
@@ -21,9 +21,20 @@ impl App {
     /// # Errors
     /// `not_found`; `approval_stale` where it holds no more, of two who take it back at once for one of them; `forbidden` as for [`App::decide`].
     pub async fn revoke(&self, grant_id: &str, by: &str) -> Result<GrantState> {
-        self.is_approver(by)?;
+        self.revoke_of(grant_id, None, &Actor::named(by)).await
+    }
+
+    /// As [`App::revoke`]; with `tenant` the grants of others are not there.
+    ///
+    /// # Errors
+    /// As [`App::revoke`].
+    pub async fn revoke_of(&self, grant_id: &str, tenant: Option<&str>, by: &Actor) -> Result<GrantState> {
+        self.is_approver(&by.by)?;
         let known = grants(&*self.journal, None).await?;
-        let Some(mut grant) = known.into_iter().find(|known| known.grant_id == grant_id) else {
+        let is_meant = |known: &GrantState| {
+            known.grant_id == grant_id && tenant.is_none_or(|tenant| known.tenant == tenant)
+        };
+        let Some(mut grant) = known.into_iter().find(is_meant) else {
             return Err(Error::new(ErrorCode::NotFound, format!("there is no grant `{grant_id}`"))
                 .with_help("`luaplan policy grants` lists those that hold"));
         };
@@ -42,7 +53,8 @@ impl App {
             let revoked = EventBody::GrantRevoked {
                 grant_id: grant.grant_id.clone(),
                 tool: grant.tool.clone(),
-                by: by.to_owned(),
+                by: by.by.clone(),
+                os_user: by.os_user.clone(),
             };
             // Whoever runs the run goes on writing to it: this takes nothing from its owner.
             let Settled::TooLate(other) = log.settle(vec![revoked], unless.clone()).await? else { break };

@@ -136,7 +136,8 @@ pub(super) fn build(config: &Config, spec: ToolSpec) -> Result<Arc<dyn Tool>> {
             let Some((database, url)) = database(config, &spec, &grants)? else {
                 return Err(Error::new(ErrorCode::Internal, "a tool without its database was built"));
             };
-            sql::tool(spec, &grants, &database, &url, &config.base_dir)
+            let program = config.sqlite_program.as_deref();
+            sql::tool(spec, &grants, &database, &url, &config.base_dir, program)
         }
         ToolKind::Command => {
             let grants = grants::<CommandGrants>(config, &spec)?;

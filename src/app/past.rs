@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::from_records::recorded_source;
-use super::runs::Run;
+use super::runs::{Run, RunRequest};
 use crate::base::{CallId, LimitName, Result, Value};
 use crate::bus::CallHandler;
 use crate::engine::{FromJournal, RecordedCalls, RecordedOutput};
@@ -22,6 +22,8 @@ pub(super) struct Prepared {
     pub(super) past: Option<Past>,
     /// How the candidates for the plan were judged.
     pub(super) candidates: Vec<Json>,
+    /// What the model says about the plan.
+    pub(super) explanation: Option<String>,
 }
 
 /// What a plan did before its run was broken off.
@@ -45,7 +47,8 @@ impl Run<'_> {
         let Some((source, _)) = recorded_source(state)? else { return Ok(None) };
         let Some(accepted) = &state.accepted else { return Ok(None) };
         let name = state.plan_name.as_deref().unwrap_or("plan");
-        let plan = self.app.checked(source, name, &self.request.limits, Some(context))?;
+        let RunRequest { circumstances, limits, .. } = self.request;
+        let plan = self.app.accepted_before(&circumstances.tenant, (name, source), limits).await?;
         let past = Past {
             calls: RecordedCalls::of(&state.calls)?,
             output: RecordedOutput { prints: accepted.prints, retries: accepted.retries },
@@ -56,6 +59,7 @@ impl Run<'_> {
             calls_before: accepted.calls_before,
             past: Some(past),
             candidates: Vec::new(),
+            explanation: None,
         }))
     }
 

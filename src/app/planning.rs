@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::check::PlannedFor;
 use super::runs::Run;
 use super::trials::AppTrials;
 use super::{RunRequest, Work};
@@ -95,7 +96,9 @@ impl Run<'_> {
             // Before a model is paid for plans that could not be tested.
             count_tests(tests, &self.app.catalog, limits).await?;
         }
-        let check = |source: &str| self.app.check_planned(source, wanted.task, limits, wanted.context);
+        let PlanningRequest { task, context, .. } = *wanted;
+        let tenant = &self.request.circumstances.tenant;
+        let check = PlannedFor { app: self.app, tenant, task, limits, context };
         let trials =
             AppTrials { app: self.app, limits, context: wanted.context, tests: planning.tests.as_deref() };
         let planning = async {

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::by_arguments::{ByArguments, ByContent, by_arguments, forms, records_to_judge};
-use super::from_records::{limits_of, recorded_source};
+use super::from_records::{circumstances_of, limits_of, recorded_source};
 use super::replay_policy::{OnRecord, PolicyDifference, UnderPolicy};
 use super::run_end::{ended_by_policy, failed};
 use crate::base::{CallOutcome, Error, ErrorCode, Limits, Result, RunId, Value};
@@ -91,7 +91,9 @@ impl App {
                 .with_help("replay a run whose calls are on record"))
         };
         if state.status == RunStatus::Running && self.is_under_way(&state) {
-            return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")));
+            return Err(
+                Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")).about_run(run_id)
+            );
         }
         if state.mocked {
             return refused("was answered by mocks, whose answers are not on record");
@@ -109,7 +111,12 @@ impl App {
             None => (state.plan_name.as_deref().unwrap_or("plan"), source),
         };
         let context = Value::from_exact_json(state.context.clone())?;
-        let plan = self.checked(source, name, &limits, Some(&context))?;
+        let tenant = circumstances_of(&state)?.tenant;
+        let plan = if is_same_plan {
+            self.accepted_before(&tenant, (name, source), &limits).await?
+        } else {
+            self.checked_for(&tenant, (name, source), &limits, Some(&context)).await?
+        };
         let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
         let is_other = request.with.is_some() || policy.is_some();
         let answers = Arc::new(if is_other {
@@ -195,7 +202,7 @@ impl App {
         let calls = self.call_differences(&recorded_calls, &made);
         let (recorded, replayed) = (recorded_end(state), self.end_of(outcome));
         let mut differences = Vec::new();
-        if !stops_short && recorded != replayed {
+        if !stops_short && without_advice(&recorded) != without_advice(&replayed) {
             differences.push("the end differs".to_owned());
         }
         let from = state.accepted.as_ref().map_or(0, |plan| plan.printed_from);
@@ -285,6 +292,15 @@ fn recorded_end(state: &RunState) -> Json {
         }
         _ => Json::Null,
     }
+}
+
+/// The end without its help: what to do next is no part of what happened, and may be worded otherwise by now.
+fn without_advice(end: &Json) -> Json {
+    let mut end = end.clone();
+    if let Some(error) = end.get_mut("error").and_then(Json::as_object_mut) {
+        error.shift_remove("help");
+    }
+    end
 }
 
 /// Answers, and keeps what was asked.

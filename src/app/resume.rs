@@ -14,8 +14,10 @@ use crate::base::{CallId, Effect, Error, ErrorCode, Result, RunId};
 use crate::bus::CALLS_IN_DOUBT;
 use crate::engine::RunOutcome;
 use crate::journal::{
-    CallState, Durability, EventBody, EventListener, JournalRead as _, Resolved, RunLog, RunState, RunStatus,
+    Actor, CallState, Durability, EventBody, EventListener, JournalRead as _, Resolved, RunLog, RunState,
+    RunStatus,
 };
+use crate::plan::CheckReport;
 
 /// A run to go on with.
 pub struct ResumeRequest {
@@ -27,13 +29,15 @@ pub struct ResumeRequest {
     pub listeners: Vec<EventListener>,
     /// Cancelled when somebody ends the run.
     pub cancel: CancellationToken,
+    /// Who asks for it; nobody where it wakes or is taken up by itself. Where the run is cancelled already, who did that.
+    pub by: Option<Actor>,
 }
 
 impl ResumeRequest {
     /// With nothing to say about calls in doubt, and nobody else to tell.
     #[must_use]
     pub fn new(run_id: RunId, cancel: CancellationToken) -> Self {
-        Self { run_id, resolutions: Vec::new(), listeners: Vec::new(), cancel }
+        Self { run_id, resolutions: Vec::new(), listeners: Vec::new(), cancel, by: None }
     }
 }
 
@@ -42,6 +46,8 @@ pub struct TakenUp {
     pub(super) request: RunRequest,
     pub(super) log: RunLog,
     pub(super) state: RunState,
+    /// What the check found, where its plan was checked for the request that began it.
+    pub(super) checked: Option<CheckReport>,
 }
 
 impl App {
@@ -91,13 +97,13 @@ impl App {
             Ok(state) => state,
             Err(error) => {
                 hold.give_back(&error).await;
-                return Err(error);
+                return Err(error.about_run(&request.run_id));
             }
         };
         drop(hold);
         let request =
             RunRequest { cancel: request.cancel, listeners: request.listeners, ..run_request(&state)? };
-        Ok(TakenUp { request, log, state })
+        Ok(TakenUp { request, log, state, checked: None })
     }
 
     /// The second half of [`App::resume_to_rest`].
@@ -108,9 +114,9 @@ impl App {
     }
 
     pub(super) async fn go_on_once(&self, taken_up: TakenUp, agent: Option<&AgentRun>) -> RunOutcome {
-        let TakenUp { request, log, state } = taken_up;
+        let TakenUp { request, log, state, checked } = taken_up;
         let Some(error) = self.must_ask(&state) else {
-            return self.carry_out(&request, &log, Some(state), agent).await;
+            return self.carry_out(&request, &log, (Some(state), checked), agent).await;
         };
         self.end(&log, ended_early(&request.run_id, error)).await
     }
@@ -121,32 +127,50 @@ impl App {
         let mut state = self.known_run(run_id).await?;
         self.may_resume(&state)?;
         run_request(&state)?;
-        self.record_resolutions(log, &mut state, &request.resolutions).await?;
+        self.record_resolutions(log, &mut state, &request.resolutions, request.by.as_ref()).await?;
+        let resumed_by = request.by.as_ref().filter(|_| !request.cancel.is_cancelled());
+        let (by, os_user) = Actor::fields(resumed_by);
         let resumed = EventBody::RunResumed {
             owner: Some(self.owner_name().await?),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             calls_recorded: state.calls.iter().filter(|call| !call.is_open()).count() as u64,
+            by,
+            os_user,
         };
         log.emit(resumed, Durability::Forced).await?;
         let parent = state.parent.as_ref().map(|parent| parent.run_id.clone());
         self.running.insert(log, &request.cancel, parent);
+        if request.cancel.is_cancelled() {
+            self.running.asked_by(run_id, request.by.as_ref());
+        }
         Ok(state)
     }
 
     /// Records what came of calls in doubt, without going on.
-    pub(super) async fn resolve(&self, run_id: &RunId, resolutions: &[CallResolution]) -> Result<()> {
+    pub(super) async fn resolve(
+        &self,
+        run_id: &RunId,
+        resolutions: &[CallResolution],
+        by: Option<&Actor>,
+    ) -> Result<()> {
         if resolutions.is_empty() {
             return Ok(());
         }
         let hold = self.hold(run_id).await?;
-        let recorded = self.resolve_under(&hold, run_id, resolutions).await;
+        let recorded = self.resolve_under(&hold, run_id, resolutions, by).await;
         hold.release().await;
         recorded
     }
 
-    async fn resolve_under(&self, hold: &Hold, run_id: &RunId, resolutions: &[CallResolution]) -> Result<()> {
+    async fn resolve_under(
+        &self,
+        hold: &Hold,
+        run_id: &RunId,
+        resolutions: &[CallResolution],
+        by: Option<&Actor>,
+    ) -> Result<()> {
         let mut state = self.known_run(run_id).await?;
-        self.record_resolutions(&self.log_under(hold, run_id, &[]), &mut state, resolutions).await
+        self.record_resolutions(&self.log_under(hold, run_id, &[]), &mut state, resolutions, by).await
     }
 
     async fn record_resolutions(
@@ -154,11 +178,12 @@ impl App {
         log: &RunLog,
         state: &mut RunState,
         resolutions: &[CallResolution],
+        by: Option<&Actor>,
     ) -> Result<()> {
         // All are looked at before any is recorded: what is recorded cannot be taken back.
         let events = resolutions
             .iter()
-            .map(|resolution| self.resolution_event(state, resolution))
+            .map(|resolution| self.resolution_event(state, resolution, by))
             .collect::<Result<Vec<_>>>()?;
         for (resolution, event) in resolutions.iter().zip(events) {
             log.emit(event, Durability::Ordered).await?;
@@ -175,11 +200,14 @@ impl App {
         match state.status {
             _ if state.mocked => {}
             RunStatus::Running | RunStatus::Sleeping if self.is_under_way(state) => {
-                return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")));
+                return Err(
+                    Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")).about_run(run_id)
+                );
             }
             // Its pause is on record, and this process is not done with it: what was decided meanwhile it sees.
             RunStatus::Paused if self.is_at_it(run_id) => {
-                return Err(Error::new(ErrorCode::RunActive, format!("run {run_id} is about to pause")));
+                let message = format!("run {run_id} is about to pause");
+                return Err(Error::new(ErrorCode::RunActive, message).about_run(run_id));
             }
             // Nobody waits for it to end by itself, so it is left as it is.
             RunStatus::Paused => {
@@ -191,7 +219,11 @@ impl App {
             RunStatus::Failed if state.code.as_deref() == Some(ErrorCode::Interrupted.as_str()) => {}
             RunStatus::Failed | RunStatus::Succeeded | RunStatus::Cancelled => {
                 let message = format!("run {run_id} has ended: it is {}", state.status);
-                return Err(Error::new(ErrorCode::RunNotResumable, message));
+                return Err(Error::new(ErrorCode::RunNotResumable, message)
+                    .with_help(
+                        "it can be started over: `luaplan reset RUN`; `luaplan show RUN` says what it did",
+                    )
+                    .about_run(run_id));
             }
         }
         self.records_suffice(state)
@@ -297,7 +329,12 @@ impl App {
         )
     }
 
-    fn resolution_event(&self, state: &RunState, resolution: &CallResolution) -> Result<EventBody> {
+    fn resolution_event(
+        &self,
+        state: &RunState,
+        resolution: &CallResolution,
+        by: Option<&Actor>,
+    ) -> Result<EventBody> {
         let id = &resolution.call_id;
         let Some(call) = state.calls_in_doubt().find(|call| call.call_id.as_str() == id) else {
             let rests = state.calls.iter().find(|call| call.call_id.as_str() == id && call.rests());
@@ -333,11 +370,14 @@ impl App {
             }
             Resolved::Failed { message } => ("failed", None, Some(message.clone())),
         };
+        let (by, os_user) = Actor::fields(by);
         Ok(EventBody::CallResolved {
             call_id: call.call_id.clone(),
             resolution: resolution.to_owned(),
             result,
             message,
+            by,
+            os_user,
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::base::{Error, ErrorCode, Result, RunId, Usage};
 use crate::bus::{APPROVALS, CALLS_IN_DOUBT, wake_at_of};
 use crate::engine::{RunOutcome, pause_requested};
 use crate::journal::{
-    CallState, Durability, EventBody, EventListener, JournalRead as _, RunLog, RunState, RunStatus,
+    Actor, CallState, Durability, EventBody, EventListener, JournalRead as _, RunLog, RunState, RunStatus,
 };
 
 impl App {
@@ -109,18 +109,22 @@ impl App {
             true => self.running.remove(run_id),
             false => self.running.asked_of(run_id),
         };
-        let outcome = self.record_end(log, self.heeding(outcome, asked)).await;
-        let is_told = if shares_runs {
-            outcome.status().is_at_rest() && self.is_told_to_end(run_id).await
+        let outcome = self.record_end(log, self.heeding(outcome, &asked), &asked).await;
+        let told = if shares_runs {
+            match outcome.status().is_at_rest() {
+                true => self.told_to_end(run_id).await,
+                false => Asked::default(),
+            }
         } else {
             let asked = self.running.remove(run_id);
-            self.running.take_back(run_id) || asked.cancel
+            let late = self.running.take_back(run_id);
+            if late.cancel { late } else { asked }
         };
-        self.ended_at_rest(outcome, is_told).await
+        self.ended_at_rest(outcome, &told).await
     }
 
     /// What a run that was about to come to rest does where something was asked of it.
-    fn heeding(&self, mut outcome: RunOutcome, asked: Asked) -> RunOutcome {
+    fn heeding(&self, mut outcome: RunOutcome, asked: &Asked) -> RunOutcome {
         let status = outcome.status();
         // A process that stops leaves its runs at rest.
         if status.is_at_rest() && asked.cancel && !self.is_interrupting() {
@@ -132,24 +136,27 @@ impl App {
     }
 
     /// Ends a run that has just come to rest, where somebody told it to end meanwhile.
-    async fn ended_at_rest(&self, mut outcome: RunOutcome, is_told: bool) -> RunOutcome {
+    async fn ended_at_rest(&self, mut outcome: RunOutcome, told: &Asked) -> RunOutcome {
         let rests = outcome.status().is_at_rest();
         // That of an agent is ended with the run that called it.
-        if rests && is_told && !self.is_interrupting() && self.cancel(&outcome.run_id).await.is_ok() {
+        let ends = rests && told.cancel && !self.is_interrupting();
+        if ends && self.cancel_by(&outcome.run_id, told.by.as_ref()).await.is_ok() {
             outcome.result = Err(Error::cancelled());
         }
         outcome
     }
 
     /// Whether another node was asked to end a run of this one.
-    async fn is_told_to_end(&self, run_id: &RunId) -> bool {
-        let Ok(Some(leases)) = self.leases() else { return false };
+    async fn told_to_end(&self, run_id: &RunId) -> Asked {
+        let Ok(Some(leases)) = self.leases() else { return Asked::default() };
         // A database that does not answer tells the next node that takes it up.
-        leases.is_told_to_end(run_id).await.unwrap_or(false)
+        let told = leases.told_to_end(run_id).await.ok().flatten();
+        Asked { cancel: told.is_some(), pause: false, by: told.flatten() }
     }
 
     /// Records how a run ended, or that it waits.
-    async fn record_end(&self, log: &RunLog, mut outcome: RunOutcome) -> RunOutcome {
+    async fn record_end(&self, log: &RunLog, mut outcome: RunOutcome, asked: &Asked) -> RunOutcome {
+        outcome.result = outcome.result.map_err(|error| with_ids(error, log.run_id()));
         if self.shares_runs() && outcome.error().is_some_and(goes_on_elsewhere) {
             // The record has no end: whoever takes the run up goes on with it.
             if let Err(error) = log.hand_on().await {
@@ -160,6 +167,7 @@ impl App {
         if let Some(hit) = outcome.error().and_then(limit_hit) {
             let _ = log.emit(hit, Durability::Queued).await;
         }
+        let (by, os_user) = Actor::fields(asked.by.as_ref().filter(|_| asked.cancel || asked.pause));
         let end = match (&outcome.result, outcome.status()) {
             (Ok(value), _) => EventBody::RunFinished {
                 stop_reason: "completed".into(),
@@ -167,7 +175,7 @@ impl App {
                 usage: outcome.usage,
             },
             (Err(error), RunStatus::Cancelled) => {
-                EventBody::RunCancelled { reason: error.message().into(), usage: outcome.usage }
+                EventBody::RunCancelled { reason: error.message().into(), usage: outcome.usage, by, os_user }
             }
             (Err(error), RunStatus::Sleeping) => {
                 EventBody::RunSleeping { wake_at: wake_at_of(error).unwrap_or_else(|| log.clock().now()) }
@@ -176,6 +184,8 @@ impl App {
                 reason: error.message().into(),
                 calls_in_doubt: named_in(error, CALLS_IN_DOUBT),
                 approvals: named_in(error, APPROVALS),
+                by,
+                os_user,
             },
             (Err(error), _) => failed(error, outcome.usage),
         };
@@ -190,6 +200,18 @@ impl App {
     }
 }
 
+/// The error with the exact next command: that of this run, and of the first call it names.
+fn with_ids(error: Error, run_id: &RunId) -> Error {
+    let waiting: Vec<String> = named_in(&error, APPROVALS);
+    // An id begins with run and call; another run's call is an agent's.
+    let call = waiting.first().and_then(|id| id.split(':').nth(1)).map(str::to_owned);
+    let error = error.about_run(run_id);
+    match call {
+        Some(call) => error.about_call(&call),
+        None => error,
+    }
+}
+
 /// The outcome of a run that did nothing.
 pub(super) fn ended_early(run_id: &RunId, error: Error) -> RunOutcome {
     RunOutcome {
@@ -198,6 +220,7 @@ pub(super) fn ended_early(run_id: &RunId, error: Error) -> RunOutcome {
         usage: Usage::default(),
         printed: String::new(),
         candidates: Vec::new(),
+        explanation: None,
     }
 }
 

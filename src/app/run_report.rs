@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use super::ActiveRuns;
 use super::from_records::cannot_go_on;
 use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
+use crate::journal::{Actor, EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
 
 /// What a run's own page is made of besides its summary.
 const SHOWN_EVENTS: &[&str] = &["printed", "run_finished", "run_failed", "run_cancelled"];
@@ -137,21 +137,30 @@ impl ActiveRuns {
     /// # Errors
     /// `not_found`; `run_not_active` where it has ended.
     pub async fn cancel(&self, run_id: &RunId) -> Result<()> {
+        self.cancel_by(run_id, None).await
+    }
+
+    /// As [`ActiveRuns::cancel`], in the name of `by`.
+    ///
+    /// # Errors
+    /// As [`ActiveRuns::cancel`].
+    pub async fn cancel_by(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
         let Some(run) = self.active(run_id) else {
             if self.app().journal().run_summary(run_id).await?.is_none() {
                 return Err(no_such_run(run_id));
             }
             if let Some(leases) = self.app().leases()?
-                && leases.ask_to_cancel(run_id).await?
+                && leases.ask_to_cancel(run_id, by).await?
             {
                 return Ok(());
             }
-            return self.app().cancel(run_id).await;
+            return self.app().cancel_by(run_id, by).await;
         };
+        self.app().running.asked_by(run_id, by);
         run.cancel.cancel();
         if self.active(run_id).is_none() {
             // It came to rest, or to its end, in that moment.
-            return self.app().cancel_unless_over(run_id).await;
+            return self.app().cancel_unless_over(run_id, by).await;
         }
         Ok(())
     }

@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::agents::AgentRun;
-use super::application::{accept, findings_json};
 use super::from_records::run_request;
 use super::past::Prepared;
 use super::planning::PlanWishes;
@@ -17,10 +16,9 @@ use crate::base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, RunI
 use crate::bus::{CallHandler, Circumstances, Mode, RunBudget};
 use crate::engine::{PhaseEvent, RunOutcome, RunPhase, has_redacted};
 use crate::journal::{
-    Durability, EventBody, EventListener, JournalWrite, MemoryJournal, NewContext, RunLog, RunState,
-    RunStatus, check_context_name,
+    Actor, Durability, EventBody, EventListener, JournalWrite, MemoryJournal, RunLog, RunState, RunStatus,
 };
-use crate::plan::CheckedPlan;
+use crate::plan::CheckReport;
 use crate::planner::Proposal;
 
 /// What is to be run.
@@ -79,16 +77,17 @@ impl App {
             Err(error) => return ended_early(&request.run_id, error),
         };
         self.running.insert(&log, &request.cancel, None);
-        let outcome = self.carry_out(&request, &log, None, None).await;
+        let outcome = self.carry_out(&request, &log, (None, None), None).await;
         self.go_on_where_decided(outcome, &request.listeners, &request.cancel, None).await
     }
 
-    /// Runs to the end from wherever it is.
+    /// Runs to the end from wherever it is: what it came to before, where it goes on, and what the check found, where
+    /// it has looked.
     pub(super) async fn carry_out(
         &self,
         request: &RunRequest,
         log: &RunLog,
-        resumed: Option<RunState>,
+        (resumed, checked): (Option<RunState>, Option<CheckReport>),
         agent: Option<&AgentRun>,
     ) -> RunOutcome {
         let started = Instant::now();
@@ -97,7 +96,8 @@ impl App {
             Some(agent) => RunBudget::nested(limits, &agent.budget),
             None => RunBudget::new(limits, 0),
         });
-        let run = Run { app: self, request, log, budget: &budget, started, resumed: resumed.as_ref(), agent };
+        let (resumed, checked) = (resumed.as_ref(), checked.as_ref());
+        let run = Run { app: self, request, log, budget: &budget, started, resumed, checked, agent };
         let mut outcome = run.go().await;
         if outcome.status() == RunStatus::Cancelled && self.is_interrupting() {
             let message = "the process was asked to stop while the run was going";
@@ -111,6 +111,7 @@ impl App {
             result_bytes: budget.used(LimitName::ResultBytes),
             llm_tokens: budget.used(LimitName::LlmTokens),
             llm_cost_micro_usd: budget.used(LimitName::LlmCost),
+            rate_wait_ms: budget.waited_ms(),
             ..outcome.usage
         };
         self.end(log, outcome).await
@@ -130,6 +131,7 @@ impl App {
             budget: &budget,
             started: Instant::now(),
             resumed: None,
+            checked: None,
             agent: None,
         };
         let Work::Task(task) = &request.work else {
@@ -137,7 +139,7 @@ impl App {
         };
         let context = run.context().await?;
         run.record_start(&context, None, None, Durability::Ordered).await?;
-        let proposed = run.propose(task, &context).await;
+        let proposed = run.propose(task, &context).await.map_err(|error| error.about_run(&request.run_id));
         let usage = Usage { llm_tokens: budget.used(LimitName::LlmTokens), ..Usage::default() };
         let end = match &proposed {
             Ok(_) => EventBody::RunFinished { stop_reason: "planned".into(), result: Json::Null, usage },
@@ -178,8 +180,16 @@ impl App {
         );
         let budget = Arc::new(RunBudget::new(request.limits.clone(), 0));
         let (app, started) = (self, Instant::now());
-        let run =
-            Run { app, request: &request, log: &log, budget: &budget, started, resumed: None, agent: None };
+        let run = Run {
+            app,
+            request: &request,
+            log: &log,
+            budget: &budget,
+            started,
+            resumed: None,
+            checked: None,
+            agent: None,
+        };
         run.propose(task, &run.context().await?).await
     }
 
@@ -215,6 +225,8 @@ pub(super) struct Run<'a> {
     pub(super) started: Instant,
     /// What it came to before, where it goes on.
     pub(super) resumed: Option<&'a RunState>,
+    /// What the check found, where its plan was checked for the request that began it.
+    pub(super) checked: Option<&'a CheckReport>,
     /// What called it, where it is the run of an agent.
     pub(super) agent: Option<&'a AgentRun>,
 }
@@ -225,7 +237,7 @@ impl Run<'_> {
             Ok(ready) => ready,
             Err(error) => return self.ended_early(error),
         };
-        let Prepared { mut plan, context, calls_before, past, candidates } = prepared;
+        let Prepared { mut plan, context, calls_before, past, candidates, explanation } = prepared;
         let replanned = self.resumed.map_or(0, |state| state.replans);
         if past.is_none()
             && let Err(error) = self.tell_iteration(replanned, &plan).await
@@ -254,6 +266,7 @@ impl Run<'_> {
             outcome.result = Err(error);
         }
         outcome.candidates = candidates;
+        outcome.explanation = explanation;
         outcome
     }
 
@@ -273,7 +286,7 @@ impl Run<'_> {
         if let Some(prepared) = self.prepared_before(&context).await? {
             return Ok(prepared);
         }
-        let mut candidates = Vec::new();
+        let (mut candidates, mut explanation) = (Vec::new(), None);
         let plan = match &self.request.work {
             Work::Task(task) => {
                 if begins {
@@ -285,6 +298,7 @@ impl Run<'_> {
                 phase.after(PhaseEvent::CheckPassed)?;
                 let verdicts = proposal.verdicts.iter().map(serde_json::to_value);
                 candidates = verdicts.filter_map(std::result::Result::ok).collect();
+                explanation = proposal.explanation;
                 proposal.plan
             }
             Work::Plan { name, source } => {
@@ -298,35 +312,7 @@ impl Run<'_> {
                 plan
             }
         };
-        Ok(Prepared { plan, context, calls_before: 0, past: None, candidates })
-    }
-
-    pub(super) async fn context(&self) -> Result<Value> {
-        // Known before anything is done: a bad name could not be saved at the end.
-        self.request.context_name.as_deref().map_or(Ok(()), check_context_name)?;
-        if let Some(context) = &self.request.context {
-            return Ok(context.clone());
-        }
-        if let Some(name) = &self.request.context_name
-            && let Some(saved) = self.app.journal.contexts().load(name, None).await?
-        {
-            return Ok(saved.context);
-        }
-        Ok(Value::Object(indexmap::IndexMap::new()))
-    }
-
-    async fn save_context(&self, name: &str, value: &Value) -> Result<()> {
-        let new = NewContext {
-            name: name.to_owned(),
-            context: value.clone(),
-            run_id: Some(self.log.run_id().clone()),
-            at: self.log.clock().now(),
-            expected_version: None,
-        };
-        let saved = self.app.journal.contexts().save(new).await?;
-        let saved =
-            EventBody::ContextSaved { name: saved.name, version: saved.version, context_hash: saved.hash };
-        self.log.emit(saved, Durability::Forced).await
+        Ok(Prepared { plan, context, calls_before: 0, past: None, candidates, explanation })
     }
 
     pub(super) async fn record_start(
@@ -340,6 +326,7 @@ impl Run<'_> {
             Work::Task(task) => Some(task.clone()),
             Work::Plan { .. } => None,
         };
+        let (by, os_user) = Actor::fields(self.request.circumstances.started_by.as_ref());
         let body = EventBody::RunStarted {
             task,
             plan_hash: plan_hash.cloned(),
@@ -359,30 +346,10 @@ impl Run<'_> {
             agent: self.agent.map(|agent| agent.name.clone()),
             starts_over: self.request.starts_over.clone(),
             planning: self.request.planning.to_record(),
+            by,
+            os_user,
         };
         self.log.emit(body, durability).await
-    }
-
-    async fn check_saved(&self, name: &str, source: &str, context: &Value) -> Result<CheckedPlan> {
-        let hash = ContentHash::of(source.as_bytes());
-        let report = self.app.check(source, name, &self.request.limits, Some(context));
-        // It may be on record since the run was begun.
-        if self.resumed.is_none_or(|state| state.source.as_deref() != Some(source)) {
-            let proposed =
-                EventBody::PlanProposed { round: 0, source: source.to_owned(), plan_hash: hash.clone() };
-            self.log.emit(proposed, Durability::Queued).await?;
-        }
-        let checked = EventBody::PlanChecked {
-            plan_hash: hash.clone(),
-            ok: report.plan.is_some(),
-            findings: findings_json(&report),
-        };
-        self.log.emit(checked, Durability::Queued).await?;
-        for finding in report.findings.iter().filter(|finding| finding.reaches_out()) {
-            let violation = EventBody::SandboxViolation { message: finding.message.clone() };
-            self.log.emit(violation, Durability::Queued).await?;
-        }
-        accept(report, source, &self.request.limits)
     }
 
     pub(super) fn ended_early(&self, error: Error) -> RunOutcome {

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::{ActiveRun, ActiveRuns, ResumeRequest, RunRequest};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::journal::{Leases, OpenRun};
+use crate::plan::CheckReport;
 
 /// How often a node looks for itself, whether it was woken or not.
 const LOOK: Duration = Duration::from_millis(500);
@@ -29,15 +30,28 @@ impl ActiveRuns {
     /// `too_many_requests` where there is no room and none may wait, `shutting_down`, and as writing the
     /// journal.
     pub async fn submit(self: &Arc<Self>, request: RunRequest) -> Result<Option<ActiveRun>> {
+        self.submit_checked(request, None).await
+    }
+
+    /// As [`ActiveRuns::submit`], for a plan that was checked with the request's own context.
+    ///
+    /// # Errors
+    /// As [`ActiveRuns::submit`].
+    pub async fn submit_checked(
+        self: &Arc<Self>,
+        request: RunRequest,
+        checked: Option<CheckReport>,
+    ) -> Result<Option<ActiveRun>> {
         let leases = self.app().leases()?.cloned();
         let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
+        let tenant = request.circumstances.tenant.clone();
         let app = Arc::clone(self.app());
-        match self.place(run_id, cancel) {
+        match self.place(run_id, tenant, cancel) {
             Ok(place) => {
                 let (sender, is_begun) = oneshot::channel();
                 // The run goes on even where the request is gone.
                 let run = place.run_in_background(async move {
-                    let (result, begun) = match app.begin(request).await {
+                    let (result, begun) = match app.begin(request, checked).await {
                         Ok(begun) => (Ok(()), Some(begun)),
                         Err(error) => (Err(error), None),
                     };
@@ -55,7 +69,7 @@ impl ActiveRuns {
                     let message = "as many runs as may be wait for a node with room";
                     return Err(Error::new(ErrorCode::TooManyRequests, message).with_limit(limit, waiting));
                 }
-                let begun = app.begin(request).await?;
+                let begun = app.begin(request, checked).await?;
                 app.leave(begun).await?;
                 Ok(None)
             }
@@ -92,8 +106,9 @@ impl ActiveRuns {
     }
 
     async fn look(self: &Arc<Self>, leases: &Arc<Leases>) -> Result<()> {
-        for run_id in leases.to_be_cancelled().await? {
+        for (run_id, by) in leases.to_be_cancelled().await? {
             if let Some(run) = self.active(&run_id) {
+                self.app().running.asked_by(&run_id, by.as_ref());
                 run.cancel.cancel();
             }
         }
@@ -110,12 +125,12 @@ impl ActiveRuns {
     }
 
     async fn take_up_open(self: &Arc<Self>, open: OpenRun) {
-        let OpenRun { run_id, cancel: is_cancelled } = open;
+        let OpenRun { run_id, cancel: is_cancelled, cancelled_by } = open;
         let cancel = CancellationToken::new();
         if is_cancelled {
             cancel.cancel();
         }
-        let request = ResumeRequest::new(run_id.clone(), cancel);
+        let request = ResumeRequest { by: cancelled_by, ..ResumeRequest::new(run_id.clone(), cancel) };
         match self.resume(request).await {
             Ok(_) => tracing::info!(%run_id, "took up a run that nobody was at"),
             // Another node was first, or this one is full or stopping.

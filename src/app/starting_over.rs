@@ -4,11 +4,11 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::App;
-use super::agents::belongs_to;
+use super::agents::{CALL_AGENT, belongs_to, child_of};
 use super::from_records::{recorded_source, run_request};
 use super::runs::{RunRequest, Work};
 use crate::base::{Effect, Error, ErrorCode, Result, RunId};
-use crate::journal::{CallState, RunState, RunStatus};
+use crate::journal::{JournalRead as _, RunState, RunStatus};
 
 impl App {
     /// What a run began with, for a new run that starts it over with the plan it had; it is to be run as any
@@ -29,23 +29,57 @@ impl App {
             let is_running = state.status == RunStatus::Running && self.is_under_way(&state);
             if is_running || self.running.has(run_id) {
                 let message = format!("run {run_id} is under way");
-                return Err(Error::new(ErrorCode::RunActive, message).with_help(
-                    "end it first (`luaplan cancel RUN`), or let it pause (`luaplan pause RUN`)",
-                ));
+                return Err(Error::new(ErrorCode::RunActive, message)
+                    .with_help("end it first (`luaplan cancel RUN`), or let it pause (`luaplan pause RUN`)")
+                    .about_run(run_id));
             }
             self.records_suffice(&state)?;
             let request = begun_again(&state)?;
             if !repeat_effects {
-                refuse_effects(&state)?;
+                self.refuse_effects(&state).await?;
             }
             if let Work::Plan { name, source } = &request.work {
-                self.checked(source, name, &request.limits, request.context.as_ref())?;
+                let RunRequest { circumstances, limits, context, .. } = &request;
+                self.checked_for(&circumstances.tenant, (name, source), limits, context.as_ref()).await?;
             }
             Ok(request)
         };
         let request = request.await;
         hold.release().await;
-        request
+        request.map_err(|error| error.about_run(run_id))
+    }
+
+    /// Refuses where calls reached the world, or may have: the run's own, and those of its agents.
+    async fn refuse_effects(&self, state: &RunState) -> Result<()> {
+        let (mut open, mut acted) = (vec![state.clone()], Vec::new());
+        while let Some(run) = open.pop() {
+            for call in run.calls.iter().filter(|call| !call.refused) {
+                if call.tool == CALL_AGENT {
+                    // It did what the agent's run did, and nothing by itself.
+                    let child = child_of(&run.run_id, &call.call_id);
+                    open.extend(self.journal.run_state(&child).await?);
+                } else if call.effect.is_some_and(|effect| effect != Effect::Read) {
+                    acted.push((run.run_id.clone(), call.clone()));
+                }
+            }
+        }
+        let Some((owner, first)) = acted.first() else { return Ok(()) };
+        let named: Vec<_> = acted
+            .iter()
+            .map(|(owner, call)| match owner == &state.run_id {
+                true => json!({ "call_id": call.call_id, "tool": call.tool }),
+                false => json!({ "call_id": call.call_id, "tool": call.tool, "run_id": owner }),
+            })
+            .collect();
+        let message = format!(
+            "run {} made {} that did more than read, `{}` (call {}{}) first, and starting over would make them again",
+            state.run_id,
+            if acted.len() == 1 { "a call".to_owned() } else { format!("{} calls", acted.len()) },
+            first.tool,
+            first.call_id,
+            if owner == &state.run_id { String::new() } else { format!(" of its agent's run {owner}") },
+        );
+        Err(Error::new(ErrorCode::EffectsRepeat, message).with_detail("calls", json!(named)))
     }
 }
 
@@ -65,21 +99,4 @@ fn begun_again(state: &RunState) -> Result<RunRequest> {
         cancel: CancellationToken::new(),
         ..began
     })
-}
-
-/// Calls that reached the world, or may have.
-fn refuse_effects(state: &RunState) -> Result<()> {
-    let acted = |call: &&CallState| call.effect.is_some_and(|effect| effect != Effect::Read) && !call.refused;
-    let calls: Vec<&CallState> = state.calls.iter().filter(acted).collect();
-    let Some(first) = calls.first() else { return Ok(()) };
-    let named: Vec<_> =
-        calls.iter().map(|call| json!({ "call_id": call.call_id, "tool": call.tool })).collect();
-    let message = format!(
-        "run {} made {} that did more than read, `{}` (call {}) first, and starting over would make them again",
-        state.run_id,
-        if calls.len() == 1 { "a call".to_owned() } else { format!("{} calls", calls.len()) },
-        first.tool,
-        first.call_id,
-    );
-    Err(Error::new(ErrorCode::EffectsRepeat, message).with_detail("calls", json!(named)))
 }

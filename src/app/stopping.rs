@@ -4,7 +4,7 @@ use super::App;
 use super::ownership::Hold;
 use super::under_way::Ask;
 use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{RunState, RunStatus};
+use crate::journal::{Actor, RunState, RunStatus};
 
 impl App {
     /// Ends a run, whoever is at it: one that sleeps, waits for a person or has lost its process has ended
@@ -13,8 +13,16 @@ impl App {
     /// # Errors
     /// `not_found`; `run_not_active` where it has ended.
     pub async fn cancel(&self, run_id: &RunId) -> Result<()> {
+        self.cancel_by(run_id, None).await
+    }
+
+    /// As [`App::cancel`], in the name of `by`.
+    ///
+    /// # Errors
+    /// As [`App::cancel`].
+    pub async fn cancel_by(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
         let hold = self.hold(run_id).await?;
-        let ended = self.cancel_under(&hold, run_id).await;
+        let ended = self.cancel_under(&hold, run_id, by).await;
         if ended.is_err() {
             hold.release().await;
         }
@@ -25,15 +33,15 @@ impl App {
     ///
     /// # Errors
     /// As writing the journal.
-    pub async fn cancel_unless_over(&self, run_id: &RunId) -> Result<()> {
-        match self.cancel(run_id).await {
+    pub async fn cancel_unless_over(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
+        match self.cancel_by(run_id, by).await {
             Err(error) if error.code() == ErrorCode::RunNotActive => Ok(()),
             ended => ended,
         }
     }
 
     /// While the right to go on with the run is held.
-    async fn cancel_under(&self, hold: &Hold, run_id: &RunId) -> Result<()> {
+    async fn cancel_under(&self, hold: &Hold, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
         let state = self.known_run(run_id).await?;
         if state.ended_at.is_some() {
             return Err(has_ended(&state));
@@ -46,21 +54,21 @@ impl App {
                 Error::new(ErrorCode::RunNotActive, message).with_help("cancel the run that called it")
             );
         }
-        if state.status == RunStatus::Running && self.running.ask(run_id, Ask::Cancel) {
+        if state.status == RunStatus::Running && self.running.ask(run_id, Ask::Cancel, by) {
             return Ok(());
         }
         if state.status == RunStatus::Running && self.is_under_way(&state) {
-            self.running.ask_elsewhere(run_id, Ask::Cancel)?;
+            self.running.ask_elsewhere(run_id, Ask::Cancel, by)?;
             // It may have come to rest before it could hear of it; else it looks for what was asked behind that.
             let state = self.known_run(run_id).await?;
             if !state.status.is_at_rest() {
                 return Ok(());
             }
             self.running.take_back(run_id);
-            return self.cancel_family(hold, &state).await;
+            return self.cancel_family(hold, &state, by).await;
         }
         // Whoever meant to wake it finds its end.
-        self.cancel_family(hold, &state).await
+        self.cancel_family(hold, &state, by).await
     }
 
     /// Asks a run to stand still, once the calls it is at have come to their end. It has then paused and holds
@@ -69,7 +77,15 @@ impl App {
     /// # Errors
     /// `not_found`; `run_not_active` where it is not under way, or is at another node.
     pub async fn pause(&self, run_id: &RunId) -> Result<()> {
-        if self.running.ask(run_id, Ask::Pause) {
+        self.pause_by(run_id, None).await
+    }
+
+    /// As [`App::pause`], in the name of `by`.
+    ///
+    /// # Errors
+    /// As [`App::pause`].
+    pub async fn pause_by(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
+        if self.running.ask(run_id, Ask::Pause, by) {
             return Ok(());
         }
         let state = self.known_run(run_id).await?;
@@ -79,10 +95,10 @@ impl App {
                 RunStatus::Sleeping => {
                     "a run that sleeps holds nothing; it can be ended: `luaplan cancel RUN`"
                 }
-                RunStatus::Paused => "it stands still already; go on with it: `luaplan resume RUN`",
+                RunStatus::Paused => "it stands still already; resume it: `luaplan resume RUN`",
                 _ => "it is over; start it over: `luaplan reset RUN`",
             };
-            return Err(Error::new(ErrorCode::RunNotActive, message).with_help(help));
+            return Err(Error::new(ErrorCode::RunNotActive, message).with_help(help).about_run(run_id));
         }
         if self.shares_runs() {
             let message = format!("run {run_id} is not under way at this node");
@@ -93,9 +109,10 @@ impl App {
         if !self.is_under_way(&state) {
             let message = format!("the process that ran {run_id} is gone, so it stands still already");
             return Err(Error::new(ErrorCode::RunNotActive, message)
-                .with_help("go on with it (`luaplan resume RUN`) or end it (`luaplan cancel RUN`)"));
+                .with_help("resume it (`luaplan resume RUN`) or end it (`luaplan cancel RUN`)")
+                .about_run(run_id));
         }
-        self.running.ask_elsewhere(run_id, Ask::Pause)
+        self.running.ask_elsewhere(run_id, Ask::Pause, by)
     }
 
     /// Takes back what was asked of a run of another process and nobody has heeded.
@@ -106,5 +123,7 @@ impl App {
 
 fn has_ended(state: &RunState) -> Error {
     let message = format!("run {} has ended: it is {}", state.run_id, state.status);
-    Error::new(ErrorCode::RunNotActive, message).with_help("it can be started over: `luaplan reset RUN`")
+    Error::new(ErrorCode::RunNotActive, message)
+        .with_help("it can be started over: `luaplan reset RUN`")
+        .about_run(&state.run_id)
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{RunLog, create_private_folder};
+use crate::journal::{Actor, RunLog, create_private_folder};
 
 /// How often a process looks for what is asked of its runs.
 const LOOK: Duration = Duration::from_millis(250);
@@ -37,10 +37,12 @@ impl Ask {
 }
 
 /// What was asked of a run.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     pub(super) cancel: bool,
     pub(super) pause: bool,
+    /// Who asked last.
+    pub(super) by: Option<Actor>,
 }
 
 /// A run this process is at.
@@ -50,11 +52,13 @@ struct UnderWay {
     pause: CancellationToken,
     /// The run that called it, where it is the run of an agent.
     parent: Option<RunId>,
+    /// Who asked something of it last.
+    by: Option<Actor>,
 }
 
 impl Asked {
     fn of(run: &UnderWay) -> Self {
-        Self { cancel: run.cancel.is_cancelled(), pause: run.pause.is_cancelled() }
+        Self { cancel: run.cancel.is_cancelled(), pause: run.pause.is_cancelled(), by: run.by.clone() }
     }
 }
 
@@ -80,8 +84,13 @@ impl RunsUnderWay {
     pub(super) fn insert(&self, log: &RunLog, cancel: &CancellationToken, parent: Option<RunId>) {
         // What was asked while it was at rest came too late for what it was asked of.
         self.take_back(log.run_id());
-        let run =
-            UnderWay { log: log.clone(), cancel: cancel.clone(), pause: CancellationToken::new(), parent };
+        let run = UnderWay {
+            log: log.clone(),
+            cancel: cancel.clone(),
+            pause: CancellationToken::new(),
+            parent,
+            by: None,
+        };
         let mut shared = lock(&self.shared);
         shared.runs.insert(log.run_id().clone(), run);
         if !std::mem::replace(&mut shared.is_watched, true) {
@@ -113,17 +122,31 @@ impl RunsUnderWay {
     }
 
     /// Asks a run of this process, and the runs of agents below it; says whether this process is at it.
-    pub(super) fn ask(&self, run_id: &RunId, ask: Ask) -> bool {
-        lock(&self.shared).ask(run_id, ask)
+    pub(super) fn ask(&self, run_id: &RunId, ask: Ask, by: Option<&Actor>) -> bool {
+        lock(&self.shared).ask(run_id, ask, by)
+    }
+
+    /// Notes who is about to end a run of this process.
+    pub(super) fn asked_by(&self, run_id: &RunId, by: Option<&Actor>) {
+        if let Some(run) = lock(&self.shared).runs.get_mut(run_id) {
+            run.by = by.cloned();
+        }
     }
 
     /// Asks whatever process is at the run.
     ///
     /// # Errors
     /// `journal_unavailable` where the folder cannot be written.
-    pub(super) fn ask_elsewhere(&self, run_id: &RunId, ask: Ask) -> Result<()> {
+    pub(super) fn ask_elsewhere(&self, run_id: &RunId, ask: Ask, by: Option<&Actor>) -> Result<()> {
         let path = self.path(run_id, ask);
-        create_private_folder(&self.asks).and_then(|()| std::fs::write(&path, [])).map_err(|error| {
+        let said = by.and_then(|by| serde_json::to_vec(by).ok()).unwrap_or_default();
+        // Put there whole, as it is read as soon as it is there.
+        let written = create_private_folder(&self.asks).and_then(|()| {
+            let unfinished = path.with_extension(format!("{}-unfinished", ask.extension()));
+            std::fs::write(&unfinished, said)?;
+            std::fs::rename(unfinished, &path)
+        });
+        written.map_err(|error| {
             Error::new(
                 ErrorCode::JournalUnavailable,
                 format!("`{}` cannot be written: {error}", path.display()),
@@ -131,11 +154,12 @@ impl RunsUnderWay {
         })
     }
 
-    /// Takes back what was asked and nobody heeded; says whether its end was.
-    pub(super) fn take_back(&self, run_id: &RunId) -> bool {
+    /// Takes back what was asked and nobody heeded; says whether its end was, and who asked for that.
+    pub(super) fn take_back(&self, run_id: &RunId) -> Asked {
+        let by = asker(&self.path(run_id, Ask::Cancel));
         // Most of the time there is none; one that was heeded is gone.
-        let [cancel, _pause] = Ask::ALL.map(|ask| std::fs::remove_file(self.path(run_id, ask)).is_ok());
-        cancel
+        let [cancel, pause] = Ask::ALL.map(|ask| std::fs::remove_file(self.path(run_id, ask)).is_ok());
+        Asked { cancel, pause, by }
     }
 
     fn path(&self, run_id: &RunId, ask: Ask) -> PathBuf {
@@ -144,16 +168,18 @@ impl RunsUnderWay {
 }
 
 impl Shared {
-    fn ask(&self, run_id: &RunId, ask: Ask) -> bool {
-        let Some(run) = self.runs.get(run_id) else { return false };
+    fn ask(&mut self, run_id: &RunId, ask: Ask, by: Option<&Actor>) -> bool {
+        let Some(run) = self.runs.get_mut(run_id) else { return false };
+        run.by = by.cloned();
         match ask {
             // What it called is cancelled with it.
             Ask::Cancel => run.cancel.cancel(),
             Ask::Pause => {
                 run.pause.cancel();
                 let called = self.runs.iter().filter(|(_, run)| run.parent.as_ref() == Some(run_id));
-                for (called, _) in called {
-                    self.ask(called, ask);
+                let called: Vec<RunId> = called.map(|(called, _)| called.clone()).collect();
+                for called in called {
+                    self.ask(&called, ask, by);
                 }
             }
         }
@@ -180,12 +206,17 @@ async fn watch(shared: Weak<Mutex<Shared>>, asks: PathBuf) {
         let folder = asks.clone();
         let asked = tokio::task::spawn_blocking(move || asked(&folder)).await.unwrap_or_default();
         for (run_id, ask, path) in asked {
-            if lock(&shared).ask(&run_id, ask) {
+            if lock(&shared).ask(&run_id, ask, asker(&path).as_ref()) {
                 // Heeded; a second look would do no harm.
                 let _ = std::fs::remove_file(path);
             }
         }
     }
+}
+
+/// Who left the file, where it says so.
+fn asker(path: &Path) -> Option<Actor> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 
 /// What lies in the folder. Most of the time there is none.

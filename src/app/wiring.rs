@@ -252,7 +252,7 @@ struct NoSettings {}
 
 pub(super) fn query_db(config: &Config, spec: ToolSpec) -> Result<QueryDb> {
     let settings: QueryDbSettings = settings(config, &spec.name)?;
-    QueryDb::new(spec, &settings, &config.base_dir)
+    Ok(QueryDb::new(spec, &settings, &config.base_dir)?.in_processes_of(config.sqlite_program.as_deref()))
 }
 
 pub(super) fn send_email(config: &Config, environment: &Environment, spec: ToolSpec) -> Result<SendEmail> {

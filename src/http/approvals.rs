@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 use super::dto::{ApprovalsQuery, DecisionBody};
 use super::extract::{JsonBody, PathText, QueryOf};
 use super::problem::Problem;
+use super::shown;
 use super::state::ApiState;
-use crate::app::{ApprovalAnswer, ResumeRequest, Tenant};
+use crate::app::{Access, ApprovalAnswer, Caller, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
 
 /// The calls that wait for a person: exactly what would be called, where each argument came from, and why
@@ -20,35 +21,39 @@ use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
         (status = 400, description = "That is not a run id"), (status = 404, description = "There is no such run")))]
 pub(super) async fn list(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     QueryOf(query): QueryOf<ApprovalsQuery>,
 ) -> Result<axum::Json<Json>, Problem> {
     let run_id: Option<RunId> = query.run.as_deref().map(str::parse).transpose()?;
-    let approvals = state.app.pending_approvals(run_id.as_ref()).await?;
+    let approvals = state.runs.access(&caller).pending_approvals(run_id.as_ref()).await?;
+    let approvals = shown::approvals(serde_json::to_value(approvals).unwrap_or_default());
     Ok(axum::Json(json!({ "approvals": approvals })))
 }
 
 /// Decide about one call. The run goes on once none of its calls waits any more.
 #[utoipa::path(post, path = "/v1/approvals/{id}", operation_id = "decide_approval", tag = "approvals",
-    params(("id" = String, Path, description = "`approval_id` of a request")), request_body = DecisionBody,
+    params(("id" = String, Path, description = "`approval_id` of a request"), ("Idempotency-Key" = Option<String>, Header, description = "Repeated with the same request, it has its effect once")), request_body = DecisionBody,
     responses((status = 200, description = "`approval`: what was decided; `pending`: how many calls of the run still wait; `run`: `resumed`, `waits` or `left`"),
+        (status = 422, description = "The `Idempotency-Key` stands for another request"),
         (status = 400, description = "A part of the request cannot be understood, or the arguments do not fit"),
         (status = 403, description = "The policy denies the edited arguments, or does not let this key decide"),
         (status = 404, description = "There is no such run or request"),
-        (status = 409, description = "It was decided already (`decision` or `first` says by whom and how), or the call is no longer wanted"),
+        (status = 409, description = "A request under the same `Idempotency-Key` is being answered, or: It was decided already (`decision` or `first` says by whom and how), or the call is no longer wanted"),
         (status = 503, description = "Stopping")))]
 pub(super) async fn decide(
     State(state): State<Arc<ApiState>>,
-    Extension(Tenant(by)): Extension<Tenant>,
+    Extension(caller): Extension<Caller>,
     PathText(id): PathText,
     JsonBody(body): JsonBody<DecisionBody>,
 ) -> Result<axum::Json<Json>, Problem> {
     let wants_resume = body.resume.unwrap_or(true);
-    let approval = state.app.decide(&id, answer(body)?, &by).await?;
+    let access = state.runs.access(&caller);
+    let approval = access.decide(&id, answer(body)?).await?;
     let run_id: RunId = id.split(':').next().unwrap_or_default().parse()?;
-    let pending = state.app.pending_approvals(Some(&run_id)).await?.len();
+    let pending = access.pending_approvals(Some(&run_id)).await?.len();
     let run = if pending > 0 {
         "waits"
-    } else if wants_resume && resume(&state, run_id).await? {
+    } else if wants_resume && resume(&state, &access, run_id).await? {
         "resumed"
     } else {
         "left"
@@ -57,10 +62,10 @@ pub(super) async fn decide(
 }
 
 /// Goes on with the run; `false` where somebody else does, or it has not paused yet and goes on by itself.
-async fn resume(state: &Arc<ApiState>, run_id: RunId) -> Result<bool> {
+async fn resume(state: &Arc<ApiState>, access: &Access<'_>, run_id: RunId) -> Result<bool> {
     let request = ResumeRequest::new(run_id, CancellationToken::new());
     let run_id = request.run_id.clone();
-    match state.runs.resume(request).await {
+    match access.resume_decided(request).await {
         Ok(_) => Ok(true),
         Err(error)
             if matches!(error.code(), ErrorCode::TooManyRequests | ErrorCode::ShuttingDown)
@@ -86,7 +91,8 @@ fn is_for_later(code: ErrorCode) -> bool {
 
 fn answer(body: DecisionBody) -> Result<ApprovalAnswer> {
     let bad = |message: &str| Err(Error::new(ErrorCode::BadRequest, message));
-    match (body.decision.as_str(), body.time, body.arguments, body.reason) {
+    let edit = edit(body.arguments, body.set, body.merge)?;
+    match (body.decision.as_str(), body.time, edit, body.reason) {
         ("once", None, None, None) => Ok(ApprovalAnswer::Once),
         ("for", Some(time), None, None) => {
             let time = parse_duration(&time).map_err(|error| {
@@ -95,11 +101,33 @@ fn answer(body: DecisionBody) -> Result<ApprovalAnswer> {
             })?;
             Ok(ApprovalAnswer::For(time))
         }
-        ("edit", None, Some(arguments), None) => Ok(ApprovalAnswer::Edit(Value::from_json(arguments)?)),
+        ("edit", None, Some(edit), None) => Ok(edit),
         ("deny", None, None, Some(reason)) => Ok(ApprovalAnswer::Deny(reason)),
         ("once" | "for" | "edit" | "deny", ..) => bad(
-            "`for` goes with the decision `for`, `arguments` with `edit`, `reason` with `deny`, each needed there",
+            "`for` goes with the decision `for`, one of `arguments`, `set` and `merge` with `edit`, `reason` with `deny`, each needed there",
         ),
         (other, ..) => bad(&format!("`decision` is `{other}`, expected `once`, `for`, `edit` or `deny`")),
     }
+}
+
+/// The edit a body holds, in one of its three forms.
+fn edit(
+    whole: Option<Json>,
+    set: Option<serde_json::Map<String, Json>>,
+    merge: Option<Json>,
+) -> Result<Option<ApprovalAnswer>> {
+    Ok(match (whole, set, merge) {
+        (None, None, None) => None,
+        (Some(whole), None, None) => Some(ApprovalAnswer::Edit(Value::from_json(whole)?)),
+        (None, Some(set), None) => {
+            let values = set.into_iter().map(|(name, value)| Ok((name, Value::from_json(value)?)));
+            Some(ApprovalAnswer::Set(values.collect::<Result<_>>()?))
+        }
+        (None, None, Some(merge)) => Some(ApprovalAnswer::Merge(Value::from_json(merge)?)),
+        _ => {
+            let message = "`arguments`, `set` and `merge` are three forms of one edit";
+            return Err(Error::new(ErrorCode::BadRequest, message)
+                .with_help("give one: all arguments, single ones to change, or a merge patch"));
+        }
+    })
 }

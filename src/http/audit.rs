@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use serde_json::Value as Json;
 
 use super::dto::AuditQuery;
 use super::extract::QueryOf;
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::AuditWishes;
+use crate::app::{AuditWishes, Caller};
 use crate::base::Result;
 
 /// Records of the audit log, oldest first; `next` goes into `after` for the following page.
@@ -18,9 +18,10 @@ use crate::base::Result;
         (status = 400, description = "A part of the request cannot be understood")))]
 pub(super) async fn list(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     QueryOf(query): QueryOf<AuditQuery>,
 ) -> Result<axum::Json<Json>, Problem> {
     let AuditQuery { run, tool, event, outcome, since, until, after, limit } = query;
     let wishes = AuditWishes { run, tool, event, outcome, since, until, after, limit };
-    Ok(axum::Json(state.app.audit(wishes).await?))
+    Ok(axum::Json(state.runs.access(&caller).audit(wishes).await?))
 }

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::origin;
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::Tenant;
+use crate::app::{Caller, Scopes};
 use crate::base::{Error, ErrorCode, Result};
 use crate::bus::LOCAL_TENANT;
 
@@ -20,10 +20,10 @@ const KEY_CHARACTERS_MIN: usize = 20;
 
 /// The configured keys, hashed: comparing hashes takes the same time for every key.
 #[derive(Default)]
-pub(super) struct ApiKeys(Vec<(String, blake3::Hash)>);
+pub(super) struct ApiKeys(Vec<(Caller, blake3::Hash)>);
 
 impl ApiKeys {
-    /// Reads `NAME KEY` lines; empty lines and lines that begin with `#` are passed over.
+    /// Reads `NAME KEY [tenant=T] [scopes=A,B]` lines; empty lines and lines that begin with `#` are passed over.
     pub(super) fn from_file(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Error::new(
@@ -41,7 +41,9 @@ impl ApiKeys {
             let (name, key) = line.split_once(char::is_whitespace).ok_or_else(|| {
                 Error::new(ErrorCode::ConfigInvalid, format!("{place}: expected a name, a space and a key"))
             })?;
-            let key = key.trim();
+            let mut words = key.split_whitespace();
+            let key = words.next().unwrap_or_default();
+            let caller = caller(name, words).map_err(|error| placed(error, &place))?;
             if name == LOCAL_TENANT {
                 let message = format!(
                     "{place}: `{LOCAL_TENANT}` is whoever uses the command line; name the key otherwise"
@@ -52,7 +54,11 @@ impl ApiKeys {
                 return Err(Error::new(ErrorCode::ConfigInvalid, format!("{place}: the key is too short"))
                     .with_limit(KEY_CHARACTERS_MIN, key.len()));
             }
-            keys.push((name.to_owned(), blake3::hash(key.as_bytes())));
+            if keys.iter().any(|(known, _): &(Caller, _)| known.name() == name) {
+                let message = format!("{place}: there is a key named `{name}` already");
+                return Err(Error::new(ErrorCode::ConfigInvalid, message));
+            }
+            keys.push((caller, blake3::hash(key.as_bytes())));
         }
         if keys.is_empty() {
             return Err(Error::new(ErrorCode::ConfigInvalid, format!("{} holds no key", path.display())));
@@ -64,10 +70,35 @@ impl ApiKeys {
         self.0.is_empty()
     }
 
-    fn name_of(&self, key: &str) -> Option<&str> {
+    fn caller_of(&self, key: &str) -> Option<&Caller> {
         let hash = blake3::hash(key.as_bytes());
-        self.0.iter().find(|(_, known)| *known == hash).map(|(name, _)| name.as_str())
+        self.0.iter().find(|(_, known)| *known == hash).map(|(caller, _)| caller)
     }
+}
+
+/// The caller of a line, from what stands behind its key.
+fn caller<'l>(name: &str, attributes: impl Iterator<Item = &'l str>) -> Result<Caller> {
+    let (mut tenant, mut scopes) = (None, None);
+    for attribute in attributes {
+        let invalid = |what: String| Err(Error::new(ErrorCode::ConfigInvalid, what));
+        match attribute.split_once('=') {
+            Some(("tenant", _)) if tenant.is_some() => return invalid("`tenant` is there twice".to_owned()),
+            Some(("scopes", _)) if scopes.is_some() => return invalid("`scopes` is there twice".to_owned()),
+            Some(("tenant", "" | LOCAL_TENANT)) => {
+                return invalid(format!(
+                    "a key has a tenant of its own, and `{LOCAL_TENANT}` is the command line's"
+                ));
+            }
+            Some(("tenant", named)) => tenant = Some(named),
+            Some(("scopes", named)) => scopes = Some(named.parse::<Scopes>()?),
+            _ => return invalid(format!("`{attribute}` is neither `tenant=NAME` nor `scopes=A,B`")),
+        }
+    }
+    Ok(Caller::key(name, tenant.unwrap_or(name), scopes.unwrap_or_default()))
+}
+
+fn placed(error: Error, place: &str) -> Error {
+    Error::new(error.code(), format!("{place}: {}", error.message())).with_help(error.help().to_owned())
 }
 
 /// Lets a request pass that shows a configured key; where there are none, one that comes from this
@@ -80,7 +111,7 @@ pub(super) async fn require_key(
     if state.keys.is_empty() {
         return match origin::check(&request) {
             Ok(()) => {
-                request.extensions_mut().insert(Tenant(LOCAL_TENANT.to_owned()));
+                request.extensions_mut().insert(Caller::local());
                 next.run(request).await
             }
             Err(error) => Problem(error).into_response(),
@@ -92,11 +123,11 @@ pub(super) async fn require_key(
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .and_then(|(_, key)| state.keys.name_of(key.trim()));
+        .and_then(|(_, key)| state.keys.caller_of(key.trim()));
     match shown {
-        Some(name) => {
-            tracing::Span::current().record("api_key", name);
-            request.extensions_mut().insert(Tenant(name.to_owned()));
+        Some(caller) => {
+            tracing::Span::current().record("api_key", caller.name());
+            request.extensions_mut().insert(caller.clone());
             next.run(request).await
         }
         None => Problem(Error::new(ErrorCode::Unauthorized, "the request carries no valid API key"))

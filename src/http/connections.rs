@@ -5,6 +5,7 @@
 
 use std::convert::Infallible;
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,18 +19,15 @@ use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How many connections may be open at once; further ones wait to be accepted.
-const CONNECTIONS_MAX: usize = 1024;
+use super::open::{Connection, Open};
+use super::shares::Holding;
+use crate::app::config::ServerConfig;
 
 /// Request line and headers together.
 const HEADER_BYTES_MAX: usize = 64 * 1024;
-
-/// The longest a client may take to send its headers, and to begin its next request.
-const HEADER_TIMEOUT_MAX: Duration = Duration::from_secs(30);
 
 /// How long to wait where the process has no more file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
@@ -37,19 +35,38 @@ const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 /// The connections of one server.
 pub(super) struct Connections {
     router: Router,
-    header_timeout: Duration,
-    places: Arc<Semaphore>,
+    bounds: Bounds,
+    open: Arc<Open>,
     tasks: TaskTracker,
     closing: CancellationToken,
     cut: CancellationToken,
 }
 
+/// How many clients there may be, and how long one may take before a request is there to be answered.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) connections_max: usize,
+    pub(super) first_header: Duration,
+    pub(super) next_header: Duration,
+}
+
+impl Bounds {
+    pub(super) fn of(config: &ServerConfig) -> Self {
+        let shares = &config.shares;
+        Self {
+            connections_max: shares.max_connections as usize,
+            first_header: config.request_timeout.min(shares.header_timeout),
+            next_header: config.request_timeout.min(shares.idle_timeout),
+        }
+    }
+}
+
 impl Connections {
-    pub(super) fn new(router: Router, request_timeout: Duration) -> Self {
+    pub(super) fn new(router: Router, bounds: Bounds) -> Self {
         Self {
             router,
-            header_timeout: request_timeout.min(HEADER_TIMEOUT_MAX),
-            places: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
+            bounds,
+            open: Open::new(bounds.connections_max),
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
             cut: CancellationToken::new(),
@@ -59,25 +76,18 @@ impl Connections {
     /// Accepts for as long as it is awaited.
     pub(super) async fn accept(&self, listener: &TcpListener) -> Infallible {
         loop {
-            let Ok(place) = self.places.clone().acquire_owned().await else {
-                // The semaphore is never closed.
-                std::future::pending::<()>().await;
-                continue;
-            };
-            let stream = next(listener).await;
+            let (stream, peer) = next(listener).await;
+            let place = self.open.enter(peer.ip()).await;
             // Events are small and must not wait for one another; without it they are only later.
             let _ = stream.set_nodelay(true);
-            let connection = serve(
+            self.tasks.spawn(serve(
                 stream,
+                place,
                 self.router.clone(),
-                self.header_timeout,
+                self.bounds,
                 self.closing.clone(),
                 self.cut.clone(),
-            );
-            self.tasks.spawn(async move {
-                connection.await;
-                drop(place);
-            });
+            ));
         }
     }
 
@@ -93,10 +103,10 @@ impl Connections {
     }
 }
 
-async fn next(listener: &TcpListener) -> TcpStream {
+async fn next(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok(accepted) => return accepted,
             // The client has gone again.
             Err(error)
                 if matches!(
@@ -113,8 +123,9 @@ async fn next(listener: &TcpListener) -> TcpStream {
 
 async fn serve(
     stream: TcpStream,
+    place: Connection,
     router: Router,
-    header_timeout: Duration,
+    bounds: Bounds,
     closing: CancellationToken,
     cut: CancellationToken,
 ) {
@@ -122,17 +133,24 @@ async fn serve(
     let service = TowerToHyperService::new(router);
     let service = service_fn(|request: Request<Incoming>| {
         used.store(true, Ordering::Relaxed);
-        service.call(request)
+        let answering = place.answering();
+        let answer = answering.map(|answering| (service.call(request), answering));
+        async move {
+            let Some((answer, answering)) = answer else { return std::future::pending().await };
+            Ok::<_, Infallible>(answer.await?.map(|body| Holding { body, _held: answering }))
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(header_timeout)
+        .header_read_timeout(bounds.next_header)
         .max_header_size(HEADER_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         biased;
         ended = connection.as_mut() => ended,
+        () = place.evicted() => return,
+        () = unused_for(bounds.first_header, &used) => return,
         () = closing.cancelled() => {
             // hyper would wait for the first request of a connection that never had one.
             if !used.load(Ordering::Relaxed) {
@@ -148,5 +166,13 @@ async fn serve(
     if let Err(error) = ended {
         // Clients that go away or talk nonsense are everyday.
         tracing::debug!(%error, "a connection broke");
+    }
+}
+
+/// Comes where no request began in that time.
+async fn unused_for(time: Duration, used: &AtomicBool) {
+    tokio::time::sleep(time).await;
+    if used.load(Ordering::Relaxed) {
+        std::future::pending::<()>().await;
     }
 }

@@ -94,9 +94,15 @@ pub(super) struct DecisionBody {
     /// With `for`: how long calls of the tool that the same rules ask about are allowed (`1h`).
     #[serde(default, rename = "for")]
     pub(super) time: Option<String>,
-    /// With `edit`: the arguments to use instead, an object by parameter name.
+    /// With `edit`: all arguments to use instead, an object by parameter name. One of `arguments`, `set` and `merge`.
     #[serde(default)]
     pub(super) arguments: Option<Json>,
+    /// With `edit`: arguments to change, by parameter name; the others stay. Null takes one out.
+    #[serde(default)]
+    pub(super) set: Option<serde_json::Map<String, Json>>,
+    /// With `edit`: a merge patch (RFC 7396) on the arguments.
+    #[serde(default)]
+    pub(super) merge: Option<Json>,
     /// With `deny`: why; the plan is told.
     #[serde(default)]
     pub(super) reason: Option<String>,

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event as Sse, KeepAlive, Sse as SseResponse};
 use axum::response::{IntoResponse as _, Response};
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::extract::RunPath;
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::{ActiveRun, StreamedEvent, no_such_run};
+use crate::app::{ActiveRun, Caller, StreamedEvent};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::journal::{Event, EventBody, JournalRead as _, Record, RecordFilter};
 
@@ -46,15 +46,14 @@ const STREAM_ERROR: &str = "stream_error";
         (status = 404, description = "There is no such run")))]
 pub(super) async fn stream(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     RunPath(run_id): RunPath,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     // Before anything is looked up, so that nothing can happen unseen in between.
     let watcher = state.app.hub().subscribe();
     let run = state.active(&run_id);
-    if !state.runs.is_known(&run_id).await? {
-        return Err(no_such_run(&run_id).into());
-    }
+    state.runs.access(&caller).may_read(&run_id).await?;
     let after = last_event_id(&headers)?;
     if after != 0 {
         let last = record(&state, &run_id, after).await?.ok_or_else(|| {

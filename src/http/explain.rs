@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
@@ -12,7 +12,7 @@ use super::dto::{ExplainBody, GraphQuery};
 use super::extract::{JsonBody, QueryOf, RunPath};
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::{check_plan_name, lowered};
+use crate::app::{Caller, check_plan_name, lowered};
 use crate::base::{Error, ErrorCode, Value};
 use crate::plan::draw::GraphFormat;
 
@@ -20,16 +20,20 @@ use crate::plan::draw::GraphFormat;
 #[utoipa::path(post, path = "/v1/plans/explain", operation_id = "explain_plan", tag = "plans", request_body = ExplainBody,
     responses((status = 200, description = "`ok`, `findings`, and where the plan may run `preview` and `graph`"),
         (status = 400, description = "A part of the request cannot be understood"),
-        (status = 413, description = "The body is larger than `server.body_limit`")))]
+        (status = 413, description = "The body is larger than `server.body_limit`"),
+        (status = 503, description = "Too many plans wait to be checked or explained")))]
 pub(super) async fn explain(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody<ExplainBody>,
 ) -> Result<axum::Json<Json>, Problem> {
     let name = body.name.unwrap_or_else(|| "plan".to_owned());
     check_plan_name(&name)?;
     let limits = lowered(&state.app.config().limits, &body.limits)?;
     let context = body.context.map(Value::from_json).transpose()?;
-    Ok(axum::Json(state.app.explain(&body.plan, &name, &limits, context.as_ref()).to_json()))
+    let plan = (name.as_str(), body.plan.as_str());
+    let explanation = state.app.explain_for(caller.tenant(), plan, &limits, context.as_ref()).await?;
+    Ok(axum::Json(explanation.to_json()))
 }
 
 /// The computation graph of the run's plan, by the tools there are now.
@@ -38,9 +42,11 @@ pub(super) async fn explain(
     responses((status = 200, description = "The graph", content((Json = "application/json"), (String = "text/vnd.mermaid"), (String = "text/vnd.graphviz"), (String = "image/svg+xml"))),
         (status = 400, description = "That is not a run id, or there is no such form"),
         (status = 404, description = "There is no such run, or it has no plan"),
-        (status = 422, description = "The plan does not pass the check any more; `findings` says why")))]
+        (status = 422, description = "The plan does not pass the check any more; `findings` says why"),
+        (status = 503, description = "Too many plans wait to be checked or explained")))]
 pub(super) async fn graph(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     RunPath(run_id): RunPath,
     QueryOf(query): QueryOf<GraphQuery>,
     headers: HeaderMap,
@@ -49,10 +55,11 @@ pub(super) async fn graph(
         Some(format) => format.parse()?,
         None => accepted(&headers),
     };
-    let source = state.runs.plan_source(&run_id).await?;
+    let source = state.runs.access(&caller).plan_source(&run_id).await?;
     let limits = &state.app.config().limits;
-    let Some(graph) = state.app.explain(&source, "plan", limits, None).graph() else {
-        state.app.checked(&source, "plan", limits, None)?;
+    let Some(graph) = state.app.explain_for(caller.tenant(), ("plan", &source), limits, None).await?.graph()
+    else {
+        state.app.checked_for(caller.tenant(), ("plan", &source), limits, None).await?;
         return Err(Error::new(ErrorCode::CheckRefused, "the plan does not pass the check any more").into());
     };
     let kind = match format {

@@ -115,6 +115,25 @@ impl<S: Send + Sync> FromRequestParts<S> for RunPath {
     }
 }
 
+/// The run id and the call's id in the path.
+pub(super) struct CallPath {
+    pub(super) run_id: RunId,
+    pub(super) call_id: String,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for CallPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Path((run, call_id)) = Path::<(String, String)>::from_request_parts(parts, state)
+            .await
+            .map_err(|_| Error::new(ErrorCode::BadRequest, "the path is not valid"))?;
+        let run_id: RunId = run.parse()?;
+        log_run_id(&run_id);
+        Ok(Self { run_id, call_id })
+    }
+}
+
 /// Puts the run's id into the log lines of this request.
 pub(super) fn log_run_id(run_id: &RunId) {
     tracing::Span::current().record("run_id", run_id.as_str());

@@ -9,7 +9,7 @@ use super::dto::GrantsQuery;
 use super::extract::{PathText, QueryOf};
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::Tenant;
+use crate::app::Caller;
 
 /// What is allowed for a time, newest first: which calls, in whose runs, until when, and who allowed it.
 #[utoipa::path(get, path = "/v1/grants", operation_id = "list_grants", tag = "approvals", params(GrantsQuery),
@@ -17,9 +17,10 @@ use crate::app::Tenant;
         (status = 400, description = "A part of the request cannot be understood")))]
 pub(super) async fn list(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     QueryOf(query): QueryOf<GrantsQuery>,
 ) -> Result<axum::Json<Json>, Problem> {
-    let grants = state.app.grants(query.all.unwrap_or(false)).await?;
+    let grants = state.runs.access(&caller).grants(query.all.unwrap_or(false)).await?;
     Ok(axum::Json(json!({ "grants": grants })))
 }
 
@@ -32,8 +33,8 @@ pub(super) async fn list(
         (status = 409, description = "It holds no more: it was revoked or has expired")))]
 pub(super) async fn revoke(
     State(state): State<Arc<ApiState>>,
-    Extension(Tenant(by)): Extension<Tenant>,
+    Extension(caller): Extension<Caller>,
     PathText(id): PathText,
 ) -> Result<axum::Json<Json>, Problem> {
-    Ok(axum::Json(json!({ "grant": state.app.revoke(&id, &by).await? })))
+    Ok(axum::Json(json!({ "grant": state.runs.access(&caller).revoke(&id).await? })))
 }

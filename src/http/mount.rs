@@ -15,6 +15,7 @@ use tower_service::Service;
 use super::auth::require_key;
 use super::extract::read;
 use super::problem::{Problem, panicked};
+use super::shares::within_share_beside;
 use super::state::ApiState;
 use crate::base::{Error, ErrorCode};
 
@@ -27,17 +28,26 @@ where
     Router::new()
         .route_service(path, service)
         .layer(from_fn_with_state(state.clone(), whole))
+        .layer(from_fn_with_state(state.clone(), within_share_beside))
         .layer(from_fn_with_state(state.clone(), require_key))
         .layer(CatchPanicLayer::custom(panicked))
 }
 
-/// Hands a request on once all of it is there.
+/// Hands a request on once all of it is there. An answer that carries an error as an extension (`Arc<Error>`)
+/// becomes that problem.
 async fn whole(State(state): State<Arc<ApiState>>, request: Request, next: Next) -> Response {
     let server = &state.app.config().server;
     let (parts, body) = request.into_parts();
     let reading = read(Request::from_parts(parts.clone(), body), server.body_limit_bytes);
     match tokio::time::timeout(server.request_timeout, reading).await {
-        Ok(Ok(bytes)) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
+        Ok(Ok(bytes)) => {
+            let mut response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
+            // Errors have one form here, and the service has none of its own for them.
+            match response.extensions_mut().remove::<Arc<Error>>().and_then(Arc::into_inner) {
+                Some(error) => Problem(error).into_response(),
+                None => response,
+            }
+        }
         Ok(Err(error)) => Problem(error).into_response(),
         Err(_) => {
             let message = "the request took longer than `server.request_timeout`";

@@ -1,3 +1,8 @@
+//! Who a request says it is sent to, and from which page.
+//!
+//! Each request names the server once and as a host with at most a port (RFC 9112, section 3.2), and its
+//! page at most once: what two readers could take for two different names is refused.
+//!
 //! Without API keys the loopback address is the only lock, and a web page in a browser on this
 //! machine is inside it. So such a server answers only requests that name it by a loopback name
 //! (a page cannot choose the `Host` of a rebound name) and that no page of another origin sent
@@ -8,24 +13,72 @@ use std::net::IpAddr;
 use axum::extract::Request;
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
-use axum::http::{HeaderName, Uri};
+use axum::http::{HeaderName, Uri, Version};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
 
+use super::problem::Problem;
 use crate::base::{Error, ErrorCode, Result};
+
+/// Answers what names the server and its own page clearly.
+pub(super) async fn well_named(request: Request, next: Next) -> Response {
+    match names(&request) {
+        Ok(()) => next.run(request).await,
+        Err(error) => Problem(error).into_response(),
+    }
+}
+
+fn names(request: &Request) -> Result<()> {
+    let bad = |message: String| Err(Error::new(ErrorCode::BadRequest, message));
+    for name in [HOST, ORIGIN] {
+        let count = request.headers().get_all(&name).iter().count();
+        if count > 1 {
+            return bad(format!("the request has {count} headers `{name}`, one at most can be meant"));
+        }
+    }
+    let target = request.uri().authority();
+    let Some(host) = text(request, HOST) else {
+        if request.version() == Version::HTTP_11 {
+            return bad("the request names no `Host`, which HTTP/1.1 requires".to_owned());
+        }
+        return Ok(());
+    };
+    let Some(host) = authority(host) else {
+        return bad(format!("`Host` is {host:?}, expected a host with at most a port"));
+    };
+    if let Some(target) = target
+        && !(authority(target.as_str()).is_some() && target.as_str().eq_ignore_ascii_case(host.as_str()))
+    {
+        return bad(format!("the request goes to `{target}` and its `Host` is `{host}`"));
+    }
+    Ok(())
+}
+
+/// A host with at most a port: nothing of a user, and a port that is a number.
+fn authority(text: &str) -> Option<Authority> {
+    let authority: Authority = text.parse().ok()?;
+    let has_port = authority.as_str().len() > authority.host().len();
+    let is_plain = !authority.as_str().contains('@') && !authority.host().is_empty();
+    (is_plain && (!has_port || authority.port_u16().is_some())).then_some(authority)
+}
+
+fn text(request: &Request, name: HeaderName) -> Option<&str> {
+    request.headers().get(name).map(|value| value.to_str().unwrap_or_default())
+}
 
 /// Refuses what a web page of another site may have sent.
 ///
 /// # Errors
 /// `origin_refused`.
 pub(super) fn check(request: &Request) -> Result<()> {
-    let text = |name: HeaderName| request.headers().get(name).map(|value| value.to_str().unwrap_or_default());
-    let host = text(HOST).or_else(|| request.uri().authority().map(Authority::as_str));
+    let host = text(request, HOST).or_else(|| request.uri().authority().map(Authority::as_str));
     if let Some(host) = host
-        && !host.parse::<Authority>().is_ok_and(|authority| is_loopback(authority.host()))
+        && !authority(host).is_some_and(|authority| is_loopback(authority.host()))
     {
         let message = format!("the request names the server `{host}`, which is not a loopback name");
         return Err(Error::new(ErrorCode::OriginRefused, message));
     }
-    if let Some(origin) = text(ORIGIN) {
+    if let Some(origin) = text(request, ORIGIN) {
         let own = origin
             .parse::<Uri>()
             .is_ok_and(|origin| origin.authority().is_some_and(|authority| Some(authority.as_str()) == host));

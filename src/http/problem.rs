@@ -45,7 +45,12 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, PROBLEM_JSON);
         match error.code() {
-            ErrorCode::TooManyRequests | ErrorCode::ShuttingDown => {
+            ErrorCode::TooManyRequests
+            | ErrorCode::KeyLimit
+            | ErrorCode::ServerBusy
+            | ErrorCode::IdempotencyInProgress
+            | ErrorCode::AnalysisBusy
+            | ErrorCode::ShuttingDown => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
             }
             ErrorCode::Unauthorized => {
@@ -68,7 +73,7 @@ fn status_of(code: ErrorCode) -> StatusCode {
         | C::ValueTooLarge
         | C::ValueIntegerOutOfRange => StatusCode::BAD_REQUEST,
         C::Unauthorized => StatusCode::UNAUTHORIZED,
-        C::Forbidden | C::PermissionDenied | C::OriginRefused => StatusCode::FORBIDDEN,
+        C::Forbidden | C::ApproverIsStarter | C::PermissionDenied | C::OriginRefused => StatusCode::FORBIDDEN,
         C::NotFound => StatusCode::NOT_FOUND,
         C::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         C::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
@@ -77,11 +82,14 @@ fn status_of(code: ErrorCode) -> StatusCode {
         | C::RunActive
         | C::RunNotResumable
         | C::RunTakenOver
+        | C::IdempotencyInProgress
         | C::ApprovalStale => StatusCode::CONFLICT,
         C::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        C::CheckRefused | C::LimitSourceBytes => StatusCode::UNPROCESSABLE_ENTITY,
-        C::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
+        C::CheckRefused | C::LimitSourceBytes | C::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+        C::TooManyRequests | C::KeyLimit => StatusCode::TOO_MANY_REQUESTS,
         C::ShuttingDown
+        | C::ServerBusy
+        | C::AnalysisBusy
         | C::LlmNotConfigured
         | C::LlmKeyMissing
         | C::JournalUnavailable

@@ -16,13 +16,17 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use super::connections::Connections;
+use super::connections::{Bounds, Connections};
 use crate::base::{Error, ErrorCode, Result};
 
 const PATH: &str = "/callback";
 
-/// A request of a browser is short.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// A request of a browser is short, and a browser opens few connections.
+const BOUNDS: Bounds = Bounds {
+    connections_max: 64,
+    first_header: Duration::from_secs(10),
+    next_header: Duration::from_secs(10),
+};
 
 /// How long the page that says that the login is over has to reach the browser.
 const CLOSE_GRACE: Duration = Duration::from_secs(1);
@@ -65,7 +69,7 @@ impl Redirect {
         let (came, mut comes) = mpsc::channel(1);
         let expected = Arc::new(Expected { uri: self.uri, state: state.to_owned(), came });
         let router = Router::new().route(PATH, get(callback)).with_state(expected);
-        let connections = Connections::new(router, REQUEST_TIMEOUT);
+        let connections = Connections::new(router, BOUNDS);
         let address = tokio::select! {
             never = connections.accept(&self.listener) => match never {},
             address = comes.recv() => address.unwrap_or_default(),

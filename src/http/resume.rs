@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use tokio_util::sync::CancellationToken;
 
 use super::dto::{ReplayBody, ResetBody, Resolution, ResumeBody, WaitQuery};
 use super::extract::{JsonBody, QueryOf, RunPath, log_run_id};
+use super::idempotency::KeyedRun;
 use super::problem::Problem;
 use super::state::ApiState;
-use super::submit::{respond, wait_of};
-use crate::app::{CallResolution, ReplayReport, ReplayRequest, ResumeRequest};
+use super::submit::{begun_before, respond, wait_of, watched};
+use crate::app::{CallResolution, Caller, ReplayReport, ReplayRequest, ResumeRequest};
 use crate::base::Result;
 
 /// Go on with a run whose process ended, or that waits for a person.
@@ -25,6 +27,7 @@ use crate::base::Result;
         (status = 429, description = "`server.max_concurrent_runs` runs are under way"), (status = 503, description = "Stopping")))]
 pub(super) async fn resume(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     RunPath(run_id): RunPath,
     QueryOf(query): QueryOf<WaitQuery>,
     JsonBody(body): JsonBody<ResumeBody>,
@@ -33,7 +36,7 @@ pub(super) async fn resume(
     let resolutions = body.resolve.into_iter().map(resolution).collect::<Result<_>>()?;
     let request =
         ResumeRequest { resolutions, ..ResumeRequest::new(run_id.clone(), CancellationToken::new()) };
-    let run = state.runs.resume(request).await?;
+    let run = state.runs.access(&caller).resume(request).await?;
     Ok(respond(&state, run_id, Some(run), wait).await)
 }
 
@@ -42,26 +45,37 @@ fn resolution((call_id, said): (String, Resolution)) -> Result<CallResolution> {
 }
 
 /// Start a run over: its plan and context again, as another run. One that is not over is ended first.
-#[utoipa::path(post, path = "/v1/runs/{id}/reset", operation_id = "reset_run", tag = "runs", params(("id" = String, Path, description = "Run id"), WaitQuery),
+#[utoipa::path(post, path = "/v1/runs/{id}/reset", operation_id = "reset_run", tag = "runs", params(("id" = String, Path, description = "Run id"), WaitQuery, ("Idempotency-Key" = Option<String>, Header, description = "Repeated with the same request, it has its effect once")),
     request_body = ResetBody,
     responses((status = 200, description = "The new run ended within `wait`, or paused: its outcome"),
         (status = 202, description = "The new run began: its `run_id`, and its address in `Location`"),
+        (status = 422, description = "The `Idempotency-Key` stands for another request"),
         (status = 400, description = "A part of the request cannot be understood"),
         (status = 404, description = "There is no such run"),
-        (status = 409, description = "The run is under way, its records do not suffice, or it did more than read (`calls`) and `repeat_effects` is not given"),
+        (status = 409, description = "A request under the same `Idempotency-Key` is being answered, or: The run is under way, its records do not suffice, or it did more than read (`calls`) and `repeat_effects` is not given"),
         (status = 429, description = "`server.max_concurrent_runs` runs are under way"), (status = 503, description = "Stopping")))]
 pub(super) async fn reset(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     RunPath(run_id): RunPath,
     QueryOf(query): QueryOf<WaitQuery>,
+    keyed: Option<Extension<KeyedRun>>,
+    headers: HeaderMap,
     JsonBody(body): JsonBody<ResetBody>,
 ) -> Result<Response, Problem> {
+    let keyed = keyed.map(|Extension(keyed)| keyed);
+    if let Some(begun) = begun_before(keyed.as_ref()) {
+        return watched(&state, &query, &headers, begun).await;
+    }
     let wait = wait_of(&query)?;
-    let request = state.app.start_over(&run_id, body.repeat_effects).await?;
+    let access = state.runs.access(&caller);
+    let mut request = access.start_over(&run_id, body.repeat_effects).await?;
+    if let Some(keyed) = keyed {
+        request.run_id = keyed.run_id;
+    }
     let begun = request.run_id.clone();
     log_run_id(&begun);
-    let run = state.runs.submit(request).await?;
-    state.app.cancel_unless_over(&run_id).await?;
+    let run = access.submit_over(&run_id, request).await?;
     Ok(respond(&state, begun, run, wait).await)
 }
 
@@ -74,6 +88,7 @@ pub(super) async fn reset(
         (status = 422, description = "The check refused the plan")))]
 pub(super) async fn replay(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     RunPath(run_id): RunPath,
     JsonBody(body): JsonBody<ReplayBody>,
 ) -> Result<axum::Json<ReplayReport>, Problem> {
@@ -81,5 +96,5 @@ pub(super) async fn replay(
     // A client that goes away takes its replay with it.
     let _stop = cancel.clone().drop_guard();
     let with = body.plan.map(|source| ("plan".to_owned(), source));
-    Ok(axum::Json(state.app.replay(ReplayRequest { run_id, with, cancel }).await?))
+    Ok(axum::Json(state.runs.access(&caller).replay(ReplayRequest { run_id, with, cancel }).await?))
 }

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value as Json, json};
 
 use super::dto::RunsQuery;
-use super::extract::{QueryOf, RunPath};
+use super::extract::{CallPath, QueryOf, RunPath};
 use super::problem::Problem;
+use super::shown;
 use super::state::ApiState;
-use crate::app::bounded;
+use crate::app::{CallReport, Caller, bounded};
 use crate::base::Result;
 use crate::journal::RunFilter;
 
@@ -25,12 +26,14 @@ const LIST_MAX: u32 = 500;
         (status = 400, description = "A part of the request cannot be understood")))]
 pub(super) async fn list(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     QueryOf(query): QueryOf<RunsQuery>,
 ) -> Result<axum::Json<Json>, Problem> {
     let limit = bounded(query.limit, LIST_DEFAULT, LIST_MAX)?;
     let status = query.status.as_deref().map(str::parse).transpose()?;
     let before = query.before.as_deref().map(str::parse).transpose()?;
-    Ok(axum::Json(state.runs.list(RunFilter { limit: Some(limit), status, before }).await?))
+    let filter = RunFilter { limit: Some(limit), status, before, tenant: None };
+    Ok(axum::Json(state.runs.access(&caller).list(filter).await?))
 }
 
 /// One run: how it stands, its result or error, what it used.
@@ -39,9 +42,24 @@ pub(super) async fn list(
         (status = 400, description = "That is not a run id"), (status = 404, description = "There is no such run")))]
 pub(super) async fn show(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     RunPath(run_id): RunPath,
 ) -> Result<axum::Json<Json>, Problem> {
-    Ok(axum::Json(state.runs.report(&run_id).await?))
+    Ok(axum::Json(shown::run(state.runs.access(&caller).report(&run_id).await?)))
+}
+
+/// One call of a run, whole: its arguments, who allowed it and what came of it.
+#[utoipa::path(get, path = "/v1/runs/{id}/calls/{call}", operation_id = "show_call", tag = "runs",
+    params(("id" = String, Path, description = "Run id"), ("call" = String, Path, description = "Call id")),
+    responses((status = 200, description = "`call` (null while it only waits for approval) and `approvals`"),
+        (status = 400, description = "That is not a run id"),
+        (status = 404, description = "There is no such run or call")))]
+pub(super) async fn call(
+    State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
+    CallPath { run_id, call_id }: CallPath,
+) -> Result<axum::Json<CallReport>, Problem> {
+    Ok(axum::Json(state.runs.access(&caller).call(&run_id, &call_id).await?))
 }
 
 /// The run's plan as Lua source.
@@ -51,9 +69,10 @@ pub(super) async fn show(
         (status = 404, description = "There is no such run, or it has no plan")))]
 pub(super) async fn plan(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     RunPath(run_id): RunPath,
 ) -> Result<Response, Problem> {
-    let source = state.runs.plan_source(&run_id).await?;
+    let source = state.runs.access(&caller).plan_source(&run_id).await?;
     Ok(([(CONTENT_TYPE, "text/x-lua; charset=utf-8")], source).into_response())
 }
 
@@ -64,9 +83,10 @@ pub(super) async fn plan(
         (status = 409, description = "The run has ended, or is that of an agent")))]
 pub(super) async fn cancel(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     RunPath(run_id): RunPath,
 ) -> Result<Response, Problem> {
-    state.runs.cancel(&run_id).await?;
+    state.runs.access(&caller).cancel(&run_id).await?;
     Ok((StatusCode::ACCEPTED, axum::Json(json!({ "run_id": run_id, "status": "cancelling" })))
         .into_response())
 }
@@ -78,8 +98,9 @@ pub(super) async fn cancel(
         (status = 409, description = "The run is not under way, or is at another node")))]
 pub(super) async fn pause(
     State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
     RunPath(run_id): RunPath,
 ) -> Result<Response, Problem> {
-    state.app.pause(&run_id).await?;
+    state.runs.access(&caller).pause(&run_id).await?;
     Ok((StatusCode::ACCEPTED, axum::Json(json!({ "run_id": run_id, "status": "pausing" }))).into_response())
 }

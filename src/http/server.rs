@@ -22,11 +22,13 @@ use tracing::Span;
 
 use super::abandoned::take_up_abandoned;
 use super::auth::{ApiKeys, require_key};
-use super::connections::Connections;
+use super::connections::{Bounds, Connections};
 use super::mount::mounted;
+use super::shares::within_share;
 use super::state::ApiState;
 use super::{
-    approvals, audit, events, explain, grants, health, openapi, problem, resume, runs, submit, tools,
+    approvals, audit, events, explain, grants, health, idempotency, openapi, origin, problem, resume, runs,
+    submit, tools,
 };
 use crate::app::{ActiveRuns, App};
 use crate::base::{Error, ErrorCode, Result};
@@ -114,13 +116,13 @@ impl Server {
         S: FnMut() -> F,
         F: Future<Output = &'static str>,
     {
-        let timeout = self.state.app.config().server.request_timeout;
         if self.state.app.shares_runs() {
             tokio::spawn(self.state.runs.clone().share_work());
         } else if self.state.app.config().server.take_up_runs {
             tokio::spawn(take_up_abandoned(self.state.runs.clone()));
         }
-        let connections = Connections::new(router(self.state.clone(), self.beside), timeout);
+        let router = router(self.state.clone(), self.beside);
+        let connections = Connections::new(router, Bounds::of(&self.state.app.config().server));
         tokio::select! {
             never = connections.accept(&self.listener) => match never {},
             () = self.state.drain(signal) => {}
@@ -155,25 +157,28 @@ impl ApiState {
 
 pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Router {
     let timeout = state.app.config().server.request_timeout;
+    let once = || from_fn_with_state(state.clone(), idempotency::once);
     let guarded = Router::new()
-        .route("/v1/tasks", post(submit::post_task))
-        .route("/v1/runs", post(submit::post_run).get(runs::list))
+        .route("/v1/tasks", post(submit::post_task).layer(once()))
+        .route("/v1/runs", post(submit::post_run).layer(once()).get(runs::list))
         .route("/v1/runs/{id}", get(runs::show))
+        .route("/v1/runs/{id}/calls/{call}", get(runs::call))
         .route("/v1/runs/{id}/plan", get(runs::plan))
         .route("/v1/runs/{id}/graph", get(explain::graph))
         .route("/v1/plans/explain", post(explain::explain))
         .route("/v1/runs/{id}/events", get(events::stream))
         .route("/v1/runs/{id}/cancel", post(runs::cancel))
         .route("/v1/runs/{id}/pause", post(runs::pause))
-        .route("/v1/runs/{id}/reset", post(resume::reset))
+        .route("/v1/runs/{id}/reset", post(resume::reset).layer(once()))
         .route("/v1/runs/{id}/resume", post(resume::resume))
         .route("/v1/runs/{id}/replay", post(resume::replay))
         .route("/v1/approvals", get(approvals::list))
-        .route("/v1/approvals/{id}", post(approvals::decide))
+        .route("/v1/approvals/{id}", post(approvals::decide).layer(once()))
         .route("/v1/grants", get(grants::list))
         .route("/v1/grants/{id}/revoke", post(grants::revoke))
         .route("/v1/tools", get(tools::list))
         .route("/v1/audit", get(audit::list))
+        .layer(from_fn_with_state(state.clone(), within_share))
         .layer(from_fn_with_state(state.clone(), require_key));
     let api = Router::new()
         .merge(guarded)
@@ -186,6 +191,7 @@ pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Rou
         .layer(CatchPanicLayer::custom(problem::panicked))
         .layer(middleware::map_response(problem::shape_plain_errors));
     api.merge(beside)
+        .layer(middleware::from_fn(origin::well_named))
         .layer(
             TraceLayer::new_for_http()
                 .make_span_with(request_span)

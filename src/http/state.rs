@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::ApiKeys;
+use super::shares::Shares;
 use crate::app::{ActiveRun, ActiveRuns, App};
 use crate::base::RunId;
 
@@ -13,12 +14,15 @@ pub(super) struct ApiState {
     pub(super) app: Arc<App>,
     pub(super) keys: ApiKeys,
     pub(super) runs: Arc<ActiveRuns>,
+    /// What each key holds.
+    pub(super) shares: Arc<Shares>,
     streams: CancellationToken,
 }
 
 impl ApiState {
     pub(super) fn new(runs: Arc<ActiveRuns>, keys: ApiKeys) -> Self {
-        Self { app: runs.app().clone(), keys, runs, streams: CancellationToken::new() }
+        let shares = Shares::new(runs.app().config().server.shares.clone());
+        Self { app: runs.app().clone(), keys, runs, shares, streams: CancellationToken::new() }
     }
 
     pub(super) fn active(&self, run_id: &RunId) -> Option<ActiveRun> {

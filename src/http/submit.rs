@@ -14,29 +14,40 @@ use tokio_util::sync::CancellationToken;
 use super::dto::{PromptBody, RunBody, TaskBody, WaitQuery};
 use super::events::Watch;
 use super::extract::{JsonBody, QueryOf, log_run_id};
+use super::idempotency::KeyedRun;
 use super::problem::Problem;
+use super::shown;
 use super::state::ApiState;
 use crate::app::{
-    ActiveRun, PlanWishes, PromptWish, RunRequest, Tenant, Work, check_plan_name, goes_on_elsewhere, lowered,
+    ActiveRun, Caller, PlanWishes, PromptWish, RunRequest, Work, check_plan_name, goes_on_elsewhere, lowered,
 };
 use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
 use crate::bus::{Circumstances, Mode, wake_at_of};
 use crate::journal::check_context_name;
+use crate::plan::CheckReport;
 
 /// Turn a task in plain words into a plan, check it and run it.
-#[utoipa::path(post, path = "/v1/tasks", operation_id = "start_task", tag = "runs", params(WaitQuery), request_body = TaskBody,
+#[utoipa::path(post, path = "/v1/tasks", operation_id = "start_task", tag = "runs", params(WaitQuery, ("Idempotency-Key" = Option<String>, Header, description = "Repeated with the same request, it has its effect once")), request_body = TaskBody,
     responses((status = 200, description = "The run ended within `wait`: its outcome; or its events, where `Accept` asks for them"),
         (status = 202, description = "The run began: `run_id`, and its address in `Location`"),
+        (status = 422, description = "The `Idempotency-Key` stands for another request"),
+        (status = 409, description = "A request under the same `Idempotency-Key` is being answered"),
         (status = 400, description = "A part of the request cannot be understood"),
         (status = 413, description = "The body is larger than `server.body_limit`"), (status = 429, description = "`server.max_concurrent_runs` runs are under way"),
         (status = 503, description = "Stopping, or no model is configured")))]
 pub(super) async fn post_task(
     State(state): State<Arc<ApiState>>,
     QueryOf(query): QueryOf<WaitQuery>,
-    Extension(tenant): Extension<Tenant>,
+    Extension(caller): Extension<Caller>,
+    keyed: Option<Extension<KeyedRun>>,
     headers: HeaderMap,
     JsonBody(body): JsonBody<TaskBody>,
 ) -> Result<Response, Problem> {
+    let keyed = keyed.map(|Extension(keyed)| keyed);
+    if let Some(begun) = begun_before(keyed.as_ref()) {
+        return watched(&state, &query, &headers, begun).await;
+    }
+    let circumstances = state.runs.access(&caller).circumstances(mode_of(body.mode.as_deref())?)?;
     if body.task.trim().is_empty() {
         return Err(Error::new(ErrorCode::BadRequest, "`task` is empty").into());
     }
@@ -53,41 +64,56 @@ pub(super) async fn post_task(
         context: body.context.map(Value::from_json).transpose()?,
         context_name: body.context_name,
         limits: body.limits,
-        circumstances: circumstances(tenant, body.mode.as_deref())?,
+        circumstances,
         planning,
+        checked: None,
     };
-    begin(&state, &query, &headers, wanted).await
+    begin(&state, &caller, &query, &headers, wanted, keyed).await
 }
 
 /// Check a plan and run it.
-#[utoipa::path(post, path = "/v1/runs", operation_id = "start_run", tag = "runs", params(WaitQuery), request_body = RunBody,
+#[utoipa::path(post, path = "/v1/runs", operation_id = "start_run", tag = "runs", params(WaitQuery, ("Idempotency-Key" = Option<String>, Header, description = "Repeated with the same request, it has its effect once")), request_body = RunBody,
     responses((status = 200, description = "The run ended within `wait`: its outcome; or its events, where `Accept` asks for them"),
         (status = 202, description = "The run began: `run_id`, and its address in `Location`"),
+        (status = 409, description = "A request under the same `Idempotency-Key` is being answered"),
         (status = 400, description = "A part of the request cannot be understood"),
         (status = 413, description = "The body is larger than `server.body_limit`"),
-        (status = 422, description = "The check refused the plan; `findings` says why"),
-        (status = 429, description = "`server.max_concurrent_runs` runs are under way"), (status = 503, description = "Stopping")))]
+        (status = 422, description = "The `Idempotency-Key` stands for another request, or: The check refused the plan; `findings` says why"),
+        (status = 429, description = "`server.max_concurrent_runs` runs are under way"),
+        (status = 503, description = "Stopping, or too many plans wait to be checked")))]
 pub(super) async fn post_run(
     State(state): State<Arc<ApiState>>,
     QueryOf(query): QueryOf<WaitQuery>,
-    Extension(tenant): Extension<Tenant>,
+    Extension(caller): Extension<Caller>,
+    keyed: Option<Extension<KeyedRun>>,
     headers: HeaderMap,
     JsonBody(body): JsonBody<RunBody>,
 ) -> Result<Response, Problem> {
+    let keyed = keyed.map(|Extension(keyed)| keyed);
+    if let Some(begun) = begun_before(keyed.as_ref()) {
+        return watched(&state, &query, &headers, begun).await;
+    }
+    let circumstances = state.runs.access(&caller).circumstances(mode_of(body.mode.as_deref())?)?;
     let name = body.name.unwrap_or_else(|| "plan".to_owned());
     check_plan_name(&name)?;
     let limits = lowered(&state.app.config().limits, &body.limits)?;
     let context = body.context.map(Value::from_json).transpose()?;
-    state.app.checked(&body.plan, &name, &limits, context.as_ref())?;
+    let report =
+        state.app.accepted_for(caller.tenant(), (&name, &body.plan), &limits, context.as_ref()).await?;
     let wanted = Wanted {
         work: Work::Plan { name, source: body.plan },
         context,
         context_name: body.context_name,
         limits: body.limits,
-        circumstances: circumstances(tenant, body.mode.as_deref())?,
+        circumstances,
         planning: PlanWishes::default(),
+        checked: None,
     };
-    begin(&state, &query, &headers, wanted).await
+    // A named context may have a shape that the check knew nothing of.
+    let is_whole = wanted.context.is_some() || wanted.context_name.is_none();
+    let checked = is_whole.then_some(report);
+    let wanted = Wanted { checked, ..wanted };
+    begin(&state, &caller, &query, &headers, wanted, keyed).await
 }
 
 /// What a request to begin a run asks for.
@@ -98,24 +124,28 @@ struct Wanted {
     limits: BTreeMap<String, Json>,
     circumstances: Circumstances,
     planning: PlanWishes,
+    /// What the check found of its plan, with its own context.
+    checked: Option<CheckReport>,
 }
 
-fn circumstances(Tenant(tenant): Tenant, mode: Option<&str>) -> Result<Circumstances> {
-    Ok(Circumstances { tenant, mode: mode.map_or(Ok(Mode::default()), str::parse)? })
+fn mode_of(mode: Option<&str>) -> Result<Mode> {
+    mode.map_or(Ok(Mode::default()), str::parse)
 }
 
 async fn begin(
     state: &Arc<ApiState>,
+    caller: &Caller,
     query: &WaitQuery,
     headers: &HeaderMap,
     wanted: Wanted,
+    keyed: Option<KeyedRun>,
 ) -> Result<Response, Problem> {
-    let Wanted { work, context, context_name, limits, circumstances, planning } = wanted;
+    let Wanted { work, context, context_name, limits, circumstances, planning, checked } = wanted;
     let wait = wait_of(query)?;
     if let Some(name) = &context_name {
         check_context_name(name)?;
     }
-    let run_id = RunId::generate();
+    let run_id = keyed.map_or_else(RunId::generate, |keyed| keyed.run_id);
     log_run_id(&run_id);
     let request = RunRequest {
         run_id: run_id.clone(),
@@ -132,17 +162,42 @@ async fn begin(
     };
     // Passing events are only seen by who watches from the start.
     let watcher = wants_events(headers).then(|| state.app.hub().subscribe());
-    let run = state.runs.submit(request).await?;
-    match (watcher, wait) {
-        (Some(watcher), _) => {
-            let location = [(LOCATION, format!("/v1/runs/{run_id}"))];
+    let run = state.runs.access(caller).submit(request, checked).await?;
+    match watcher {
+        Some(watcher) => {
             // What another node does is read from the journal alone.
             let from_start = run.is_some();
-            let watch = Watch { run_id, after: 0, run, watcher, from_start };
-            Ok((location, watch.respond(state)).into_response())
+            Ok(streamed(state, Watch { run_id, after: 0, run, watcher, from_start }))
         }
-        (None, wait) => Ok(respond(state, run_id, run, wait).await),
+        None => Ok(respond(state, run_id, run, wait).await),
     }
+}
+
+/// The run that an earlier request under the same key has begun.
+pub(super) fn begun_before(keyed: Option<&KeyedRun>) -> Option<RunId> {
+    keyed.filter(|keyed| keyed.is_repeated).map(|keyed| keyed.run_id.clone())
+}
+
+/// As [`begin`] answers, for a run that has begun.
+pub(super) async fn watched(
+    state: &Arc<ApiState>,
+    query: &WaitQuery,
+    headers: &HeaderMap,
+    run_id: RunId,
+) -> Result<Response, Problem> {
+    let wait = wait_of(query)?;
+    log_run_id(&run_id);
+    let watcher = wants_events(headers).then(|| state.app.hub().subscribe());
+    let run = state.active(&run_id);
+    match watcher {
+        Some(watcher) => Ok(streamed(state, Watch { run_id, after: 0, run, watcher, from_start: false })),
+        None => Ok(respond(state, run_id, run, wait).await),
+    }
+}
+
+fn streamed(state: &Arc<ApiState>, watch: Watch) -> Response {
+    let location = [(LOCATION, format!("/v1/runs/{}", watch.run_id))];
+    (location, watch.respond(state)).into_response()
 }
 
 /// The outcome of a run that began or goes on, where it is waited for and comes in time; else that it goes on.
@@ -195,7 +250,7 @@ async fn wait_for(state: &ApiState, run_id: RunId, run: Option<ActiveRun>, wait:
         Some(state.runs.report_at_rest(&run_id, until).await)
     };
     match tokio::time::timeout(wait, ended).await {
-        Ok(Some(outcome)) => (StatusCode::OK, axum::Json(outcome)).into_response(),
+        Ok(Some(outcome)) => (StatusCode::OK, axum::Json(shown::run(outcome))).into_response(),
         _ => accepted(&run_id),
     }
 }

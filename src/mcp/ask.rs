@@ -17,8 +17,8 @@ use rmcp::service::RequestContext;
 use serde_json::{Value as Json, json};
 
 use super::server::McpServer;
-use super::work::circumstances;
-use crate::app::{ApprovalAnswer, PendingApproval};
+use super::work::caller_of;
+use crate::app::{Access, ApprovalAnswer, PendingApproval};
 use crate::base::{Error, ErrorCode, Result, RunId, parse_duration};
 use crate::bus::Tier;
 use crate::journal::neutralize;
@@ -51,12 +51,12 @@ fn shows_forms(context: &Context) -> bool {
 impl McpServer {
     /// Asks about the calls of a paused run that the policy asks about at once.
     pub(super) async fn ask(&self, run_id: &RunId, context: &Context) -> Result<Asked> {
-        let by = circumstances(context).tenant;
-        let may_decide = self.app().config().policy.as_ref().is_none_or(|rules| rules.may_approve(&by));
-        if !shows_forms(context) || !may_decide {
+        let caller = caller_of(context);
+        let access = self.runs().access(&caller);
+        if !shows_forms(context) || !access.may_decide(run_id).await {
             return Ok(Asked::Nothing);
         }
-        let pending = self.app().pending_approvals(Some(run_id)).await?;
+        let pending = access.pending_approvals(Some(run_id)).await?;
         let questions: Vec<(String, ElicitRequestParams)> = pending
             .iter()
             .filter(|waits| waits.request.tier == Tier::Prompt.as_str())
@@ -81,7 +81,7 @@ impl McpServer {
                 () = context.ct.cancelled() => break,
             };
             match answered {
-                Ok(answered) => decided |= self.decided(&approval_id, &answered, &by).await,
+                Ok(answered) => decided |= take_usable(&access, &approval_id, &answered).await,
                 Err(error) => {
                     tracing::warn!(error = ?error.to_string(), "the client did not answer a question");
                     break;
@@ -98,9 +98,10 @@ impl McpServer {
         answers: &InputResponses,
         context: &Context,
     ) -> Result<bool> {
-        let by = circumstances(context).tenant;
+        let caller = caller_of(context);
+        let access = self.runs().access(&caller);
         let mut decided = false;
-        for waits in self.app().pending_approvals(Some(run_id)).await? {
+        for waits in access.pending_approvals(Some(run_id)).await? {
             let approval_id = &waits.request.approval_id;
             // What was never put before a person is not decided by an answer either.
             if waits.request.tier != Tier::Prompt.as_str() || question(&waits).is_none() {
@@ -110,34 +111,32 @@ impl McpServer {
             let answer: ElicitResult = serde_json::from_value(answer.clone()).map_err(|error| {
                 Error::new(ErrorCode::BadRequest, format!("the answer to `{approval_id}` is none: {error}"))
             })?;
-            decided |= self.decided(approval_id, &answer, &by).await;
+            decided |= take_usable(&access, approval_id, &answer).await;
         }
         Ok(decided)
     }
+}
 
-    async fn take_answer(&self, approval_id: &str, answered: &ElicitResult, by: &str) -> Result<bool> {
-        let answer = match answered.action {
-            ElicitationAction::Accept => chosen(answered.content.as_ref())?,
-            ElicitationAction::Decline => {
-                ApprovalAnswer::Deny("the person at the client declined".to_owned())
-            }
-            _ => return Ok(false),
-        };
-        match self.app().decide(approval_id, answer, by).await {
-            Ok(_) => Ok(true),
-            // Somebody else decided meanwhile: the run may go on all the same.
-            Err(error) if error.code() == ErrorCode::ApprovalStale => Ok(true),
-            Err(error) => Err(error),
-        }
+async fn take_answer(access: &Access<'_>, approval_id: &str, answered: &ElicitResult) -> Result<bool> {
+    let answer = match answered.action {
+        ElicitationAction::Accept => chosen(answered.content.as_ref())?,
+        ElicitationAction::Decline => ApprovalAnswer::Deny("the person at the client declined".to_owned()),
+        _ => return Ok(false),
+    };
+    match access.decide(approval_id, answer).await {
+        Ok(_) => Ok(true),
+        // Somebody else decided meanwhile: the run may go on all the same.
+        Err(error) if error.code() == ErrorCode::ApprovalStale => Ok(true),
+        Err(error) => Err(error),
     }
+}
 
-    /// As [`McpServer::take_answer`]; an answer that cannot be used decides nothing.
-    async fn decided(&self, approval_id: &str, answered: &ElicitResult, by: &str) -> bool {
-        self.take_answer(approval_id, answered, by).await.unwrap_or_else(|error| {
-            tracing::warn!(error = ?error.to_string(), "a person's answer could not be used");
-            false
-        })
-    }
+/// As [`take_answer`]; an answer that cannot be used decides nothing.
+async fn take_usable(access: &Access<'_>, approval_id: &str, answered: &ElicitResult) -> bool {
+    take_answer(access, approval_id, answered).await.unwrap_or_else(|error| {
+        tracing::warn!(error = ?error.to_string(), "a person's answer could not be used");
+        false
+    })
 }
 
 /// What a person chose in the form.

@@ -16,13 +16,16 @@ use super::arguments::{DenyApproval, ResumeRun};
 use super::ask::Asked;
 use super::progress::Progress;
 use super::server::McpServer;
-use super::work::{circumstances, wait_of};
+use super::work::{caller_of, wait_of};
 use crate::app::{ActiveRun, ApprovalAnswer, CallResolution, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::bus::wake_at_of;
 use crate::engine::RunOutcome;
 
 type Context = RequestContext<RoleServer>;
+
+/// How long a client that names no time waits for a run at another node.
+const ELSEWHERE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long to look again whether a run that has ended gave its place back.
 const PLACE_PAUSE: Duration = Duration::from_millis(1);
@@ -87,9 +90,21 @@ impl McpServer {
             match asked {
                 Asked::Nothing => return Ok(answer.into()),
                 Asked::ByAnswer(question) => return Ok((*question).into()),
-                Asked::Decided => run = self.go_on(run_id, Vec::new(), progress).await?,
+                Asked::Decided => run = self.go_on(run_id, GoesOn::Decided, progress, context).await?,
             }
         }
+    }
+
+    /// Waits for a run that another node runs, as far as the journal tells of it.
+    pub(super) async fn follow_elsewhere(
+        &self,
+        run_id: &RunId,
+        wait: Option<Duration>,
+        context: &Context,
+    ) -> Result<CallToolResponse> {
+        let deadline = Instant::now() + wait.unwrap_or(ELSEWHERE_MAX);
+        let report = self.slept_out(run_id, deadline, &context.ct).await?;
+        Ok(report.map_or_else(|| still_running(run_id), |report| rested(report).into()))
     }
 
     /// Waits for a run that sleeps and wakes before `deadline` until it has come to rest again; `None` where that
@@ -103,8 +118,8 @@ impl McpServer {
         tokio::select! {
             biased;
             () = cancelled.cancelled() => {
-                self.runs().cancel(run_id).await?;
-                self.runs().report(run_id).await.map(Some)
+                self.runs().cancel(run_id).await?; // judged: the client's own request began or resumed it
+                self.runs().report(run_id).await.map(Some) // judged as above
             }
             report = self.runs().report_at_rest(run_id, self.at(deadline)) => Ok(Some(report)),
             () = tokio::time::sleep_until(deadline) => Ok(None),
@@ -120,20 +135,28 @@ impl McpServer {
     async fn go_on(
         &self,
         run_id: &RunId,
-        resolutions: Vec<CallResolution>,
+        why: GoesOn,
         progress: Option<&Progress>,
+        context: &Context,
     ) -> Result<ActiveRun> {
         // The outcome is told a moment before the run's place is free.
         while self.runs().active(run_id).is_some_and(|run| run.is_over()) {
             tokio::time::sleep(PLACE_PAUSE).await;
         }
-        let says_something = !resolutions.is_empty();
         let request = ResumeRequest {
-            resolutions,
             listeners: progress.iter().map(|progress| progress.listener()).collect(),
             ..ResumeRequest::new(run_id.clone(), CancellationToken::new())
         };
-        match self.runs().resume(request).await {
+        let caller = caller_of(context);
+        let access = self.runs().access(&caller);
+        let (resumed, says_something) = match why {
+            GoesOn::Decided => (access.resume_decided(request).await, false),
+            GoesOn::Asked(resolutions) => {
+                let says_something = !resolutions.is_empty();
+                (access.resume(ResumeRequest { resolutions, ..request }).await, says_something)
+            }
+        };
+        match resumed {
             // Who joins says nothing about the run's calls: what was said would be lost.
             Err(error) if error.code() == ErrorCode::RunActive && !says_something => {
                 self.runs().active(run_id).ok_or(error)
@@ -149,9 +172,11 @@ impl McpServer {
             .into_iter()
             .map(|(call, said)| CallResolution::said(call, said.retry, said.done, said.failed))
             .collect::<Result<Vec<_>>>()?;
-        self.app().may_be_said_by_others(&run_id, &resolutions).await?;
+        let caller = caller_of(context);
+        let access = self.runs().access(&caller);
+        access.may_be_said_by_others(&run_id, &resolutions).await?;
         // With something to say the run goes on at once, and asks where it comes to a call that needs leave.
-        if resolutions.is_empty() && !self.app().pending_approvals(Some(&run_id)).await?.is_empty() {
+        if resolutions.is_empty() && access.waits_for_person(&run_id).await? {
             match self.ask(&run_id, context).await? {
                 Asked::Decided => {}
                 Asked::ByAnswer(question) => return Ok((*question).into()),
@@ -159,7 +184,7 @@ impl McpServer {
             }
         }
         let progress = Progress::asked_for(context);
-        let run = self.go_on(&run_id, resolutions, progress.as_ref()).await?;
+        let run = self.go_on(&run_id, GoesOn::Asked(resolutions), progress.as_ref(), context).await?;
         self.follow(&run_id, run, wait, progress, context).await
     }
 
@@ -169,14 +194,15 @@ impl McpServer {
         context: &Context,
     ) -> Result<CallToolResponse> {
         let wait = wait_of(args.wait.as_deref())?;
-        let by = circumstances(context).tenant;
-        let approval = self.app().decide(&args.approval_id, ApprovalAnswer::Deny(args.reason), &by).await?;
+        let caller = caller_of(context);
+        let access = self.runs().access(&caller);
+        let approval = access.decide(&args.approval_id, ApprovalAnswer::Deny(args.reason)).await?;
         let run_id: RunId = approval.approval_id.split(':').next().unwrap_or_default().parse()?;
-        if !self.app().pending_approvals(Some(&run_id)).await?.is_empty() {
-            return Ok(done(self.runs().report(&run_id).await?).into());
+        if access.waits_for_person(&run_id).await? {
+            return Ok(done(access.report_of_acted_on(&run_id).await?).into());
         }
         let progress = Progress::asked_for(context);
-        let run = self.go_on(&run_id, Vec::new(), progress.as_ref()).await?;
+        let run = self.go_on(&run_id, GoesOn::Decided, progress.as_ref(), context).await?;
         self.follow(&run_id, run, wait, progress, context).await
     }
 
@@ -195,9 +221,17 @@ impl McpServer {
             return Err(still_waits(&run_id));
         }
         let progress = Progress::asked_for(context);
-        let run = self.go_on(&run_id, Vec::new(), progress.as_ref()).await?;
+        let run = self.go_on(&run_id, GoesOn::Decided, progress.as_ref(), context).await?;
         self.follow(&run_id, run, wait, progress, context).await
     }
+}
+
+/// Why a run goes on.
+enum GoesOn {
+    /// A call that it waited for was decided about.
+    Decided,
+    /// The client asks for it, and says this of calls in doubt.
+    Asked(Vec<CallResolution>),
 }
 
 fn still_running(run_id: &RunId) -> CallToolResponse {

@@ -8,7 +8,7 @@ use super::answer::done;
 use super::arguments::{Audit, Cancel, Check, Explain, ListApprovals, ListRuns, SearchTools, Status};
 use super::follow::until_ended;
 use super::server::McpServer;
-use super::work::{value, wait_of};
+use super::work::{Context, caller_of, value, wait_of};
 use crate::app::{AuditWishes, bounded};
 use crate::base::{Result, RunId};
 use crate::catalog::{ToolSpec, search};
@@ -22,24 +22,30 @@ const TOOLS_DEFAULT: u32 = 10;
 const TOOLS_MAX: u32 = 100;
 
 impl McpServer {
-    pub(super) fn check(&self, args: Check) -> Result<CallToolResult> {
-        let context = value(args.context)?;
-        let report = self.app().check(&args.plan, "plan", &self.app().config().limits, context.as_ref());
+    pub(super) async fn check(&self, args: Check, context: &Context) -> Result<CallToolResult> {
+        let tenant = caller_of(context).tenant().to_owned();
+        let shape = value(args.context)?;
+        let limits = &self.app().config().limits;
+        let report = self.app().check_for(&tenant, ("plan", &args.plan), limits, shape.as_ref()).await?;
         Ok(done(json!({ "ok": report.plan.is_some(), "findings": report.findings })))
     }
 
-    pub(super) fn explain(&self, args: Explain) -> Result<CallToolResult> {
-        let context = value(args.context)?;
+    pub(super) async fn explain(&self, args: Explain, context: &Context) -> Result<CallToolResult> {
+        let tenant = caller_of(context).tenant().to_owned();
+        let shape = value(args.context)?;
         let limits = self.limits(args.limits.as_ref())?;
-        Ok(done(self.app().explain(&args.plan, "plan", &limits, context.as_ref()).to_json()))
+        let explanation =
+            self.app().explain_for(&tenant, ("plan", &args.plan), &limits, shape.as_ref()).await?;
+        Ok(done(explanation.to_json()))
     }
 
-    pub(super) async fn run_status(
-        &self,
-        args: Status,
-        cancelled: &CancellationToken,
-    ) -> Result<CallToolResult> {
+    pub(super) async fn run_status(&self, args: Status, context: &Context) -> Result<CallToolResult> {
+        let cancelled = &context.ct;
         let run_id: RunId = args.run_id.parse()?;
+        let caller = caller_of(context);
+        let access = self.runs().access(&caller);
+        // Not waited for where it is not to be seen.
+        access.may_read(&run_id).await?;
         if let Some(wait) = wait_of(args.wait.as_deref())? {
             let until = self.app().after(wait);
             let rests = async {
@@ -47,7 +53,7 @@ impl McpServer {
                     let _ = run.outcome.wait_for(Option::is_some).await;
                 }
                 // What is not known at all is told below.
-                if let Ok(report) = self.runs().report(&run_id).await
+                if let Ok(report) = access.report(&run_id).await
                     && report["status"] == RunStatus::Sleeping.as_str()
                 {
                     self.runs().report_at_rest(&run_id, until).await;
@@ -60,33 +66,42 @@ impl McpServer {
                 () = cancelled.cancelled() => {}
             }
         }
-        Ok(done(self.runs().report(&run_id).await?))
+        Ok(done(access.report(&run_id).await?))
     }
 
-    pub(super) async fn cancel_run(&self, args: Cancel) -> Result<CallToolResult> {
+    pub(super) async fn cancel_run(&self, args: Cancel, context: &Context) -> Result<CallToolResult> {
         let run_id: RunId = args.run_id.parse()?;
+        let caller = caller_of(context);
+        let access = self.runs().access(&caller);
         let run = self.runs().active(&run_id);
-        self.runs().cancel(&run_id).await?;
+        access.cancel(&run_id).await?;
         if let Some(run) = run {
             // How it ended is told by `run_status` too; here it only has to have ended.
             until_ended(&run_id, run, None, &CancellationToken::new()).await?;
         }
-        Ok(done(self.runs().report(&run_id).await?))
+        Ok(done(access.report_of_acted_on(&run_id).await?))
     }
 
-    pub(super) async fn list_approvals(&self, args: ListApprovals) -> Result<CallToolResult> {
+    pub(super) async fn list_approvals(
+        &self,
+        args: ListApprovals,
+        context: &Context,
+    ) -> Result<CallToolResult> {
+        let caller = caller_of(context);
         let run_id: Option<RunId> = args.run_id.as_deref().map(str::parse).transpose()?;
-        let approvals = self.app().pending_approvals(run_id.as_ref()).await?;
+        let approvals = self.runs().access(&caller).pending_approvals(run_id.as_ref()).await?;
         Ok(done(json!({ "approvals": approvals })))
     }
 
-    pub(super) async fn list_runs(&self, args: ListRuns) -> Result<CallToolResult> {
+    pub(super) async fn list_runs(&self, args: ListRuns, context: &Context) -> Result<CallToolResult> {
+        let caller = caller_of(context);
         let filter = RunFilter {
             limit: Some(bounded(args.limit, RUNS_DEFAULT, RUNS_MAX)?),
             status: args.status.as_deref().map(str::parse).transpose()?,
             before: args.before.as_deref().map(str::parse).transpose()?,
+            tenant: None,
         };
-        Ok(done(self.runs().list(filter).await?))
+        Ok(done(self.runs().access(&caller).list(filter).await?))
     }
 
     pub(super) fn search_tools(&self, args: &SearchTools) -> Result<CallToolResult> {
@@ -109,10 +124,11 @@ impl McpServer {
         Ok(done(found))
     }
 
-    pub(super) async fn audit(&self, args: Audit) -> Result<CallToolResult> {
+    pub(super) async fn audit(&self, args: Audit, context: &Context) -> Result<CallToolResult> {
+        let caller = caller_of(context);
         let Audit { run, tool, event, outcome, since, until, after, limit } = args;
         let wishes = AuditWishes { run, tool, event, outcome, since, until, after, limit };
-        Ok(done(self.app().audit(wishes).await?))
+        Ok(done(self.runs().access(&caller).audit(wishes).await?))
     }
 }
 

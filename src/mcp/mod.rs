@@ -15,14 +15,17 @@ mod declarations;
 mod follow;
 mod lines;
 mod look;
+mod over_http;
 mod progress;
 mod schemas;
 mod server;
+mod sessions;
 mod transport;
 mod work;
 
+pub use over_http::{HttpService, http_service};
 pub use server::McpServer;
-pub use transport::{HttpService, http_service, serve_stdio};
+pub use transport::serve_stdio;
 
 #[cfg(test)]
 mod tests;

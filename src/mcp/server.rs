@@ -70,14 +70,14 @@ impl McpServer {
             "resume_run" => return self.resume_run(read(arguments)?, context).await,
             "deny_approval" => return self.deny_approval(read(arguments)?, context).await,
             "plan" => self.plan(read(arguments)?, context).await,
-            "check" => self.check(read(arguments)?),
-            "explain" => self.explain(read(arguments)?),
-            "run_status" => self.run_status(read(arguments)?, &context.ct).await,
-            "list_approvals" => self.list_approvals(read(arguments)?).await,
-            "cancel_run" => self.cancel_run(read(arguments)?).await,
-            "list_runs" => self.list_runs(read(arguments)?).await,
+            "check" => self.check(read(arguments)?, context).await,
+            "explain" => self.explain(read(arguments)?, context).await,
+            "run_status" => self.run_status(read(arguments)?, context).await,
+            "list_approvals" => self.list_approvals(read(arguments)?, context).await,
+            "cancel_run" => self.cancel_run(read(arguments)?, context).await,
+            "list_runs" => self.list_runs(read(arguments)?, context).await,
             "search_tools" => self.search_tools(&read(arguments)?),
-            "audit" => self.audit(read(arguments)?).await,
+            "audit" => self.audit(read(arguments)?, context).await,
             other => {
                 Err(Error::new(ErrorCode::Internal, format!("the tool `{other}` is listed and not there")))
             }

@@ -15,12 +15,13 @@ use super::answer::done;
 use super::arguments::{LimitValues, Plan, Prompt, RunLua, RunPlan, Task};
 use super::progress::Progress;
 use super::server::McpServer;
-use crate::app::{PlanWishes, PromptWish, RunRequest, Tenant, Work, lowered};
+use crate::app::{Caller, PlanWishes, PromptWish, RunRequest, Work, lowered};
 use crate::base::{Error, ErrorCode, Limits, Result, RunId, Value, parse_duration};
 use crate::bus::Circumstances;
 use crate::journal::check_context_name;
+use crate::plan::CheckReport;
 
-type Context = RequestContext<RoleServer>;
+pub(super) type Context = RequestContext<RoleServer>;
 
 /// The name of a plan that has none.
 const UNNAMED: &str = "plan";
@@ -43,12 +44,11 @@ struct Given {
     wait: Option<String>,
 }
 
-/// Whose run it is: over HTTP that of the request's API key, on stdio `local`.
-pub(super) fn circumstances(context: &Context) -> Circumstances {
-    let parts = context.extensions.get::<Parts>();
-    match parts.and_then(|parts| parts.extensions.get::<Tenant>()) {
-        Some(Tenant(tenant)) => Circumstances { tenant: tenant.clone(), ..Circumstances::default() },
-        None => Circumstances::default(),
+/// Who calls: over HTTP the request's API key, on stdio the person whose process this is.
+pub(super) fn caller_of(context: &Context) -> Caller {
+    match context.extensions.get::<Parts>() {
+        Some(parts) => parts.extensions.get::<Caller>().cloned().unwrap_or_else(Caller::unknown),
+        None => Caller::at_terminal(),
     }
 }
 
@@ -65,9 +65,10 @@ impl McpServer {
         let RunPlan { plan, run_id, file, context: given, context_name, limits, wait } = args;
         let (name, source) = match (plan, run_id, file) {
             (Some(source), None, None) => (UNNAMED.to_owned(), source),
-            (None, Some(run_id), None) => {
-                (UNNAMED.to_owned(), self.runs().plan_source(&run_id.parse()?).await?)
-            }
+            (None, Some(run_id), None) => (
+                UNNAMED.to_owned(),
+                self.runs().access(&caller_of(context)).plan_source(&run_id.parse()?).await?,
+            ),
             (None, None, Some(file)) => self.read_plan(&file).await?,
             _ => {
                 let message = "say which plan to run: exactly one of `plan`, `run_id` and `file`";
@@ -84,7 +85,7 @@ impl McpServer {
         let planning = self.planning(&task, candidates, mcp_prompts)?;
         let given = Given { context: given, context_name, limits, wait };
         let wanted = self.wanted(Work::Task(task), planning, given)?;
-        self.run(wanted, context).await
+        self.run(wanted, None, context).await
     }
 
     pub(super) async fn plan(&self, args: Plan, context: &Context) -> Result<CallToolResult> {
@@ -98,19 +99,20 @@ impl McpServer {
             context_name: None,
             planning,
             limits: self.app().config().limits.clone(),
-            circumstances: circumstances(context),
+            circumstances: Circumstances::default(),
             handler: None,
             listeners: progress.iter().map(Progress::listener).collect(),
             cancel: context.ct.clone(),
             starts_over: None,
         };
-        let proposal = self.app().propose(&request).await;
+        let run_id = request.run_id.clone();
+        let proposal = self.runs().access(&caller_of(context)).propose(request).await;
         if let Some(progress) = progress {
             progress.finish().await;
         }
         let proposal = proposal?;
         Ok(done(json!({
-            "run_id": request.run_id,
+            "run_id": run_id,
             "plan": proposal.plan.source(),
             "plan_hash": proposal.plan.hash(),
             "rounds": proposal.rounds,
@@ -133,30 +135,45 @@ impl McpServer {
     /// A plan that does not pass the check is refused before a run of it begins.
     async fn run_checked(&self, wanted: Wanted, context: &Context) -> Result<CallToolResponse> {
         if let Work::Plan { name, source } = &wanted.work {
-            self.app().checked(source, name, &wanted.limits, wanted.context.as_ref())?;
+            let tenant = caller_of(context).tenant().to_owned();
+            let (limits, shape) = (&wanted.limits, wanted.context.as_ref());
+            let report = self.app().accepted_for(&tenant, (name, source), limits, shape).await?;
+            // A named context may have a shape that the check knew nothing of.
+            let is_whole = shape.is_some() || wanted.context_name.is_none();
+            let checked = is_whole.then_some(report);
+            return self.run(wanted, checked, context).await;
         }
-        self.run(wanted, context).await
+        self.run(wanted, None, context).await
     }
 
-    async fn run(&self, wanted: Wanted, context: &Context) -> Result<CallToolResponse> {
+    /// Begins a run, which is on record before the client hears of it.
+    async fn run(
+        &self,
+        wanted: Wanted,
+        checked: Option<CheckReport>,
+        context: &Context,
+    ) -> Result<CallToolResponse> {
         let Wanted { work, context: given, context_name, limits, planning, wait } = wanted;
         context_name.as_deref().map_or(Ok(()), check_context_name)?;
         let run_id = RunId::generate();
         let progress = Progress::asked_for(context);
-        let run = self.runs().start(RunRequest {
+        let request = RunRequest {
             run_id: run_id.clone(),
             work,
             context: given,
             context_name,
             planning,
             limits,
-            circumstances: circumstances(context),
+            circumstances: Circumstances::default(),
             handler: None,
             listeners: progress.iter().map(Progress::listener).collect(),
             cancel: CancellationToken::new(),
             starts_over: None,
-        })?;
-        self.follow(&run_id, run, wait, progress, context).await
+        };
+        match self.runs().access(&caller_of(context)).submit(request, checked).await? {
+            Some(run) => self.follow(&run_id, run, wait, progress, context).await,
+            None => self.follow_elsewhere(&run_id, wait, context).await,
+        }
     }
 
     pub(super) fn limits(&self, wanted: Option<&LimitValues>) -> Result<Limits> {

@@ -176,6 +176,7 @@ fn ended(state: &RunState) -> Option<RunOutcome> {
         usage: state.usage.unwrap_or_default(),
         printed: String::new(),
         candidates: Vec::new(),
+        explanation: None,
     })
 }
 

@@ -13,7 +13,8 @@ use crate::base::{CallId, Error, ErrorCode, LimitName, Result, RunId};
 use crate::bus::RunBudget;
 use crate::engine::RunOutcome;
 use crate::journal::{
-    Durability, EventBody, JournalRead, ParentCall, RecordFilter, RunFilter, RunLog, RunState, RunStatus,
+    Actor, Durability, EventBody, JournalRead, ParentCall, RecordFilter, RunFilter, RunLog, RunState,
+    RunStatus,
 };
 
 /// The run that a call of an agent begins: the same one, however often the call is begun.
@@ -48,7 +49,7 @@ impl App {
             Err(error) => return ended_early(&request.run_id, error),
         };
         self.running.insert(&log, &cancel, Some(agent.parent_run_id.clone()));
-        let outcome = self.carry_out(&request, &log, None, Some(&agent)).await;
+        let outcome = self.carry_out(&request, &log, (None, None), Some(&agent)).await;
         self.go_on_where_decided(outcome, &listeners, &cancel, Some(&agent)).await
     }
 
@@ -69,11 +70,13 @@ impl App {
             owner: Some(self.owner_name().await?),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             calls_recorded: 0,
+            by: None,
+            os_user: None,
         };
         log.emit(resumed, Durability::Forced).await?;
         self.running.insert(&log, &request.cancel, Some(agent.parent_run_id.clone()));
         drop(hold);
-        let outcome = self.carry_out(&request, &log, Some(state), Some(&agent)).await;
+        let outcome = self.carry_out(&request, &log, (Some(state), None), Some(&agent)).await;
         Ok(self.go_on_where_decided(outcome, &[], &request.cancel, Some(&agent)).await)
     }
 
@@ -140,7 +143,7 @@ impl App {
         if root == request.run_id {
             return Ok(request);
         }
-        self.resolve(&request.run_id, &request.resolutions).await?;
+        self.resolve(&request.run_id, &request.resolutions, request.by.as_ref()).await?;
         Ok(ResumeRequest { run_id: root, resolutions: Vec::new(), ..request })
     }
 
@@ -159,22 +162,34 @@ impl App {
                 let state = self.known_run(&run.run_id).await?;
                 if has_ended && !self.is_under_way(&state) {
                     let log = self.new_log(&state.run_id, &[]).await?;
-                    self.record_cancelled(&log, &state, "the run that called it has ended").await?;
+                    self.record_cancelled(&log, &state, "the run that called it has ended", None).await?;
                 }
             }
         }
         Ok(())
     }
 
-    async fn record_cancelled(&self, log: &RunLog, state: &RunState, reason: &str) -> Result<()> {
+    async fn record_cancelled(
+        &self,
+        log: &RunLog,
+        state: &RunState,
+        reason: &str,
+        by: Option<&Actor>,
+    ) -> Result<()> {
         let usage =
             crate::base::Usage { tool_calls: state.calls.len() as u64, ..crate::base::Usage::default() };
-        let ended = EventBody::RunCancelled { reason: reason.to_owned(), usage };
+        let (by, os_user) = Actor::fields(by);
+        let ended = EventBody::RunCancelled { reason: reason.to_owned(), usage, by, os_user };
         log.emit(ended, Durability::Forced).await
     }
 
     /// Ends a run that waits and is held, and the runs of agents it waits for, the innermost first.
-    pub(in crate::app) async fn cancel_family(&self, hold: &Hold, state: &RunState) -> Result<()> {
+    pub(in crate::app) async fn cancel_family(
+        &self,
+        hold: &Hold,
+        state: &RunState,
+        by: Option<&Actor>,
+    ) -> Result<()> {
         let (mut open, mut found) = (vec![state.clone()], Vec::new());
         while let Some(state) = open.pop() {
             for child in children_at_rest(&state) {
@@ -188,7 +203,7 @@ impl App {
             } else {
                 self.new_log(&one.run_id, &[]).await?
             };
-            self.record_cancelled(&log, one, "the run was cancelled").await?;
+            self.record_cancelled(&log, one, "the run was cancelled", by).await?;
         }
         Ok(())
     }

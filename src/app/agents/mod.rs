@@ -12,7 +12,7 @@ use crate::base::{CallId, Limits, RunId};
 use crate::bus::{Circumstances, RunBudget};
 
 pub(super) use call::CallAgent;
-pub(super) use family::{belongs_to, family_of};
+pub(super) use family::{belongs_to, child_of, family_of};
 pub use look::agent_faults;
 pub(super) use look::agents_of;
 pub(super) use spec::{described, unknown_tool};

@@ -14,6 +14,7 @@ use super::mask::mask_passwords;
 use super::policy_file::read_policy;
 use super::raw::{RawRates, TOOLS_DIR_DEFAULT};
 use super::sandbox::SandboxConfig;
+use super::server_shares::ServerShares;
 use super::{Environment, RawConfig, RawLimits, RawServer};
 use crate::base::{
     Error, ErrorCode, LimitName, LimitProfile, Limits, Rate, Result, parse_bytes, parse_duration,
@@ -53,6 +54,8 @@ pub struct ServerConfig {
     pub body_limit_bytes: u64,
     /// How many runs may be under way at once.
     pub max_concurrent_runs: u32,
+    /// How much of the server one caller may hold.
+    pub shares: ServerShares,
     /// How long a request may take.
     pub request_timeout: Duration,
     /// How long running runs may go on after SIGTERM.
@@ -86,6 +89,8 @@ pub struct Config {
     pub secrets: NamedSecrets,
     /// The `bwrap` program, where the search path has it.
     pub bubblewrap: Option<PathBuf>,
+    /// The program queries of SQLite files run in; without one they run in this process.
+    pub sqlite_program: Option<PathBuf>,
     /// `[mcp.NAME]` by name: the servers that are enabled.
     pub mcp: BTreeMap<String, McpServerSettings>,
     /// The servers that are not enabled.
@@ -162,6 +167,7 @@ impl Config {
             tools_dir: check_tools_dir(&raw.tools_dir, &base_dir)?,
             secrets: super::secrets::check(raw, environment)?,
             bubblewrap: environment.program("bwrap"),
+            sqlite_program: environment.sqlite_program.clone(),
             rates: check_rates(&raw.rates)?,
             repair_rounds: at_most("planner.repair_rounds", raw.planner.repair_rounds, 5)?,
             planning_timeout: duration("planner.timeout", &raw.planner.timeout)?,
@@ -263,6 +269,9 @@ fn take_from_environment(key: &str, value: &mut Toml, environment: &Environment)
     Ok(())
 }
 
+/// `rates.wait_max` where calls wait as long as their run may go on.
+pub(super) const AS_LONG_AS_THE_RUN: &str = "run";
+
 fn check_rates(raw: &RawRates) -> Result<LimiterSettings> {
     let rate: Rate = raw.run.parse().map_err(|error| keyed("rates.run", &error))?;
     for (key, value) in [("rates.run_burst", raw.run_burst), ("rates.queue_max", raw.queue_max)] {
@@ -271,7 +280,10 @@ fn check_rates(raw: &RawRates) -> Result<LimiterSettings> {
         }
     }
     Ok(LimiterSettings {
-        max_wait: duration("rates.wait_max", &raw.wait_max)?,
+        max_wait: match raw.wait_max.as_str() {
+            AS_LONG_AS_THE_RUN => None,
+            text => Some(duration("rates.wait_max", text)?),
+        },
         queue_max: raw.queue_max,
         run_rate: Some((rate, raw.run_burst)),
     })
@@ -298,6 +310,7 @@ fn check_server(raw: &RawServer, base_dir: &Path) -> Result<ServerConfig> {
             .collect::<Result<_>>()?,
         body_limit_bytes,
         max_concurrent_runs: raw.max_concurrent_runs,
+        shares: ServerShares::check(raw)?,
         request_timeout: duration("server.request_timeout", &raw.request_timeout)?,
         shutdown_grace: duration("server.shutdown_grace", &raw.shutdown_grace)?,
         take_up_runs: raw.take_up_runs,
@@ -331,7 +344,7 @@ fn path_or_none(base_dir: &Path, text: &str) -> Option<PathBuf> {
     (!text.is_empty()).then(|| base_dir.join(text))
 }
 
-fn duration(key: &str, text: &str) -> Result<Duration> {
+pub(super) fn duration(key: &str, text: &str) -> Result<Duration> {
     parse_duration(text).map_err(|error| keyed(key, &error))
 }
 

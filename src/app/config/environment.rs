@@ -18,6 +18,9 @@ pub struct Environment {
     pub working_dir: PathBuf,
     /// The user's own configuration file, whether or not it exists.
     pub user_config_file: Option<PathBuf>,
+    /// A program that answers to `sqlite-reader` as `luaplan` does, where there is one; queries of SQLite
+    /// files then run in processes of their own. The command line gives itself.
+    pub sqlite_program: Option<PathBuf>,
 }
 
 impl Environment {
@@ -43,6 +46,7 @@ impl Environment {
             arguments,
             working_dir: std::env::current_dir().unwrap_or_else(|_| ".".into()),
             user_config_file,
+            sqlite_program: None,
         }
     }
 

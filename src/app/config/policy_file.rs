@@ -28,6 +28,8 @@ struct RawFile {
     #[serde(default)]
     approvers: Option<Spanned<Vec<String>>>,
     #[serde(default)]
+    approvers_other_than_starter: bool,
+    #[serde(default)]
     defaults: RawDefaults,
     #[serde(default)]
     rule: Vec<Spanned<RawRule>>,
@@ -146,6 +148,7 @@ pub fn parse_policy(text: &str, origin: &str) -> Result<PolicyRules> {
         rules,
         defaults: TierByEffect { read, write, send, spend },
         approvers: approvers.into_iter().map(Glob::new).collect(),
+        others_than_starter: raw.approvers_other_than_starter,
     })
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::agents::RawAgent;
+use super::checked::AS_LONG_AS_THE_RUN;
 use super::journal::RawJournal;
 use super::mcp::RawMcpServer;
 use super::policy_file::RawPolicy;
@@ -119,15 +120,16 @@ pub struct RawRates {
     pub run: String,
     /// How many calls of a run may come at once before `run` counts.
     pub run_burst: u32,
-    /// The longest a call waits for its turn before it fails with `rate_limited`.
+    /// The longest a call waits for its turn before it fails with `rate_limited`; `run` for as long as its run
+    /// may still go on.
     pub wait_max: String,
-    /// How many calls may wait for one tool at the same time.
+    /// How many calls may wait at the same time: of one tool for one host or database, or of one run.
     pub queue_max: u32,
 }
 
 impl Default for RawRates {
     fn default() -> Self {
-        Self { run: "50/s".into(), run_burst: 100, wait_max: "2s".into(), queue_max: 64 }
+        Self { run: "50/s".into(), run_burst: 100, wait_max: AS_LONG_AS_THE_RUN.into(), queue_max: 1000 }
     }
 }
 
@@ -182,6 +184,24 @@ pub struct RawServer {
     pub body_limit: String,
     /// How many runs may be under way at once; further ones are refused with 429.
     pub max_concurrent_runs: u32,
+    /// How many connections may be open at once; above it the longest idle one makes room.
+    pub max_connections: u32,
+    /// How many connections are kept free of requests of the API, for health and for new callers.
+    pub kept_connections: u32,
+    /// How many requests one key may have under way, event streams included.
+    pub max_requests_per_key: u32,
+    /// How many event streams one key may have open.
+    pub max_streams_per_key: u32,
+    /// How many sessions of MCP may be open at once.
+    pub max_mcp_sessions: u32,
+    /// How many sessions of MCP one key may have; above it the longest idle one is closed.
+    pub max_mcp_sessions_per_key: u32,
+    /// A session of MCP without a request for so long is closed.
+    pub mcp_session_idle: String,
+    /// How long a new connection may take for its first request header.
+    pub header_timeout: String,
+    /// How long a connection may wait for its next request.
+    pub idle_timeout: String,
     /// How long a request may take, a wait for a run included.
     pub request_timeout: String,
     /// How long running runs may go on after SIGTERM.
@@ -198,7 +218,16 @@ impl Default for RawServer {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             body_limit: "2MiB".into(),
-            max_concurrent_runs: 64,
+            max_concurrent_runs: 256,
+            max_connections: 1024,
+            kept_connections: 64,
+            max_requests_per_key: 400,
+            max_streams_per_key: 64,
+            max_mcp_sessions: 256,
+            max_mcp_sessions_per_key: 32,
+            mcp_session_idle: "30m".into(),
+            header_timeout: "10s".into(),
+            idle_timeout: "30s".into(),
             request_timeout: "120s".into(),
             shutdown_grace: "20s".into(),
             take_up_runs: true,

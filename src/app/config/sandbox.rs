@@ -6,7 +6,7 @@ use super::checked::{invalid, keyed};
 use crate::base::{Error, ErrorCode, Result};
 use crate::engine::Isolation;
 use crate::plan::CheckReport;
-use crate::sandbox::EngineKind;
+use crate::sandbox::{EngineKind, compiles_on_piccolo};
 
 /// `[sandbox]`, as written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct RawSandbox {
     pub workers_idle: u32,
     /// How many VMs `serve` keeps ready in its own process, where plans run there.
     pub vms_idle: u32,
-    /// How many workers may serve a run at the same time; 0 means `server.max_concurrent_runs`.
+    /// How many workers may serve a run at the same time; 0 means `server.max_concurrent_runs`, 64 at most.
     pub workers_max: u32,
     /// How many runs a worker serves before it ends.
     pub runs_per_worker: u32,
@@ -42,6 +42,8 @@ impl Default for RawSandbox {
 const AUTO: &str = "auto";
 
 /// More ready workers or VMs than this are memory for nothing.
+/// Workers that serve runs at the same time where configuration names no number: each is a process.
+const WORKERS_MAX_DEFAULT: u32 = 64;
 const IDLE_MAX: u32 = 256;
 
 /// `[sandbox]`, parsed.
@@ -67,7 +69,13 @@ impl SandboxConfig {
     pub fn judge(&self, report: CheckReport, source: &str) -> CheckReport {
         match self.engine {
             EngineKind::Mlua => report,
-            EngineKind::Piccolo => report.for_piccolo(source),
+            EngineKind::Piccolo => {
+                let report = report.for_piccolo(source);
+                match report.plan.as_ref().map(|_| compiles_on_piccolo(source)) {
+                    Some(Err(error)) => report.refused_by_engine(source, &error),
+                    _ => report,
+                }
+            }
         }
     }
 
@@ -98,7 +106,10 @@ impl SandboxConfig {
             isolation,
             workers_idle: raw.workers_idle,
             vms_idle: raw.vms_idle,
-            workers_max: if raw.workers_max == 0 { max_concurrent_runs } else { raw.workers_max },
+            workers_max: match raw.workers_max {
+                0 => max_concurrent_runs.min(WORKERS_MAX_DEFAULT),
+                chosen => chosen,
+            },
             runs_per_worker: raw.runs_per_worker,
         })
     }

@@ -62,12 +62,19 @@ async fn commands(report: &mut DoctorReport, config: &Config, catalog: &Catalog)
     if !catalog.iter().any(|spec| spec.kind == ToolKind::Command) {
         return;
     }
-    let help = "install bubblewrap and allow user namespaces; without it commands are refused";
+    let help = "install bubblewrap and allow user namespaces; without it commands are refused. Where luaplan is root and \
+                namespaces are root's alone, grant `as_root = true` under `[tools.NAME]`";
     let Some(bubblewrap) = &config.bubblewrap else {
         return report.warn("commands", "`bwrap` is not in the PATH", help);
     };
     match crate::tools::command::try_bubblewrap(bubblewrap).await {
-        Ok(()) => report.good("commands", format!("{} confines them", bubblewrap.display())),
+        Ok(()) => {
+            let user = crate::tools::command::user_of_commands().map(|user| format!("; {user}"));
+            report.good(
+                "commands",
+                format!("{} confines them{}", bubblewrap.display(), user.unwrap_or_default()),
+            );
+        }
         Err(why) => {
             report.warn("commands", format!("{} cannot work here: {why}", bubblewrap.display()), help);
         }

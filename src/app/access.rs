@@ -1,0 +1,349 @@
+//! What a caller may do with runs and what belongs to them: the one place where that is judged.
+//!
+//! Another tenant's object is answered as one that is not there. A missing scope is refused before anything is
+//! looked up, so it says nothing about what there is.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::approvals::pending_approvals;
+use super::caller::{Caller, Reach, Scope};
+use super::run_report::no_such_run;
+use super::{
+    ActiveRun, ActiveRuns, App, ApprovalAnswer, AuditWishes, CallReport, CallResolution, PendingApproval,
+    ReplayReport, ReplayRequest, ResumeRequest, RunRequest, call_report,
+};
+use crate::base::{Result, RunId};
+use crate::bus::{Circumstances, LOCAL_TENANT, Mode};
+use crate::journal::{ApprovalState, EventBody, GrantState, JournalRead as _, RecordFilter, RunFilter};
+use crate::plan::CheckReport;
+use crate::planner::Proposal;
+
+/// The use cases, as one caller may use them.
+pub struct Access<'a> {
+    runs: &'a Arc<ActiveRuns>,
+    caller: &'a Caller,
+}
+
+impl ActiveRuns {
+    /// What `caller` may do here.
+    #[must_use]
+    pub fn access<'a>(self: &'a Arc<Self>, caller: &'a Caller) -> Access<'a> {
+        Access { runs: self, caller }
+    }
+}
+
+impl App {
+    /// Whose run it is, by its records; those of before there were tenants are the command line's. That of an agent is
+    /// its caller's.
+    pub(super) async fn tenant_of(&self, run_id: &RunId) -> Result<Option<String>> {
+        let filter = RecordFilter {
+            run_id: Some(run_id.clone()),
+            events: vec!["run_started".to_owned()],
+            limit: Some(1),
+            ..RecordFilter::default()
+        };
+        let started = self.journal().records(filter).await?.pop();
+        Ok(started.map(|record| match record.event.body {
+            EventBody::RunStarted { tenant: Some(tenant), .. } => tenant,
+            _ => LOCAL_TENANT.to_owned(),
+        }))
+    }
+}
+
+impl Access<'_> {
+    fn app(&self) -> &App {
+        self.runs.app()
+    }
+
+    /// Lets a caller pass who has one of `scopes` for the run.
+    async fn may_one(&self, scopes: &[Scope], run_id: &RunId) -> Result<()> {
+        let mut reach = None;
+        let mut lacking = None;
+        for scope in scopes {
+            match self.caller.require(*scope) {
+                Ok(one) => reach = reach.max(Some(one)),
+                Err(error) => lacking = lacking.or(Some(error)),
+            }
+        }
+        let Some(reach) = reach else {
+            return Err(lacking.unwrap_or_else(|| no_such_run(run_id)));
+        };
+        let tenant = match self.app().tenant_of(run_id).await? {
+            Some(tenant) => Some(tenant),
+            // Begun, and not yet on record.
+            None => self.runs.active(run_id).map(|run| run.tenant),
+        };
+        match tenant {
+            Some(tenant) if reach == Reach::All || tenant == self.caller.tenant() => Ok(()),
+            _ => Err(no_such_run(run_id)),
+        }
+    }
+
+    async fn may(&self, scope: Scope, run_id: &RunId) -> Result<()> {
+        self.may_one(&[scope], run_id).await
+    }
+
+    /// Lets a caller pass who may look at the run.
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `runs:read`; `not_found` where the caller's tenant has no such run.
+    pub async fn may_read(&self, run_id: &RunId) -> Result<()> {
+        self.may(Scope::RunsRead, run_id).await
+    }
+
+    /// What a run of this caller begins with.
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `runs:start`, or `mode:autonomous` where it asks for that mode.
+    pub fn circumstances(&self, mode: Mode) -> Result<Circumstances> {
+        self.caller.require(Scope::RunsStart)?;
+        if mode == Mode::Autonomous {
+            self.caller.require(Scope::ModeAutonomous)?;
+        }
+        let (tenant, started_by) = (self.caller.tenant().to_owned(), Some(self.caller.actor().clone()));
+        Ok(Circumstances { tenant, mode, started_by })
+    }
+
+    fn own(&self, request: RunRequest) -> Result<RunRequest> {
+        let circumstances = self.circumstances(request.circumstances.mode)?;
+        Ok(RunRequest { circumstances, ..request })
+    }
+
+    /// As [`ActiveRuns::submit_checked`], as this caller's run.
+    ///
+    /// # Errors
+    /// As [`Access::circumstances`] and [`ActiveRuns::submit`].
+    pub async fn submit(
+        &self,
+        request: RunRequest,
+        checked: Option<CheckReport>,
+    ) -> Result<Option<ActiveRun>> {
+        self.runs.submit_checked(self.own(request)?, checked).await
+    }
+
+    /// As [`App::propose`], as this caller's run.
+    ///
+    /// # Errors
+    /// As [`Access::circumstances`] and [`App::propose`].
+    pub async fn propose(&self, request: RunRequest) -> Result<Proposal> {
+        self.app().propose(&self.own(request)?).await
+    }
+
+    /// As [`ActiveRuns::list`].
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `runs:read`, and as [`ActiveRuns::list`].
+    pub async fn list(&self, filter: RunFilter) -> Result<Json> {
+        let tenant = self.caller.only_tenant(Scope::RunsRead)?;
+        if let (Some(before), Some(_)) = (&filter.before, &tenant)
+            && self.may_read(before).await.is_err()
+        {
+            // As after a run that is not there.
+            return Ok(serde_json::json!({ "runs": [], "next": null }));
+        }
+        self.runs.list(RunFilter { tenant, ..filter }).await
+    }
+
+    /// As [`ActiveRuns::report`].
+    ///
+    /// # Errors
+    /// As [`Access::may_read`].
+    pub async fn report(&self, run_id: &RunId) -> Result<Json> {
+        self.may_read(run_id).await?;
+        self.runs.report(run_id).await
+    }
+
+    /// How a run stands that this caller was just let act on.
+    ///
+    /// # Errors
+    /// As [`Access::may_read`], for a caller who may neither read, steer nor decide.
+    pub async fn report_of_acted_on(&self, run_id: &RunId) -> Result<Json> {
+        let scopes = [Scope::RunsRead, Scope::RunsControl, Scope::ApprovalsDecide, Scope::RunsStart];
+        self.may_one(&scopes, run_id).await?;
+        self.runs.report(run_id).await
+    }
+
+    /// As [`call_report`].
+    ///
+    /// # Errors
+    /// As [`Access::may_read`], and as [`call_report`].
+    pub async fn call(&self, run_id: &RunId, call_id: &str) -> Result<CallReport> {
+        self.may_read(run_id).await?;
+        call_report(&**self.app().journal(), run_id, call_id).await
+    }
+
+    /// As [`ActiveRuns::plan_source`].
+    ///
+    /// # Errors
+    /// As [`Access::may_read`], and `not_found` for a run without a plan.
+    pub async fn plan_source(&self, run_id: &RunId) -> Result<String> {
+        self.may_read(run_id).await?;
+        self.runs.plan_source(run_id).await
+    }
+
+    /// As [`ActiveRuns::cancel`].
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `runs:control`, `not_found`, and as [`ActiveRuns::cancel`].
+    pub async fn cancel(&self, run_id: &RunId) -> Result<()> {
+        self.may(Scope::RunsControl, run_id).await?;
+        self.runs.cancel_by(run_id, Some(self.caller.actor())).await
+    }
+
+    /// As [`App::pause`].
+    ///
+    /// # Errors
+    /// As [`Access::cancel`], and as [`App::pause`].
+    pub async fn pause(&self, run_id: &RunId) -> Result<()> {
+        self.may(Scope::RunsControl, run_id).await?;
+        self.app().pause_by(run_id, Some(self.caller.actor())).await
+    }
+
+    /// As [`ActiveRuns::resume`]: with the rights of the run's own tenant. Who says what came of a call in doubt
+    /// must be allowed to decide about calls.
+    ///
+    /// # Errors
+    /// As [`Access::cancel`], and as [`ActiveRuns::resume`].
+    pub async fn resume(&self, request: ResumeRequest) -> Result<ActiveRun> {
+        self.may(Scope::RunsControl, &request.run_id).await?;
+        self.may_say(&request.run_id, &request.resolutions).await?;
+        self.runs.resume(ResumeRequest { by: Some(self.caller.actor().clone()), ..request }).await
+    }
+
+    /// Lets a caller pass who may say what came of calls in doubt.
+    async fn may_say(&self, run_id: &RunId, resolutions: &[CallResolution]) -> Result<()> {
+        if resolutions.is_empty() {
+            return Ok(());
+        }
+        self.may(Scope::ApprovalsDecide, run_id).await?;
+        self.app().is_approver(self.caller.name())?;
+        let state = self.app().known_run(run_id).await?;
+        self.app().is_other_than_starter(&state, self.caller.actor())
+    }
+
+    /// Goes on with a run that this caller has just decided about.
+    ///
+    /// # Errors
+    /// As [`Access::decide`], and as [`ActiveRuns::resume`].
+    pub async fn resume_decided(&self, request: ResumeRequest) -> Result<ActiveRun> {
+        self.may(Scope::ApprovalsDecide, &request.run_id).await?;
+        let request =
+            ResumeRequest { resolutions: Vec::new(), by: Some(self.caller.actor().clone()), ..request };
+        self.runs.resume(request).await
+    }
+
+    /// As [`App::start_over`]: the new run is of the same tenant as the first, and started by this caller.
+    ///
+    /// # Errors
+    /// As [`Access::cancel`], and as [`App::start_over`]; `forbidden` for a run in the mode `autonomous` where the
+    /// caller lacks that scope.
+    pub async fn start_over(&self, run_id: &RunId, repeat_effects: bool) -> Result<RunRequest> {
+        self.may(Scope::RunsControl, run_id).await?;
+        let mut request = self.app().start_over(run_id, repeat_effects).await?;
+        if request.circumstances.mode == Mode::Autonomous {
+            self.caller.require(Scope::ModeAutonomous)?;
+        }
+        request.circumstances.started_by = Some(self.caller.actor().clone());
+        Ok(request)
+    }
+
+    /// Begins the run that starts `first` over, and ends `first` where it is not over.
+    ///
+    /// # Errors
+    /// As [`Access::cancel`], and as [`ActiveRuns::submit`].
+    pub async fn submit_over(&self, first: &RunId, request: RunRequest) -> Result<Option<ActiveRun>> {
+        self.may(Scope::RunsControl, first).await?;
+        let run = self.runs.submit(request).await?;
+        self.app().cancel_unless_over(first, Some(self.caller.actor())).await?;
+        Ok(run)
+    }
+
+    /// As [`App::replay`].
+    ///
+    /// # Errors
+    /// As [`Access::cancel`], and as [`App::replay`].
+    pub async fn replay(&self, request: ReplayRequest) -> Result<ReplayReport> {
+        self.may(Scope::RunsControl, &request.run_id).await?;
+        self.app().replay(request).await
+    }
+
+    /// As [`App::pending_approvals`].
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `approvals:decide`, and as [`App::pending_approvals`].
+    pub async fn pending_approvals(&self, run_id: Option<&RunId>) -> Result<Vec<PendingApproval>> {
+        let tenant = self.caller.only_tenant(Scope::ApprovalsDecide)?;
+        if let Some(run_id) = run_id {
+            self.may(Scope::ApprovalsDecide, run_id).await?;
+        }
+        pending_approvals(&**self.app().journal(), run_id, tenant.as_deref()).await
+    }
+
+    /// Whether calls of a run wait for a person, whoever may decide about them.
+    ///
+    /// # Errors
+    /// As [`Access::may_read`], for a caller who may neither read, steer nor decide.
+    pub async fn waits_for_person(&self, run_id: &RunId) -> Result<bool> {
+        self.may_one(&[Scope::RunsControl, Scope::ApprovalsDecide, Scope::RunsRead], run_id).await?;
+        Ok(!self.app().pending_approvals(Some(run_id)).await?.is_empty())
+    }
+
+    /// Whether this caller can be asked about the calls of a run.
+    pub async fn may_decide(&self, run_id: &RunId) -> bool {
+        self.may(Scope::ApprovalsDecide, run_id).await.is_ok()
+            && self.app().is_approver(self.caller.name()).is_ok()
+    }
+
+    /// As [`App::decide`].
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `approvals:decide`, and as [`App::decide_as`].
+    pub async fn decide(&self, approval_id: &str, answer: ApprovalAnswer) -> Result<ApprovalState> {
+        self.caller.require(Scope::ApprovalsDecide)?;
+        let run_id: Option<RunId> = approval_id.split(':').next().and_then(|run| run.parse().ok());
+        if let Some(run_id) = run_id {
+            self.may(Scope::ApprovalsDecide, &run_id).await?;
+        }
+        self.app().decide_as(approval_id, answer, self.caller.actor()).await
+    }
+
+    /// As [`App::grants`].
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `approvals:decide`, and as reading the journal.
+    pub async fn grants(&self, all: bool) -> Result<Vec<GrantState>> {
+        let tenant = self.caller.only_tenant(Scope::ApprovalsDecide)?;
+        let mut known = self.app().grants(all).await?;
+        known.retain(|grant| tenant.as_ref().is_none_or(|tenant| grant.tenant == *tenant));
+        Ok(known)
+    }
+
+    /// As [`App::revoke`].
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `approvals:decide`, and as [`App::revoke`].
+    pub async fn revoke(&self, grant_id: &str) -> Result<GrantState> {
+        let tenant = self.caller.only_tenant(Scope::ApprovalsDecide)?;
+        self.app().revoke_of(grant_id, tenant.as_deref(), self.caller.actor()).await
+    }
+
+    /// Records of the audit log.
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `audit:read`; `bad_request`, and as reading the journal.
+    pub async fn audit(&self, wishes: AuditWishes) -> Result<Json> {
+        let tenant = self.caller.only_tenant(Scope::AuditRead)?;
+        self.app().audit(wishes, tenant).await
+    }
+
+    /// Keeps what only a person may say from a program: see [`App::may_be_said_by_others`].
+    ///
+    /// # Errors
+    /// As [`Access::cancel`], and `approval_required`.
+    pub async fn may_be_said_by_others(&self, run_id: &RunId, said: &[CallResolution]) -> Result<()> {
+        self.may(Scope::RunsControl, run_id).await?;
+        self.app().may_be_said_by_others(run_id, said).await
+    }
+}

@@ -1,0 +1,232 @@
+//! Checking and explaining plans, for every edge and for runs.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value as Json;
+
+use super::analysis::Waiting;
+use super::config::Config;
+use super::runs::{Run, RunRequest};
+use super::{App, Explanation};
+use crate::base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, Value};
+use crate::catalog::Catalog;
+use crate::journal::{Durability, EventBody};
+use crate::plan::{CheckInput, CheckReport, CheckedPlan, admit_accepted, check_with};
+use crate::planner::Check;
+
+impl App {
+    /// Checks a plan against the tools and the engine in force, and against the shape of the context it is to run
+    /// with, where there is one. Computes on the thread that asks; async code asks [`App::check_for`].
+    #[must_use]
+    pub fn check(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> CheckReport {
+        let input = CheckInput { source, name, catalog: &self.catalog, limits, context, task: None };
+        judged(&self.config, &input)
+    }
+
+    /// Checks a plan and says what it would do. Computes on the thread that asks; async code asks
+    /// [`App::explain_for`].
+    #[must_use]
+    pub fn explain(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> Explanation {
+        super::explain(&self.config, &self.catalog, (name, source), limits, context)
+    }
+
+    /// As [`App::check`], on a thread of the analysis, for a request of `tenant`.
+    ///
+    /// # Errors
+    /// `analysis_busy` where too many requests wait.
+    pub async fn check_for(
+        &self,
+        tenant: &str,
+        plan: (&str, &str),
+        limits: &Limits,
+        context: Option<&Value>,
+    ) -> Result<CheckReport> {
+        self.analysed(tenant, Waiting::Request, Analysed::of(plan, limits, context, None)).await
+    }
+
+    /// As [`App::explain`], on a thread of the analysis, for a request of `tenant`.
+    ///
+    /// # Errors
+    /// `analysis_busy` where too many requests wait.
+    pub async fn explain_for(
+        &self,
+        tenant: &str,
+        plan: (&str, &str),
+        limits: &Limits,
+        context: Option<&Value>,
+    ) -> Result<Explanation> {
+        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
+        let Analysed { name, source, limits, context, .. } = Analysed::of(plan, limits, context, None);
+        let work = move || super::explain(&config, &catalog, (&name, &source), &limits, context.as_ref());
+        self.analysis.run(tenant, Waiting::Request, work).await
+    }
+
+    /// A plan that may run, for a request of `tenant`.
+    ///
+    /// # Errors
+    /// `limit_source` where it is too long, `check_refused` with the `findings`, `analysis_busy` where too many
+    /// requests wait.
+    pub async fn checked_for(
+        &self,
+        tenant: &str,
+        plan: (&str, &str),
+        limits: &Limits,
+        context: Option<&Value>,
+    ) -> Result<CheckedPlan> {
+        accept(self.check_for(tenant, plan, limits, context).await?, plan.1, limits)
+    }
+
+    /// What the check found of a plan that may run, for a request of `tenant`.
+    ///
+    /// # Errors
+    /// As [`App::checked_for`].
+    pub async fn accepted_for(
+        &self,
+        tenant: &str,
+        plan: (&str, &str),
+        limits: &Limits,
+        context: Option<&Value>,
+    ) -> Result<CheckReport> {
+        let report = self.check_for(tenant, plan, limits, context).await?;
+        accept(report.clone(), plan.1, limits)?;
+        Ok(report)
+    }
+
+    /// As [`App::check_for`], for a run on record.
+    pub(super) async fn check_of_run(
+        &self,
+        tenant: &str,
+        plan: (&str, &str),
+        limits: &Limits,
+        context: Option<&Value>,
+    ) -> Result<CheckReport> {
+        self.analysed(tenant, Waiting::Run, Analysed::of(plan, limits, context, None)).await
+    }
+
+    /// A plan whose acceptance is on record with its hash, for going on with its run or replaying it. It is not
+    /// judged again: what it was accepted for is done already.
+    ///
+    /// # Errors
+    /// `limit_source`, `check_refused` where it cannot run here: no Lua, or nothing this engine has.
+    pub(super) async fn accepted_before(
+        &self,
+        tenant: &str,
+        plan: (&str, &str),
+        limits: &Limits,
+    ) -> Result<CheckedPlan> {
+        let sandbox = self.config.sandbox;
+        let Analysed { name, source, limits: own, .. } = Analysed::of(plan, limits, None, None);
+        let work = move || sandbox.judge(admit_accepted(&source, &name, &own), &source);
+        accept(self.analysis.run(tenant, Waiting::Run, work).await?, plan.1, limits)
+    }
+
+    async fn analysed(&self, tenant: &str, waiting: Waiting, plan: Analysed) -> Result<CheckReport> {
+        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
+        self.analysis.run(tenant, waiting, move || plan.checked(&config, &catalog)).await
+    }
+}
+
+impl Run<'_> {
+    /// Checks a saved plan, or takes what was found for the request, and puts it on record.
+    pub(super) async fn check_saved(&self, name: &str, source: &str, context: &Value) -> Result<CheckedPlan> {
+        let hash = ContentHash::of(source.as_bytes());
+        let RunRequest { circumstances, limits, .. } = self.request;
+        let report = match self.checked {
+            Some(report) => report.clone(),
+            None => {
+                self.app.check_of_run(&circumstances.tenant, (name, source), limits, Some(context)).await?
+            }
+        };
+        // It may be on record since the run was begun.
+        if self.resumed.is_none_or(|state| state.source.as_deref() != Some(source)) {
+            let proposed = EventBody::PlanProposed {
+                round: 0,
+                source: source.to_owned(),
+                plan_hash: hash.clone(),
+                explanation: None,
+            };
+            self.log.emit(proposed, Durability::Queued).await?;
+        }
+        let checked = EventBody::PlanChecked {
+            plan_hash: hash.clone(),
+            ok: report.plan.is_some(),
+            findings: findings_json(&report),
+        };
+        self.log.emit(checked, Durability::Queued).await?;
+        for finding in report.findings.iter().filter(|finding| finding.reaches_out()) {
+            let violation = EventBody::SandboxViolation { message: finding.message.clone() };
+            self.log.emit(violation, Durability::Queued).await?;
+        }
+        accept(report, source, &self.request.limits)
+    }
+}
+
+/// A plan and what it is held against, on its way to another thread.
+struct Analysed {
+    name: String,
+    source: String,
+    limits: Limits,
+    context: Option<Value>,
+    task: Option<String>,
+}
+
+impl Analysed {
+    fn of(plan: (&str, &str), limits: &Limits, context: Option<&Value>, task: Option<&str>) -> Self {
+        let (name, source) = plan;
+        Self {
+            name: name.to_owned(),
+            source: source.to_owned(),
+            limits: limits.clone(),
+            context: context.cloned(),
+            task: task.map(str::to_owned),
+        }
+    }
+
+    fn checked(&self, config: &Config, catalog: &Catalog) -> CheckReport {
+        let Self { name, source, limits, context, task } = self;
+        let (context, task) = (context.as_ref(), task.as_deref());
+        judged(config, &CheckInput { source, name, catalog, limits, context, task })
+    }
+}
+
+fn judged(config: &Config, input: &CheckInput<'_>) -> CheckReport {
+    config.sandbox.judge(check_with(input), input.source)
+}
+
+/// The check of plans that were made for a task.
+pub(super) struct PlannedFor<'a> {
+    pub(super) app: &'a App,
+    pub(super) tenant: &'a str,
+    pub(super) task: &'a str,
+    pub(super) limits: &'a Limits,
+    pub(super) context: &'a Value,
+}
+
+#[async_trait]
+impl Check for PlannedFor<'_> {
+    async fn check(&self, source: &str) -> Result<CheckReport> {
+        let plan = Analysed::of(("plan", source), self.limits, Some(self.context), Some(self.task));
+        self.app.analysed(self.tenant, Waiting::Run, plan).await
+    }
+}
+
+/// The plan of a check, or why there is none.
+pub(super) fn accept(report: CheckReport, source: &str, limits: &Limits) -> Result<CheckedPlan> {
+    let size_bytes = source.len() as u64;
+    if size_bytes > limits.source_bytes {
+        return Err(LimitName::Source.exceeded(limits.source_bytes, size_bytes));
+    }
+    let findings = findings_json(&report);
+    let count = report.errors().count();
+    report.plan.ok_or_else(|| {
+        Error::new(ErrorCode::CheckRefused, format!("the check found {count} error(s) in the plan"))
+            .with_detail("findings", findings)
+    })
+}
+
+/// Findings as every edge prints them.
+#[must_use]
+pub(super) fn findings_json(report: &CheckReport) -> Json {
+    serde_json::to_value(&report.findings).unwrap_or_default()
+}

@@ -1,0 +1,116 @@
+//! `Idempotency-Key`: a request that comes again has its effect once. The header follows
+//! draft-ietf-httpapi-idempotency-key-header; a key stands for its request for 24 hours, per tenant.
+
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use serde_json::Value as Json;
+
+use super::extract::read;
+use super::problem::Problem;
+use super::state::ApiState;
+use crate::app::{Caller, Claim};
+use crate::base::{ContentHash, Error, ErrorCode, Result, RunId};
+
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// Said in answers that are those of an earlier request.
+const REPLAYED: &str = "idempotency-replayed";
+
+/// The run a keyed request begins; put into the request for its route.
+#[derive(Debug, Clone)]
+pub(super) struct KeyedRun {
+    pub(super) run_id: RunId,
+    /// Whether an earlier request has begun it.
+    pub(super) is_repeated: bool,
+}
+
+/// Claims the key of a request before its route sees it. Without the header nothing changes.
+pub(super) async fn once(State(state): State<Arc<ApiState>>, request: Request, next: Next) -> Response {
+    match keyed(&state, request, next).await {
+        Ok(response) => response,
+        Err(error) => Problem(error).into_response(),
+    }
+}
+
+async fn keyed(state: &Arc<ApiState>, mut request: Request, next: Next) -> Result<Response> {
+    let Some(key) = key_of(request.headers())? else { return Ok(next.run(request).await) };
+    // Keys of one tenant may have different scopes, and an answer is for the key that asked.
+    let tenant = request.extensions().get::<Caller>().map(claimant).unwrap_or_default();
+    let asked = format!("{} {}\n", request.method(), request.uri().path());
+    let (parts, body) = request.into_parts();
+    let whole = Request::from_parts(parts.clone(), body);
+    let body = read(whole, state.app.config().server.body_limit_bytes).await?;
+    let request_hash = ContentHash::of(&[asked.as_bytes(), &body].concat());
+    let claim = state.app.claim_request(&tenant, &key, request_hash).await?;
+    let keyed_run = match claim {
+        Claim::Repeated(_, Some(answer)) => return Ok(repeated(axum::Json(answer).into_response())),
+        Claim::Repeated(run_id, None) => KeyedRun { run_id, is_repeated: true },
+        Claim::First(run_id) => KeyedRun { run_id, is_repeated: false },
+    };
+    let (run_id, is_repeated) = (keyed_run.run_id.clone(), keyed_run.is_repeated);
+    request = Request::from_parts(parts, Body::from(body));
+    request.extensions_mut().insert(keyed_run);
+    let response = next.run(request).await;
+    if is_repeated {
+        return Ok(repeated(response));
+    }
+    match response.status().is_success() {
+        // What a run was begun with is on its own record.
+        true if state.app.is_on_record(&run_id).await? => Ok(response),
+        true => keep(state, &tenant, &key, response).await,
+        false => {
+            state.app.release_request(&tenant, &key).await?;
+            Ok(response)
+        }
+    }
+}
+
+/// In whose name an idempotency key is claimed.
+fn claimant(caller: &Caller) -> String {
+    match caller.tenant() == caller.name() {
+        true => caller.name().to_owned(),
+        false => format!("{} {}", caller.tenant(), caller.name()),
+    }
+}
+
+/// Keeps the answer of a request that began no run.
+async fn keep(state: &Arc<ApiState>, tenant: &str, key: &str, response: Response) -> Result<Response> {
+    let is_json = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    if !is_json {
+        return Ok(response);
+    }
+    let (parts, body) = response.into_parts();
+    // Made by a route of ours, which is bounded by what it answers from.
+    let bytes = to_bytes(body, usize::MAX)
+        .await
+        .map_err(|error| Error::new(ErrorCode::Internal, "an answer could not be kept").with_source(error))?;
+    if let Ok(answer) = serde_json::from_slice::<Json>(&bytes) {
+        state.app.keep_answer(tenant, key, &answer).await?;
+    }
+    Ok(Response::from_parts(parts, Body::from(bytes)))
+}
+
+fn repeated(mut response: Response) -> Response {
+    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    response
+}
+
+fn key_of(headers: &HeaderMap) -> Result<Option<String>> {
+    let mut keys = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let bad = |what: &str| Err(Error::new(ErrorCode::BadRequest, format!("`Idempotency-Key` {what}")));
+    match (keys.next(), keys.next()) {
+        (None, _) => Ok(None),
+        (Some(_), Some(_)) => bad("stands twice in the request"),
+        (Some(key), None) => match key.to_str() {
+            // The draft writes it as a string of structured fields, most clients do not.
+            Ok(key) => Ok(Some(key.trim().trim_matches('"').to_owned())),
+            Err(_) => bad("is not ASCII"),
+        },
+    }
+}

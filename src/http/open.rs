@@ -1,0 +1,226 @@
+//! The connections that are open, and which of them makes room for the next one.
+//!
+//! A connection is idle while no request of it is being answered: a new one, one that sends its header
+//! slowly, one kept for a later request. Idle ones cost their holder nothing, so they hold nothing against
+//! others: when all places are taken, the address that has most idle connections loses its oldest one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// The open connections of one server.
+pub(super) struct Open {
+    max: usize,
+    table: Mutex<Table>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Table {
+    open: usize,
+    /// Grows with each connection that becomes idle, so the smallest number is the longest idle.
+    next: u64,
+    /// By address, and by when they became idle. Bounded by the number of connections.
+    idle: HashMap<IpAddr, BTreeMap<u64, CancellationToken>>,
+}
+
+impl Open {
+    pub(super) fn new(max: usize) -> Arc<Self> {
+        Arc::new(Self { max, table: Mutex::default(), changed: Notify::new() })
+    }
+
+    /// A place for a connection from `peer`: a free one, or that of an idle connection. Waits where all are
+    /// being answered.
+    pub(super) async fn enter(self: &Arc<Self>, peer: IpAddr) -> Connection {
+        let address = share_of(peer);
+        loop {
+            let changed = self.changed.notified();
+            if let Some(connection) = self.try_enter(address) {
+                return connection;
+            }
+            changed.await;
+        }
+    }
+
+    fn try_enter(self: &Arc<Self>, address: IpAddr) -> Option<Connection> {
+        let mut table = self.lock();
+        if table.open >= self.max && !table.evict() {
+            return None;
+        }
+        table.open += 1;
+        let evicted = CancellationToken::new();
+        let idle_since = table.put_idle(address, evicted.clone());
+        let state = Mutex::new(Activity { requests: 0, idle_since });
+        Some(Connection(Arc::new(Inner { open: self.clone(), address, evicted, state })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        // The table is changed whole under the lock.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn put_idle(&mut self, address: IpAddr, evicted: CancellationToken) -> u64 {
+        self.next += 1;
+        self.idle.entry(address).or_default().insert(self.next, evicted);
+        self.next
+    }
+
+    fn take_idle(&mut self, address: IpAddr, since: u64) {
+        if let Some(of_address) = self.idle.get_mut(&address) {
+            of_address.remove(&since);
+            if of_address.is_empty() {
+                self.idle.remove(&address);
+            }
+        }
+    }
+
+    /// Closes the longest idle connection of the address that has most; `false` where none is idle.
+    fn evict(&mut self) -> bool {
+        let most = self.idle.iter().max_by_key(|(_, of_address)| of_address.len());
+        let Some((address, since, evicted)) = most.and_then(|(address, of_address)| {
+            of_address.first_key_value().map(|(since, evicted)| (*address, *since, evicted.clone()))
+        }) else {
+            return false;
+        };
+        self.take_idle(address, since);
+        self.open -= 1;
+        evicted.cancel();
+        true
+    }
+}
+
+/// One open connection; the last clone dropped gives its place back.
+#[derive(Clone)]
+pub(super) struct Connection(Arc<Inner>);
+
+struct Inner {
+    open: Arc<Open>,
+    address: IpAddr,
+    evicted: CancellationToken,
+    state: Mutex<Activity>,
+}
+
+struct Activity {
+    requests: u32,
+    idle_since: u64,
+}
+
+impl Connection {
+    /// Comes when the connection must make room.
+    pub(super) async fn evicted(&self) {
+        self.0.evicted.cancelled().await;
+    }
+
+    /// A request is being answered until this is dropped. `None` where the connection was just closed to make
+    /// room: its request must not begin, as it would be cut.
+    pub(super) fn answering(&self) -> Option<Answering> {
+        let mut is_open = true;
+        self.0.change(|table, address, activity| {
+            is_open = !self.0.evicted.is_cancelled();
+            if is_open && activity.requests == 0 {
+                table.take_idle(address, activity.idle_since);
+            }
+            activity.requests += u32::from(is_open);
+        });
+        is_open.then(|| Answering(self.clone()))
+    }
+}
+
+impl Inner {
+    fn change(&self, change: impl FnOnce(&mut Table, IpAddr, &mut Activity)) {
+        let mut table = self.open.lock();
+        let mut activity = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut table, self.address, &mut activity);
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.change(|table, address, activity| {
+            table.take_idle(address, activity.idle_since);
+            // The place of one that was evicted is taken already.
+            if !self.evicted.is_cancelled() {
+                table.open -= 1;
+            }
+        });
+        self.open.changed.notify_one();
+    }
+}
+
+/// A request that is being answered.
+pub(super) struct Answering(Connection);
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        let inner = &self.0.0;
+        inner.change(|table, address, activity| {
+            activity.requests -= 1;
+            if activity.requests == 0 && !inner.evicted.is_cancelled() {
+                activity.idle_since = table.put_idle(address, inner.evicted.clone());
+            }
+        });
+        inner.open.changed.notify_one();
+    }
+}
+
+/// What counts as one address: who has one of IPv6 usually has the 2^64 beside it.
+fn share_of(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(v6) => {
+            let [a, b, c, d, ..] = v6.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        v4 => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_address_with_most_idle_connections_makes_room() {
+        let open = Open::new(4);
+        let other = open.try_enter(address("192.0.2.9")).unwrap();
+        let many: Vec<Connection> = (0..3).map(|_| open.try_enter(address("192.0.2.1")).unwrap()).collect();
+        let next = open.try_enter(address("192.0.2.1")).unwrap();
+        assert!(many[0].0.evicted.is_cancelled());
+        assert!([&many[1], &many[2], &other, &next].iter().all(|kept| !kept.0.evicted.is_cancelled()));
+    }
+
+    #[test]
+    fn what_is_being_answered_is_never_closed_and_counts_until_its_end() {
+        let open = Open::new(2);
+        let (one, two) = (open.try_enter(address("::1")).unwrap(), open.try_enter(address("::1")).unwrap());
+        let (first, second) = (one.answering().unwrap(), two.answering().unwrap());
+        assert!(open.try_enter(address("::1")).is_none());
+        drop(first);
+        let three = open.try_enter(address("::1")).unwrap();
+        assert!(one.0.evicted.is_cancelled() && !two.0.evicted.is_cancelled());
+        assert!(one.answering().is_none());
+        // The place of one that was closed is given back once.
+        drop(one);
+        assert_eq!(open.lock().open, 2);
+        drop((second, two, three));
+        let table = open.lock();
+        assert_eq!((table.open, table.idle.len()), (0, 0));
+    }
+
+    #[test]
+    fn neighbours_in_ipv6_count_as_one() {
+        assert_eq!(share_of(address("2001:db8::1")), share_of(address("2001:db8::ffff:1")));
+        assert_ne!(share_of(address("2001:db8::1")), share_of(address("2001:db8:0:1::1")));
+        assert_eq!(share_of(address("::ffff:192.0.2.1")), address("192.0.2.1"));
+    }
+}

@@ -1,0 +1,169 @@
+//! What one caller may hold of the server: requests under way and event streams, counted by API key.
+//!
+//! A place is held from the moment the key is known until the answer's last byte was handed on, so that
+//! an answer nobody reads counts as long as it stands.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{Extension, Request, State};
+use axum::http::header::ACCEPT;
+use axum::http::{HeaderMap, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use hyper::body::{Frame, SizeHint};
+
+use super::problem::Problem;
+use super::state::ApiState;
+use crate::app::Caller;
+use crate::app::config::ServerShares;
+use crate::base::{Error, ErrorCode, Result};
+
+/// The places callers hold.
+pub(super) struct Shares {
+    limits: ServerShares,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    requests: u32,
+    /// Only keys that hold something are here, so there are no more entries than requests.
+    by_key: HashMap<String, OfKey>,
+}
+
+#[derive(Default)]
+struct OfKey {
+    requests: u32,
+    streams: u32,
+}
+
+impl Shares {
+    pub(super) fn new(limits: ServerShares) -> Arc<Self> {
+        Arc::new(Self { limits, held: Mutex::default() })
+    }
+
+    /// A place for a request of `key`.
+    ///
+    /// # Errors
+    /// `key_limit` where the key holds what one key may, `server_busy` where too little is left: a key
+    /// gets no more than is left free, so that however many keys are greedy another finds a place.
+    fn enter(self: &Arc<Self>, key: &str, is_stream: bool) -> Result<Place> {
+        let mut held = self.lock();
+        let free = self.limits.max_connections - self.limits.kept_connections;
+        let free = free.saturating_sub(held.requests);
+        let (requests, streams) = held.by_key.get(key).map_or((0, 0), |own| (own.requests, own.streams));
+        let refuse = |code, what: &str, setting: &str, limit: u32, seen: u32| {
+            Err(Error::new(code, format!("{what}: `server.{setting}`")).with_limit(limit, seen))
+        };
+        if requests >= self.limits.max_requests_per_key {
+            let what = "as many requests of this key are under way as one key may have";
+            let limit = self.limits.max_requests_per_key;
+            return refuse(ErrorCode::KeyLimit, what, "max_requests_per_key", limit, requests);
+        }
+        if is_stream && streams >= self.limits.max_streams_per_key {
+            let what = "as many event streams of this key are open as one key may have";
+            let limit = self.limits.max_streams_per_key;
+            return refuse(ErrorCode::KeyLimit, what, "max_streams_per_key", limit, streams);
+        }
+        if requests >= free {
+            let what = "no more connections are left than this key holds";
+            let limit = self.limits.max_connections;
+            return refuse(ErrorCode::ServerBusy, what, "max_connections", limit, held.requests);
+        }
+        held.requests += 1;
+        let own = held.by_key.entry(key.to_owned()).or_default();
+        own.requests += 1;
+        own.streams += u32::from(is_stream);
+        Ok(Place { shares: self.clone(), key: key.to_owned(), is_stream })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        // Counts are changed whole, so a panic elsewhere leaves none half changed.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request under way; dropping it gives the place back.
+struct Place {
+    shares: Arc<Shares>,
+    key: String,
+    is_stream: bool,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut held = self.shares.lock();
+        held.requests -= 1;
+        if let Some(own) = held.by_key.get_mut(&self.key) {
+            own.requests -= 1;
+            own.streams -= u32::from(self.is_stream);
+            if own.requests == 0 {
+                held.by_key.remove(&self.key);
+            }
+        }
+    }
+}
+
+/// Answers a request of the API within its key's share.
+pub(super) async fn within_share(
+    State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_stream = request.uri().path().ends_with("/events") || accepts_events(request.headers());
+    answer(&state, caller.name(), is_stream, request, next).await
+}
+
+fn accepts_events(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/event-stream"))
+}
+
+/// The same for a service beside the API, whose streams without an end are those of GET.
+pub(super) async fn within_share_beside(
+    State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_stream = request.method() == Method::GET;
+    answer(&state, caller.name(), is_stream, request, next).await
+}
+
+async fn answer(state: &ApiState, key: &str, is_stream: bool, request: Request, next: Next) -> Response {
+    match state.shares.enter(key, is_stream) {
+        Ok(place) => next.run(request).await.map(|body| Body::new(Holding { body, _held: place })),
+        Err(error) => Problem(error).into_response(),
+    }
+}
+
+/// A body that holds something until it was handed on or dropped.
+pub(super) struct Holding<H> {
+    pub(super) body: Body,
+    pub(super) _held: H,
+}
+
+impl<H: Unpin> HttpBody for Holding<H> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,269 @@
+//! The sessions of clients over HTTP: whose each is, and which is closed to make room.
+//!
+//! A key may have so many; one more closes its own longest idle session, so a client that begins sessions and
+//! forgets them harms itself alone. A session belongs to the key that began it: to others it is not there.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::{Stream, StreamExt as _};
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_server::SessionManager;
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManager, LocalSessionManagerError,
+};
+use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
+
+use crate::app::config::ServerShares;
+use crate::base::{Error, ErrorCode};
+
+tokio::task_local! {
+    /// The request being answered; absent where the library ends a session by itself.
+    pub(super) static CALLER: Caller;
+}
+
+/// Who sent a request, and where the reason for refusing it is put.
+#[derive(Clone)]
+pub(super) struct Caller {
+    pub(super) key: String,
+    pub(super) refusal: Arc<Mutex<Option<Error>>>,
+}
+
+/// Why a session could not be had.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SessionFault {
+    /// The library's own reasons.
+    #[error(transparent)]
+    Local(#[from] LocalSessionManagerError),
+    /// There is no place; the reason is with the request.
+    #[error("there is no place for another session")]
+    Refused,
+}
+
+/// All sessions of one server.
+pub(super) struct Sessions {
+    local: LocalSessionManager,
+    max: usize,
+    max_per_key: usize,
+    table: Arc<Mutex<Table>>,
+}
+
+#[derive(Default)]
+struct Table {
+    uses: u64,
+    sessions: HashMap<SessionId, Session>,
+}
+
+struct Session {
+    key: String,
+    last_used: u64,
+    /// Requests under way, the one that begins the session among them.
+    requests: u32,
+    /// Streams the client holds open to be told of things; not work, so they keep no session.
+    streams: u32,
+}
+
+impl Sessions {
+    pub(super) fn new(shares: &ServerShares) -> Self {
+        let mut local = LocalSessionManager::default();
+        local.session_config.keep_alive = Some(shares.mcp_session_idle);
+        Self {
+            local,
+            max: shares.max_mcp_sessions as usize,
+            max_per_key: shares.max_mcp_sessions_per_key as usize,
+            table: Arc::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        lock(&self.table)
+    }
+
+    /// Whether `id` is a session of this key.
+    pub(super) fn is_of(&self, id: &SessionId, key: &str) -> bool {
+        self.lock().sessions.get(id).is_some_and(|session| session.key == key)
+    }
+
+    fn using(&self, id: &SessionId, is_stream: bool) -> Using {
+        self.lock().begin(id, is_stream);
+        Using { table: self.table.clone(), id: id.clone(), is_stream }
+    }
+}
+
+impl Table {
+    fn begin(&mut self, id: &SessionId, is_stream: bool) {
+        self.uses += 1;
+        let uses = self.uses;
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.last_used = uses;
+            *session.count(is_stream) += 1;
+        }
+    }
+
+    fn count_of(&self, key: &str) -> usize {
+        self.sessions.values().filter(|session| session.key == key).count()
+    }
+
+    /// The session of `key` that has been without a request longest, one without a stream first.
+    fn longest_idle(&self, key: &str) -> Option<SessionId> {
+        let own = self.sessions.iter().filter(|(_, session)| session.key == key && session.requests == 0);
+        own.min_by_key(|(_, session)| (session.streams > 0, session.last_used)).map(|(id, _)| id.clone())
+    }
+
+    /// The key that has most sessions.
+    fn greediest(&self) -> Option<String> {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for session in self.sessions.values() {
+            *counts.entry(session.key.as_str()).or_default() += 1;
+        }
+        counts.into_iter().max_by_key(|(_, count)| *count).map(|(key, _)| key.to_owned())
+    }
+
+    /// Enters a session, and takes out the one that makes room for it.
+    fn enter(
+        &mut self,
+        id: &SessionId,
+        key: &str,
+        max: usize,
+        max_per_key: usize,
+    ) -> Result<Option<SessionId>, Error> {
+        let own = self.count_of(key);
+        let evicted = if own >= max_per_key {
+            let message = "each session this key may have has a request under way: \
+                           `server.max_mcp_sessions_per_key`";
+            let full = || Error::new(ErrorCode::KeyLimit, message).with_limit(max_per_key, own);
+            Some(self.longest_idle(key).ok_or_else(full)?)
+        } else if self.sessions.len() >= max {
+            let message = "as many sessions as the server may have have a request under way: \
+                           `server.max_mcp_sessions`";
+            let full = || Error::new(ErrorCode::ServerBusy, message).with_limit(max, max);
+            let idle = self.greediest().and_then(|greediest| self.longest_idle(&greediest));
+            Some(idle.ok_or_else(full)?)
+        } else {
+            None
+        };
+        if let Some(evicted) = &evicted {
+            self.sessions.remove(evicted);
+        }
+        self.uses += 1;
+        let session = Session { key: key.to_owned(), last_used: self.uses, requests: 1, streams: 0 };
+        self.sessions.insert(id.clone(), session);
+        Ok(evicted)
+    }
+}
+
+impl Session {
+    fn count(&mut self, is_stream: bool) -> &mut u32 {
+        if is_stream { &mut self.streams } else { &mut self.requests }
+    }
+}
+
+fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
+    // The table is changed whole under the lock.
+    table.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A request or stream of a session, until this is dropped.
+struct Using {
+    table: Arc<Mutex<Table>>,
+    id: SessionId,
+    is_stream: bool,
+}
+
+impl Drop for Using {
+    fn drop(&mut self) {
+        if let Some(session) = lock(&self.table).sessions.get_mut(&self.id) {
+            let count = session.count(self.is_stream);
+            *count = count.saturating_sub(1);
+        }
+    }
+}
+
+impl SessionManager for Sessions {
+    type Error = SessionFault;
+    type Transport = <LocalSessionManager as SessionManager>::Transport;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
+        let (id, transport) = self.local.create_session().await?;
+        let entered = CALLER
+            .try_with(|caller| {
+                let entered = self.lock().enter(&id, &caller.key, self.max, self.max_per_key);
+                entered.map_err(|error| {
+                    *caller.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                })
+            })
+            .unwrap_or(Err(()));
+        match entered {
+            Ok(None) => {}
+            Ok(Some(evicted)) => {
+                tracing::debug!("the longest idle session was closed for a new one");
+                self.local.close_session(&evicted).await?;
+            }
+            Err(()) => {
+                self.local.close_session(&id).await?;
+                return Err(SessionFault::Refused);
+            }
+        }
+        Ok((id, transport))
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, Self::Error> {
+        // Counted since the session was entered, so that it was not closed before it began.
+        let _using = Using { table: self.table.clone(), id: id.clone(), is_stream: false };
+        Ok(self.local.initialize_session(id, message).await?)
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
+        let is_own = CALLER.try_with(|caller| self.is_of(id, &caller.key)).unwrap_or(false);
+        Ok(is_own && self.local.has_session(id).await?)
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
+        self.lock().sessions.remove(id);
+        Ok(self.local.close_session(id).await?)
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let using = self.using(id, false);
+        let stream = self.local.create_stream(id, message).await?;
+        Ok(stream.inspect(move |_| {
+            let _ = &using;
+        }))
+    }
+
+    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
+        let _using = self.using(id, false);
+        Ok(self.local.accept_message(id, message).await?)
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let using = self.using(id, true);
+        let stream = self.local.create_standalone_stream(id).await?;
+        Ok(stream.inspect(move |_| {
+            let _ = &using;
+        }))
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let using = self.using(id, true);
+        let stream = self.local.resume(id, last_event_id).await?;
+        Ok(stream.inspect(move |_| {
+            let _ = &using;
+        }))
+    }
+}
