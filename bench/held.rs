@@ -56,7 +56,13 @@ fn resident_kib(process: u32) -> u64 {
 }
 
 fn paused() -> EventBody {
-    EventBody::RunPaused { reason: "waits".to_owned(), calls_in_doubt: Vec::new(), approvals: Vec::new() }
+    EventBody::RunPaused {
+        reason: "waits".to_owned(),
+        calls_in_doubt: Vec::new(),
+        approvals: Vec::new(),
+        by: None,
+        os_user: None,
+    }
 }
 
 fn sleeping() -> EventBody {
@@ -88,8 +94,15 @@ async fn fill(folder: &Path, end: &EventBody) {
             agent: None,
             starts_over: None,
             planning: None,
+            by: None,
+            os_user: None,
         },
-        EventBody::PlanProposed { round: 0, source: PLAN.to_owned(), plan_hash: hash.clone() },
+        EventBody::PlanProposed {
+            round: 0,
+            source: PLAN.to_owned(),
+            plan_hash: hash.clone(),
+            explanation: None,
+        },
         EventBody::PlanChecked { plan_hash: hash.clone(), ok: true, findings: serde_json::json!([]) },
         EventBody::PlanAccepted { plan_hash: hash, calls_before: 0 },
     ];

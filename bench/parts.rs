@@ -231,6 +231,7 @@ impl World {
             log: log.clone(),
             budget: Arc::new(RunBudget::new(limits(), 0)),
             cancellation: cancel_calls.clone(),
+            deadline: tokio::time::Instant::now() + limits().wall,
             result_bytes_max: 1 << 30,
         });
         let request =

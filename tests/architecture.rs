@@ -195,3 +195,52 @@ fn a_planted_fault_is_found() {
     let fine = faults("engine/x.rs", "engine", "use crate::bus::CallHandler; // not crate::cli::x\n");
     assert!(fine.is_empty(), "{fine:?}");
 }
+
+/// Use cases of runs and of what belongs to them, which `app::access` judges.
+const JUDGED: &[&str] = &[
+    "list",
+    "report",
+    "plan_source",
+    "cancel",
+    "cancel_by",
+    "cancel_unless_over",
+    "pause",
+    "start_over",
+    "replay",
+    "audit",
+    "grants",
+    "revoke",
+    "revoke_of",
+    "decide",
+    "decide_as",
+    "pending_approvals",
+    "resume",
+    "submit",
+    "submit_checked",
+    "start",
+    "propose",
+];
+
+#[test]
+fn no_edge_uses_runs_without_a_caller() {
+    let mut faults = Vec::new();
+    for room in ["http", "mcp"] {
+        for entry in fs::read_dir(Path::new("src").join(room)).unwrap() {
+            let path = entry.unwrap().path();
+            // Runs that the service takes up by itself, and the end of a run whose own client is gone.
+            if path.ends_with("abandoned.rs") || !path.is_file() {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            for (index, line) in text.lines().enumerate() {
+                for name in JUDGED {
+                    let raw = ["runs", "app", "runs()", "app()"].map(|owner| format!("{owner}.{name}("));
+                    if raw.iter().any(|raw| line.contains(raw.as_str())) && !line.contains("// judged") {
+                        faults.push(format!("{}:{}: {}", path.display(), index + 1, line.trim()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}

@@ -97,6 +97,7 @@ pub(crate) async fn example() -> Result<(RunOutcome, Vec<&'static str>)> {
         log: log.clone(),
         budget: Arc::new(RunBudget::new(limits.clone(), 0)),
         cancellation: cancel_calls.clone(),
+        deadline: tokio::time::Instant::now() + limits.wall,
         result_bytes_max: limits.result_bytes,
     });
     let tools = catalog.names().map(str::to_owned).collect();

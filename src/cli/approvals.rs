@@ -6,16 +6,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use super::edits;
 use super::output::Output;
+use super::shown::{Detail, all_of_call};
 use super::sleeping::sleep_and_go_on;
-use crate::app::{App, ApprovalAnswer, PendingApproval, ResumeRequest};
+use crate::app::{App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, Value, parse_duration};
-use crate::bus::{LOCAL_TENANT, Tier};
+use crate::bus::Tier;
 use crate::engine::RunOutcome;
 use crate::journal::{EventListener, GrantState, neutralize};
-
-/// The longest part of an argument that is shown in one line.
-const SHOWN_CHARS: usize = 300;
 
 /// The exact call, where each argument came from, and why it is asked.
 pub(super) fn describe(pending: &PendingApproval) -> String {
@@ -29,14 +28,11 @@ pub(super) fn describe(pending: &PendingApproval) -> String {
         format!("call {} {} ({}{line})", request.call_id, request.tool, request.effect.as_str()),
         format!("  why   {} ({rule})", request.reason),
     ];
-    let arguments = request.arguments.as_object();
-    let width = arguments.into_iter().flatten().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    for (name, value) in arguments.into_iter().flatten() {
-        let shown = super::progress::shorten(&value.to_string(), SHOWN_CHARS);
+    let all = all_of_call(&pending.run_id, request.call_id.as_str());
+    lines.extend(Detail::Short.arguments(&request.arguments, &all, |name| {
         let from = texts(request.origins.pointer(&format!("/arguments/{name}")));
-        let from = if from.is_empty() { String::new() } else { format!("   ← {}", from.join(", ")) };
-        lines.push(format!("  {name:<width$}  {shown}{from}"));
-    }
+        if from.is_empty() { String::new() } else { format!("   ← {}", from.join(", ")) }
+    }));
     let decided_by = texts(request.origins.get("decided_by"));
     if !decided_by.is_empty() {
         lines.push(format!("  made because of {}", decided_by.join(", ")));
@@ -102,6 +98,7 @@ pub(super) async fn ask_and_go_on(
         }
         let request = ResumeRequest {
             listeners: listeners.to_vec(),
+            by: Some(Caller::at_terminal().actor().clone()),
             ..ResumeRequest::new(outcome.run_id.clone(), cancel.clone())
         };
         outcome = app.resume_to_rest(request).await?;
@@ -128,12 +125,10 @@ async fn ask_one(
                 Some(time) => time.map(ApprovalAnswer::For),
                 None => return Ok(false),
             },
-            "e" | "edit" => {
-                match ask_again(output, "the arguments as JSON, by name: ", arguments, cancel).await {
-                    Some(arguments) => arguments.map(ApprovalAnswer::Edit),
-                    None => return Ok(false),
-                }
-            }
+            "e" | "edit" => match ask_edit(output, waits, cancel).await {
+                Some(answer) => answer,
+                None => return Ok(false),
+            },
             "d" | "deny" | "n" | "no" => match line("why? ", cancel).await {
                 Some(reason) => Some(ApprovalAnswer::Deny(reason)),
                 None => return Ok(false),
@@ -144,7 +139,7 @@ async fn ask_one(
             }
         };
         let Some(answer) = answer else { continue };
-        match app.decide(&waits.request.approval_id, answer, LOCAL_TENANT).await {
+        match app.decide_as(&waits.request.approval_id, answer, Caller::at_terminal().actor()).await {
             Ok(_) => return Ok(true),
             // Somebody else decided meanwhile: the run may go on all the same.
             Err(error) if error.code() == ErrorCode::ApprovalStale => {
@@ -180,6 +175,41 @@ fn duration(text: &str) -> Result<Duration, String> {
         Ok(time) if !time.is_zero() => Ok(time),
         _ => Err(format!("`{text}` is no length of time: write `30m`, `1h30m` or `7d`")),
     }
+}
+
+/// Asks what to change, shows it, and asks whether it is meant; `Some(None)` goes back to the choice.
+async fn ask_edit(
+    output: &Output,
+    waits: &PendingApproval,
+    cancel: &CancellationToken,
+) -> Option<Option<ApprovalAnswer>> {
+    let question = "what to change, by name: `to=a@example.com`, or a JSON object to merge: ";
+    let read = |text: &str| -> Result<(ApprovalAnswer, Vec<String>), String> {
+        let answer = if text.starts_with(['{', '[', '"']) || !text.contains('=') {
+            ApprovalAnswer::Merge(arguments(text)?)
+        } else {
+            edits::set(waits, &[text.to_owned()]).map_err(|error| error.message().to_owned())?
+        };
+        let difference = edits::difference(waits, &answer).map_err(|error| error.message().to_owned())?;
+        Ok((answer, difference))
+    };
+    let Some((answer, difference)) = ask_again(output, question, read, cancel).await? else {
+        return Some(None);
+    };
+    Some(is_meant(output, &difference, cancel).await?.then_some(answer))
+}
+
+/// Shows what an edit changes and asks whether that is meant; `None` where nobody answers.
+pub(super) async fn is_meant(
+    output: &Output,
+    difference: &[String],
+    cancel: &CancellationToken,
+) -> Option<bool> {
+    for line in difference {
+        output.note(line);
+    }
+    let word = line("allow the call with these arguments? [y]es, [n]o: ", cancel).await?;
+    Some(matches!(word.as_str(), "y" | "yes"))
 }
 
 fn arguments(text: &str) -> Result<Value, String> {

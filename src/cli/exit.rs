@@ -38,6 +38,7 @@ pub(super) fn number(code: ErrorCode) -> u8 {
         | C::BadRequest
         | C::NotFound
         | C::RunActive
+        | C::RunNotActive
         | C::RunNotResumable
         | C::EffectsRepeat
         | C::ApprovalStale

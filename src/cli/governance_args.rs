@@ -16,7 +16,10 @@ pub struct ApproveArgs {
     /// What is decided.
     #[command(flatten)]
     pub decision: DecisionArgs,
-    /// Leave the run paused; `luaplan resume RUN` goes on with it
+    /// Do not ask whether the changed arguments are meant (at a terminal)
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Leave the run paused; `luaplan resume RUN` resumes it
     #[arg(long, requires = "run")]
     pub no_resume: bool,
     /// Print each event as one JSON line on standard output while the run goes on
@@ -34,12 +37,23 @@ pub struct DecisionArgs {
     /// Allow this call, and for so long every call of the tool that the same rules ask about (`1h`)
     #[arg(long = "for", value_name = "TIME")]
     pub time: Option<String>,
-    /// Allow this call with these arguments instead: JSON text, or @FILE with JSON
-    #[arg(long, value_name = "JSON|@FILE", conflicts_with = "all")]
-    pub edit: Option<String>,
+    /// Allow this call with one argument changed; the others stay (may be repeated). VALUE is text, or JSON where the argument is no text now; `null` takes it out
+    #[arg(long = "argument", value_name = "NAME=VALUE", conflicts_with = "all")]
+    pub arguments: Vec<String>,
+    /// Allow this call with this JSON object merged into its arguments (RFC 7396), or @FILE with one; without a value $EDITOR opens all arguments
+    #[arg(long, value_name = "JSON|@FILE", num_args = 0..=1, conflicts_with = "all")]
+    pub edit: Option<Option<String>>,
     /// Deny this call; the plan is told why
     #[arg(long, value_name = "REASON")]
     pub deny: Option<String>,
+}
+
+impl DecisionArgs {
+    /// Whether arguments are changed.
+    #[must_use]
+    pub fn edits(&self) -> bool {
+        self.edit.is_some() || !self.arguments.is_empty()
+    }
 }
 
 /// `policy`.

@@ -9,12 +9,14 @@
 mod approvals;
 mod args;
 mod commands;
+mod edits;
 mod exit;
 mod governance_args;
 mod mcp_args;
 mod output;
 mod planning_args;
 mod progress;
+mod shown;
 mod signals;
 mod sleeping;
 mod table;
@@ -27,13 +29,17 @@ use clap::Parser as _;
 
 use crate::app::config::Environment;
 use crate::base::{Error, ErrorCode};
+use crate::workers::WorkerProgram;
 use output::Output;
 
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
     crate::sandbox::keep_freed_memory();
-    let environment = Environment::from_process();
+    let environment = Environment {
+        sqlite_program: Some(WorkerProgram::current().path().to_path_buf()),
+        ..Environment::from_process()
+    };
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -42,8 +48,14 @@ pub fn main() -> ExitCode {
         }
     };
     let output = Output::new(cli.global.json, environment.get("NO_COLOR").is_some());
-    if let args::Command::Worker(args) = &cli.command {
-        return commands::worker::run(args).map_or_else(
+    // These have no runtime, no log and no configuration, so nothing is set up before them.
+    let bare = match &cli.command {
+        args::Command::Worker(args) => Some(commands::worker::run(args)),
+        args::Command::SqliteReader(args) => Some(commands::worker::sqlite_reader(args)),
+        _ => None,
+    };
+    if let Some(code) = bare {
+        return code.map_or_else(
             |error| {
                 output.error(&error);
                 exit::of_error(&error)

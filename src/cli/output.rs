@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use owo_colors::{OwoColorize as _, Style};
 use serde::Serialize;
 
+use super::shown::Detail;
 use crate::app::config::{mask_json, mask_passwords};
 use crate::base::{Error, ErrorCode};
 use crate::journal::neutralize;
@@ -40,6 +41,11 @@ impl Output {
     /// Whether somebody watches standard error.
     pub(super) fn shows_progress(&self) -> bool {
         self.progress
+    }
+
+    /// Whether a person reads standard output.
+    pub(super) fn is_terminal(&self) -> bool {
+        self.terminal_out
     }
 
     /// Whether standard output may be coloured.
@@ -79,6 +85,35 @@ impl Output {
         }
     }
 
+    /// A part of the result that may be long: whole into a file or pipe, shortened on a terminal, where `all` is the
+    /// command that shows the rest. Safe text.
+    pub(super) fn shown(&self, text: &str, all: &str) {
+        self.part(text, Detail::of_flag(!self.terminal_out), all);
+    }
+
+    /// The result as data on several lines, shortened as [`Output::shown`] does.
+    pub(super) fn shown_data(&self, value: &impl Serialize, all: &str) {
+        self.part_data(value, Detail::of_flag(!self.terminal_out), all);
+    }
+
+    /// A part of a page, on a terminal or not. Safe text.
+    pub(super) fn part(&self, text: &str, detail: Detail, all: &str) {
+        match detail.excerpt(text) {
+            Some(part) => {
+                self.line(part.head);
+                self.line(format_args!("… shortened ({part} in all); all of it: `{all}`"));
+            }
+            None => self.line(text),
+        }
+    }
+
+    /// Data as a part of a page.
+    pub(super) fn part_data(&self, value: &impl Serialize, detail: Detail, all: &str) {
+        if let Ok(text) = serde_json::to_string_pretty(value) {
+            self.part(&harmless_json(&text), detail, all);
+        }
+    }
+
     /// Source code: exactly as it is into a file or pipe, made harmless on a terminal.
     pub(super) fn source(&self, text: &str) {
         if self.terminal_out {
@@ -105,19 +140,28 @@ impl Output {
 
     /// An error, with what to do next.
     pub(super) fn error(&self, error: &Error) {
+        self.error_of(error, "the same command with --json");
+    }
+
+    /// As [`Output::error`]; `all` is the command that shows a message too long to be shown whole.
+    pub(super) fn error_of(&self, error: &Error, all: &str) {
         if self.json {
             let mut error = error.to_json();
             mask_json(&mut error);
             self.data(&serde_json::json!({ "error": error }));
             return;
         }
-        let message = mask_passwords(&neutralize(error.message()));
+        let message = Detail::Short.text(error.message(), all);
+        let message = mask_passwords(&neutralize(&message));
         let label = if self.colour_err { "error".red().bold().to_string() } else { "error".to_owned() };
         self.note(format_args!("{label}[{}]: {}", error.code(), message));
         if let (Some(limit), Some(observed)) = (error.limit(), error.observed()) {
             self.note(format_args!("  limit {limit}, seen {observed}"));
         }
-        self.note(format_args!("  help: {}", mask_passwords(&neutralize(error.help()))));
+        self.note(format_args!(
+            "  help: {}",
+            mask_passwords(&neutralize(&Detail::Short.text(error.help(), all)))
+        ));
     }
 
     pub(super) fn paint(&self, text: &str, style: Style) -> String {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use owo_colors::Style;
+use serde_json::Value as Json;
 use tracing::Level;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::filter_fn;
@@ -11,10 +12,14 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::commands::print_findings;
 use super::output::Output;
-use crate::base::ErrorCode;
+use super::shown::{Detail, all_of_call, all_of_run};
+use crate::base::{ErrorCode, RunId};
 use crate::engine::RunOutcome;
 use crate::journal::{Event, EventBody, EventListener, neutralize};
 use crate::plan::Finding;
+
+/// The most calls in doubt that are shown at once.
+const CALLS_SHOWN_MAX: usize = 20;
 
 /// The library for MCP. What fails in it is told by the failure of the call, and its lines come on runs that
 /// succeed too, so it logs only where the filter names it. Its finer lines hold whole messages of MCP servers, and
@@ -59,7 +64,7 @@ impl EventPrinter {
             let output = Output::new(false, true);
             if as_json {
                 output.data_line(event);
-            } else if to_stderr && let Some(line) = describe(event) {
+            } else if to_stderr && let Some(line) = describe(event, Detail::Short) {
                 output.note(format_args!("  {}", neutralize(&line)));
             }
         })
@@ -67,15 +72,16 @@ impl EventPrinter {
 }
 
 /// One line for a person; `None` where the event says nothing new.
-pub(super) fn describe(event: &Event) -> Option<String> {
-    let line = describe_body(&event.body)?;
+pub(super) fn describe(event: &Event, detail: Detail) -> Option<String> {
+    let line = describe_body(&event.body, detail)?;
+    let line = detail.text(&line, &all_of_run(&event.run_id)).into_owned();
     Some(match &event.candidate {
         Some(candidate) => format!("{candidate}: {line}"),
         None => line,
     })
 }
 
-fn describe_body(body: &EventBody) -> Option<String> {
+fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
     Some(match body {
         EventBody::LlmRequestSent { provider, model, purpose, attempt } => {
             format!("… asking {provider}/{model} ({purpose}, attempt {attempt})")
@@ -87,6 +93,9 @@ fn describe_body(body: &EventBody) -> Option<String> {
         EventBody::LlmResponseReceived { input_tokens, output_tokens, duration_ms, recorded, .. } => {
             let kind = if *recorded { "recorded reply" } else { "reply" };
             format!("✓ {kind}: {input_tokens} tokens in, {output_tokens} out, {duration_ms} ms")
+        }
+        EventBody::PlanProposed { explanation: Some(explanation), .. } => {
+            format!("✓ a plan; the model says: {}", explanation.trim())
         }
         EventBody::PlanChecked { ok, findings, .. } => {
             let count = findings.as_array().map_or(0, Vec::len);
@@ -121,18 +130,18 @@ fn describe_body(body: &EventBody) -> Option<String> {
             format!("{mark} rank {rank}: {}", facts.join("; "))
         }
         EventBody::ToolCallStarted { call_id, tool, arguments, .. } => {
-            format!("→ {call_id} {tool} {}", shorten(&arguments.to_string(), 90))
+            format!("→ {call_id} {tool} {}", detail.on_line(&arguments.to_string(), 90))
         }
         EventBody::ToolCallFinished { call_id, tool, ok, result_bytes, duration_ms, error, .. } => {
             match (ok, error) {
                 (false, Some(error)) => {
-                    format!("✗ {call_id} {tool} failed: {}", shorten(&error.to_string(), 100))
+                    format!("✗ {call_id} {tool} failed: {}", detail.on_line(&error.to_string(), 100))
                 }
                 _ => format!("✓ {call_id} {tool} ({result_bytes} bytes, {duration_ms} ms)"),
             }
         }
         EventBody::ToolCallRefused { call_id, tool, error, .. } => {
-            format!("✗ {call_id} {tool} refused: {}", shorten(&error.to_string(), 100))
+            format!("✗ {call_id} {tool} refused: {}", detail.on_line(&error.to_string(), 100))
         }
         EventBody::StepRetryScheduled { attempt, attempts_max, message } => {
             format!("… attempt {attempt} of {attempts_max} failed ({message}); trying again")
@@ -170,15 +179,16 @@ pub(super) fn report(output: &Output, outcome: &RunOutcome, plan: Option<(&str, 
         output.data(&outcome.to_json());
         return;
     }
+    let all = all_of_run(&outcome.run_id);
     if !outcome.printed.is_empty() {
-        output.line(neutralize(outcome.printed.trim_end()));
+        output.shown(&neutralize(outcome.printed.trim_end()), &all);
     }
     match &outcome.result {
-        Ok(value) => output.data(&value.to_json()),
+        Ok(value) => output.shown_data(&value.to_json(), &all),
         Err(error) => {
             show_findings(output, error, plan);
-            show_calls(output, error);
-            output.error(error);
+            show_calls(output, &outcome.run_id, error);
+            output.error_of(error, &all);
         }
     }
     let usage = &outcome.usage;
@@ -191,16 +201,28 @@ pub(super) fn report(output: &Output, outcome: &RunOutcome, plan: Option<(&str, 
         usage.memory_peak_bytes / 1024,
         usage.wall_ms,
     );
+    let summary = match usage.rate_wait_ms {
+        0 => summary,
+        waited_ms => format!("{summary} · calls waited {waited_ms} ms for their rates"),
+    };
     output.progress(output.paint(&summary, Style::new().dimmed()));
 }
 
 /// The calls an error names, as a person needs them to look for their effects.
-fn show_calls(output: &Output, error: &crate::base::Error) {
-    for call in error.details().get("calls").and_then(|calls| calls.as_array()).into_iter().flatten() {
-        let text = |name: &str| call.get(name).and_then(|value| value.as_str()).unwrap_or_default();
-        let arguments = call.get("arguments").map(ToString::to_string).unwrap_or_default();
-        let line = format!("  {} {} {arguments}", text("call_id"), text("tool"));
-        output.note(neutralize(&line));
+fn show_calls(output: &Output, run_id: &RunId, error: &crate::base::Error) {
+    let calls: Vec<&Json> =
+        error.details().get("calls").and_then(Json::as_array).into_iter().flatten().collect();
+    for call in calls.iter().take(CALLS_SHOWN_MAX) {
+        let text = |name: &str| call.get(name).and_then(Json::as_str).unwrap_or_default();
+        let call_id = text("call_id");
+        output.note(neutralize(&format!("  {call_id} {}", text("tool"))));
+        let arguments = call.get("arguments").unwrap_or(&Json::Null);
+        for line in Detail::Short.arguments(arguments, &all_of_call(run_id, call_id), |_| String::new()) {
+            output.note(format_args!("  {line}"));
+        }
+    }
+    if calls.len() > CALLS_SHOWN_MAX {
+        output.note(format_args!("  … and {} more: `{}`", calls.len() - CALLS_SHOWN_MAX, all_of_run(run_id)));
     }
 }
 

@@ -66,7 +66,9 @@ async fn each_operation_says_what_it_does_and_how_it_can_answer() {
                 .into_iter()
                 .flatten()
                 .collect();
-            assert_eq!(documented, if path.contains("{id}") { vec!["id"] } else { vec![] }, "{place}");
+            let names: Vec<&str> =
+                path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
+            assert_eq!(documented, names, "{place}");
         }
     }
     let queried = |path: &str, method: &str| -> Vec<Json> {

@@ -257,14 +257,13 @@ async fn passing_model_text_is_streamed_without_an_id_and_not_replayed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn line_breaks_and_control_characters_stay_inside_their_event() {
     let service = Service::new().await;
-    let name = "a\r\nid: 1\n\nevent: run_finished\ndata: {}\n\n\u{1b}[31m\u{2028}";
+    let text = "a\r\nid: 1\n\nevent: run_finished\ndata: {}\n\n\u{1b}[31m\u{2028}";
     let plan = "function run(context)\n  print(\"x\\n\\nevent: run_failed\\ndata: 1\\n\\n\\27[2J\\r\")\n  \
                 return context\nend";
-    let body = json!({ "plan": plan, "name": name, "context": { name: "\n\ndata: 2\u{0}" } });
+    let body = json!({ "plan": plan, "context": { text: "\n\ndata: 2\u{0}" } });
     let events = post_and_watch(&service, "/v1/runs", &body).await.all().await;
     let run_id = run_id_of(&events[0]);
     assert_eq!(seen(&events), recorded(&service, &run_id).await);
-    assert_eq!(events[0].data["plan_name"], name);
     assert_eq!(events.last().unwrap().data["result"], body["context"]);
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::http_support::{Answer, Service, until};
+use crate::http_support::{Answer, Service};
 
 const PLAN: &str = "function run(context) return 1 end";
 
@@ -24,9 +24,10 @@ async fn without_keys_a_web_page_cannot_reach_the_server() {
         with_headers(&service, &[("origin", origin)]).await.problem(403, "origin_refused");
     }
     // A name of the page's own that points here.
-    for host in ["example.com", "127.0.0.1.example.com", "localhost.example.com", "0.0.0.0", "10.0.0.1", ""] {
+    for host in ["example.com", "127.0.0.1.example.com", "localhost.example.com", "0.0.0.0", "10.0.0.1"] {
         with_headers(&service, &[("host", &format!("{host}:{port}"))]).await.problem(403, "origin_refused");
     }
+    with_headers(&service, &[("host", &format!(":{port}"))]).await.problem(400, "bad_request");
     assert_eq!(service.client.get("/v1/runs").await.json()["runs"], json!([]));
     for host in ["localhost", "LOCALHOST", "127.0.0.1", "127.8.8.8", "[::1]"] {
         let host = format!("{host}:{port}");
@@ -96,19 +97,70 @@ async fn slow_clients_take_nothing_from_others_and_are_dropped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn more_connections_than_are_served_wait_for_their_turn() {
-    let service = Service::with(&[("server.request_timeout", "\"700ms\"")], None).await;
-    let mut held = Vec::new();
-    for _ in 0..1024 {
-        held.push(TcpStream::connect(service.client.host()).await.unwrap());
+async fn a_new_connection_whose_first_request_does_not_come_is_dropped() {
+    let settings = [("server.header_timeout", "\"300ms\""), ("server.idle_timeout", "\"10m\"")];
+    let service = Service::with(&settings, None).await;
+    for sent in [&b""[..], b"GET /healthz HTTP/1.1\r\nhost: local"] {
+        assert_eq!(service.client.raw(sent).await, "");
     }
-    // Served once the silent ones are dropped.
-    let answer = until(async || {
-        let sent = service.client.request("GET", "/healthz").send().await;
-        sent.ok().filter(|answer| answer.status() == 200)
-    });
-    answer.await;
-    drop(held);
+    // One that was used may wait for longer.
+    let mut used = TcpStream::connect(service.client.host()).await.unwrap();
+    let request = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    for _ in 0..2 {
+        used.write_all(request).await.unwrap();
+        let mut head = [0; 15];
+        used.read_exact(&mut head).await.unwrap();
+        assert_eq!(&head, b"HTTP/1.1 200 OK");
+        tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+        let mut rest = [0; 4096];
+        assert!(used.try_read(&mut rest).unwrap() > 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_names_the_server_and_its_page_once_and_plainly() {
+    let service = Service::new().await;
+    let own = service.client.host().to_owned();
+    let get = |lines: String| format!("GET /v1/runs HTTP/1.1\r\n{lines}connection: close\r\n\r\n");
+    for lines in [
+        String::new(),
+        format!("host: {own}\r\nhost: {own}\r\n"),
+        format!("host: {own}\r\nhost: evil.example.com\r\n"),
+        format!("host: {own}\r\norigin: http://{own}\r\norigin: http://evil.example.com\r\n"),
+        format!("host: evil@{own}\r\n"),
+        format!("host: evil:x@{own}\r\n"),
+        "host: 127.0.0.1:x\r\n".to_owned(),
+        "host: 127.0.0.1:\r\n".to_owned(),
+        "host: 127.0.0.1:99999\r\n".to_owned(),
+        "host: 127.0.0.1/x\r\n".to_owned(),
+        "host: \r\n".to_owned(),
+        "host: 127.0.0.1, localhost\r\n".to_owned(),
+    ] {
+        let answer = service.client.raw(get(lines.clone()).as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 400"), "{lines:?}: {answer}");
+        assert!(answer.contains("\"code\":\"bad_request\""), "{lines:?}: {answer}");
+    }
+    // A target that names another server than `Host` does.
+    let elsewhere =
+        format!("GET http://evil.example.com/v1/runs HTTP/1.1\r\nhost: {own}\r\nconnection: close\r\n\r\n");
+    let answer = service.client.raw(elsewhere.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+    let answer = service.client.raw(get(format!("host: {own}\r\n")).as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_stays_on_its_line() {
+    let service = Service::new().await;
+    for name in ["a\nb", "a\rb", "\u{0}", "tab\there", "\u{1b}[31mred", "a\u{2028}b", "a\u{202e}b", "\u{85}"]
+    {
+        let answer = service.client.post("/v1/runs", &json!({ "plan": PLAN, "name": name })).await;
+        answer.problem(400, "bad_request");
+        let answer = service.client.post("/v1/plans/explain", &json!({ "plan": PLAN, "name": name })).await;
+        answer.problem(400, "bad_request");
+    }
+    let answer = service.client.post("/v1/runs", &json!({ "plan": PLAN, "name": "Größe – 東京 🗼" })).await;
+    assert_eq!(answer.status, 202);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -141,6 +141,8 @@ async fn stray_run(app: &luaplan::app::App) -> String {
         agent: None,
         starts_over: None,
         planning: None,
+        by: None,
+        os_user: None,
     };
     log.emit(body, Durability::Forced).await.unwrap();
     run_id.to_string()

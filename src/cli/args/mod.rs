@@ -101,12 +101,15 @@ pub enum Command {
     /// Run plans for another luaplan, over standard input and output
     #[command(hide = true)]
     Worker(WorkerArgs),
+    /// Query SQLite files for another luaplan, over standard input and output
+    #[command(hide = true)]
+    SqliteReader(SqliteReaderArgs),
 }
 
 /// `demo`.
 #[derive(Debug, Args)]
 pub struct DemoArgs {
-    /// Folder for the demo's database, pictures and mail (kept); a temporary one when not given
+    /// Folder for the demo's database, pictures and mail (kept) [default: `demo` in the data folder]
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
 }
@@ -197,7 +200,7 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 pub struct RunsArgs {
     /// At most so many
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     /// Only runs with this status
     #[arg(long, value_parser = ["running", "sleeping", "paused", "succeeded", "failed", "cancelled"])]
@@ -212,6 +215,12 @@ pub struct ShowArgs {
     /// Print the plan's source alone
     #[arg(long)]
     pub plan: bool,
+    /// Show one call alone, by its id: its arguments, who allowed it and what came of it
+    #[arg(long, value_name = "CALL", conflicts_with = "plan")]
+    pub call: Option<String>,
+    /// Shorten nothing: without it values above 2 KiB or 40 lines, and pages of more than 200 lines, are cut
+    #[arg(long)]
+    pub full: bool,
 }
 
 /// `resume`.
@@ -307,7 +316,7 @@ pub struct AuditArgs {
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
     /// At most so many, the newest
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     /// Print CSV instead of JSON lines
     #[arg(long)]
@@ -374,4 +383,11 @@ pub struct WorkerArgs {
     /// Processor time after which the system ends the process
     #[arg(long, default_value_t = 120, value_name = "SECONDS")]
     pub cpu_seconds: u64,
+}
+
+/// `sqlite-reader`.
+#[derive(Debug, Args)]
+pub struct SqliteReaderArgs {
+    /// The folder of the files
+    pub folder: PathBuf,
 }

@@ -80,7 +80,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
     /// Write over manifests that are there
-    #[arg(long)]
+    #[arg(long, requires = "operations")]
     pub overwrite: bool,
 }
 

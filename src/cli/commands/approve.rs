@@ -1,40 +1,65 @@
 //! `luaplan approve`.
 
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::run::finish;
 use super::{Session, inputs, show};
 use crate::app::{
-    App, ApprovalAnswer, PendingApproval, ResumeRequest, approval_of, cannot_go_on, pending_approvals,
+    App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest, approval_of, cannot_go_on, pending_approvals,
 };
 use crate::base::{Clock as _, ErrorCode, Result, RunId, SystemClock, parse_duration};
-use crate::bus::LOCAL_TENANT;
-use crate::cli::approvals::{describe, describe_grant, usage};
+use crate::cli::approvals::{can_ask, describe, describe_grant, is_meant, usage};
+use crate::cli::edits::{difference, in_editor, set};
 use crate::cli::exit;
 use crate::cli::governance_args::{ApproveArgs, DecisionArgs};
-use crate::cli::progress::EventPrinter;
+use crate::cli::progress::{EventPrinter, shorten};
 use crate::cli::signals::cancelled_by_signals;
 use crate::cli::sleeping::sleep_and_go_on;
 use crate::journal::{JournalRead as _, grants, neutralize};
 
+/// The most calls a list shows.
+const LISTED_MAX: usize = 50;
+/// How much of a task stands in a heading.
+const WHAT_CHARS: usize = 300;
+
 pub(super) async fn run(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
+    decide(session, args).await.map_err(|error| {
+        let given = session.options.flags.first().filter(|_| error.code() == ErrorCode::ConfigUnknownKey);
+        match given {
+            Some((name, value)) => {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                error.with_help(format!(
+                    "`--set` is a key of the configuration; an argument of the call is changed by `--argument {name}={value}`"
+                ))
+            }
+            None => error,
+        }
+    })
+}
+
+async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     let says_something = args.decision.once
         || args.decision.time.is_some()
-        || args.decision.edit.is_some()
+        || args.decision.edits()
         || args.decision.deny.is_some();
     let run = match (&args.run, &args.call) {
         (Some(run), Some(_)) => run,
         (Some(run), None) if args.all => run,
-        _ if says_something => {
+        (run, None) if says_something => {
+            let list = run.as_ref().map_or_else(String::new, |run| format!(" {run}"));
             return Err(usage(
                 "which call is meant?".to_owned(),
                 "CALL",
-                "name run and call, or all calls of a run: `luaplan approve RUN CALL`, `luaplan approve RUN --all`",
+                &format!(
+                    "`luaplan approve{list}` lists the calls that wait, each with the command that decides about it; `--all` means all of a run"
+                ),
             ));
         }
         (run, _) => return list(session, run.as_deref()).await,
     };
-    let answer = answer(session, &args.decision)?;
+    let cancel = cancelled_by_signals();
+    let answer = answer(&args.decision)?;
     let (app, run_id) = session.open_to_go_on(run).await?;
     let pending = app.pending_approvals(Some(&run_id)).await?;
     let meant: Vec<&PendingApproval> = match &args.call {
@@ -49,7 +74,22 @@ pub(super) async fn run(session: &Session<'_>, args: &ApproveArgs) -> Result<u8>
     };
     let mut decided = Vec::new();
     for waits in meant {
-        decided.push(app.decide(&waits.request.approval_id, answer.clone(), LOCAL_TENANT).await?);
+        let answer = match edit(session, &app, waits, &args.decision)? {
+            Some(edit) => edit,
+            None => answer.clone(),
+        };
+        let difference = difference(waits, &answer)?;
+        if !difference.is_empty() && !session.output.is_json() {
+            if can_ask(session.output, args.events) && !args.yes {
+                if is_meant(session.output, &difference, &cancel).await != Some(true) {
+                    session.output.line("nothing was decided");
+                    return Ok(exit::PAUSED);
+                }
+            } else {
+                difference.iter().for_each(|line| session.output.note(line));
+            }
+        }
+        decided.push(app.decide_as(&waits.request.approval_id, answer, Caller::at_terminal().actor()).await?);
     }
     let left = app.pending_approvals(Some(&run_id)).await?.len();
     if !session.output.is_json() {
@@ -62,17 +102,18 @@ pub(super) async fn run(session: &Session<'_>, args: &ApproveArgs) -> Result<u8>
         if !issued.is_empty() {
             let known = grants(&**app.journal(), None).await?;
             for grant in known.iter().filter(|grant| issued.contains(&&grant.grant_id)) {
-                session
-                    .output
-                    .line(format_args!("allowed for a time: {}", describe_grant(grant, SystemClock.now())));
+                session.output.line(format_args!(
+                    "allowed for a time: {}\ntake it back with `luaplan policy revoke {}`",
+                    describe_grant(grant, SystemClock.now()),
+                    grant.grant_id
+                ));
             }
-            session.output.line("take it back with `luaplan policy revoke GRANT`");
         }
     }
     if left > 0 || args.no_resume || decided.is_empty() {
         return Ok(left_alone(session, &run_id, &decided, left));
     }
-    go_on(session, &app, run_id, args.events).await
+    go_on(session, &app, run_id, args.events, cancel).await
 }
 
 /// Says how things stand where the run does not go on by this.
@@ -91,16 +132,25 @@ fn left_alone(
     } else if decided.is_empty() {
         session.output.line(format_args!("no call of run {run_id} waits for an approval"));
     } else {
-        session.output.line(format_args!("go on with `luaplan resume {run_id}`"));
+        session.output.line(format_args!("resume it: `luaplan resume {run_id}`"));
     }
     exit::DONE
 }
 
-async fn go_on(session: &Session<'_>, app: &App, run_id: RunId, events: bool) -> Result<u8> {
+async fn go_on(
+    session: &Session<'_>,
+    app: &App,
+    run_id: RunId,
+    events: bool,
+    cancel: CancellationToken,
+) -> Result<u8> {
     let printer = EventPrinter::new(session.output, events);
-    let (listeners, cancel) = (vec![printer.listener()], cancelled_by_signals());
-    let request =
-        ResumeRequest { listeners: listeners.clone(), ..ResumeRequest::new(run_id.clone(), cancel.clone()) };
+    let listeners = vec![printer.listener()];
+    let request = ResumeRequest {
+        listeners: listeners.clone(),
+        by: Some(Caller::at_terminal().actor().clone()),
+        ..ResumeRequest::new(run_id.clone(), cancel.clone())
+    };
     let outcome = match app.resume_to_rest(request).await {
         Ok(outcome) => outcome,
         Err(error) if error.code() == ErrorCode::RunActive => {
@@ -113,7 +163,8 @@ async fn go_on(session: &Session<'_>, app: &App, run_id: RunId, events: bool) ->
     Ok(finish(session, &outcome, events, None))
 }
 
-fn answer(session: &Session<'_>, args: &DecisionArgs) -> Result<ApprovalAnswer> {
+/// What is decided, edits apart: those depend on the call.
+fn answer(args: &DecisionArgs) -> Result<ApprovalAnswer> {
     if let Some(time) = &args.time {
         let time = parse_duration(time).map_err(|error| {
             usage(
@@ -124,12 +175,24 @@ fn answer(session: &Session<'_>, args: &DecisionArgs) -> Result<ApprovalAnswer> 
         })?;
         return Ok(ApprovalAnswer::For(time));
     }
-    if let Some(edit) = &args.edit {
-        return Ok(ApprovalAnswer::Edit(inputs::read_json(session, edit, "--edit")?));
-    }
     Ok(match &args.deny {
         Some(reason) => ApprovalAnswer::Deny(reason.clone()),
         None => ApprovalAnswer::Once,
+    })
+}
+
+/// The edit of the call that was asked for, where one was.
+fn edit(
+    session: &Session<'_>,
+    app: &App,
+    waits: &PendingApproval,
+    args: &DecisionArgs,
+) -> Result<Option<ApprovalAnswer>> {
+    Ok(match &args.edit {
+        Some(Some(patch)) => Some(ApprovalAnswer::Merge(inputs::read_json(session, patch, "--edit")?)),
+        Some(None) => Some(in_editor(waits, session.environment, &app.config().data_dir)?),
+        None if args.arguments.is_empty() => None,
+        None => Some(set(waits, &args.arguments)?),
     })
 }
 
@@ -144,7 +207,7 @@ async fn list(session: &Session<'_>, run: Option<&str>) -> Result<u8> {
             if let Some(run_id) = &run_id {
                 stuck = journal.run_state(run_id).await?.as_ref().and_then(cannot_go_on);
             }
-            pending_approvals(&journal, run_id.as_ref()).await?
+            pending_approvals(&journal, run_id.as_ref(), None).await?
         }
         None if run.is_some() => return Err(show::no_runs()),
         None => Vec::new(),
@@ -162,16 +225,25 @@ async fn list(session: &Session<'_>, run: Option<&str>) -> Result<u8> {
         return Ok(exit::DONE);
     }
     let mut last: Option<&RunId> = None;
-    for waits in &pending {
+    let shown = pending.len().min(LISTED_MAX);
+    for waits in pending.iter().take(shown) {
         if last != Some(&waits.run_id) {
             let what = waits.task.as_deref().or(waits.plan_name.as_deref()).unwrap_or_default();
-            output.heading(&format!("run {}  {}", waits.run_id, neutralize(what).replace('\n', " ")));
+            let what = shorten(&neutralize(what).replace('\n', " "), WHAT_CHARS);
+            output.heading(&format!("run {}  {what}", waits.run_id));
             last = Some(&waits.run_id);
         }
         output.line(describe(waits));
+        let (run_id, call) = (&waits.run_id, &waits.request.call_id);
+        output.line(format_args!("  decide: luaplan approve {run_id} {call} --once"));
+    }
+    if pending.len() > shown {
+        let more = pending.len() - shown;
+        output.line(format_args!("\n… and {more} more: `luaplan approve --json`"));
     }
     output.line(
-        "\ndecide with `luaplan approve RUN CALL` and `--once`, `--for 1h`, `--edit JSON` or `--deny REASON`",
+        "\nin place of --once: `--for 1h` allows calls like it for a time, `--argument NAME=VALUE` or `--edit` changes \
+         arguments, `--deny REASON` refuses",
     );
     Ok(exit::DONE)
 }

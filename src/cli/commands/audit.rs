@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::{Session, show};
-use crate::app::no_such_run;
-use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, parse_duration};
+use crate::app::{check_event_names, check_tool_on_record, no_such_run};
+use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, parse_duration, shorten_members};
 use crate::cli::args::{AuditAction, AuditArgs};
 use crate::cli::exit;
 use crate::journal::{JournalRead as _, RecordFilter, neutralize, write_csv};
@@ -18,7 +18,13 @@ pub(super) async fn run(session: &Session<'_>, args: &AuditArgs) -> Result<u8> {
         return Err(Error::new(ErrorCode::Usage, "`--csv` and `--json` ask for different forms")
             .with_help("leave one of them out; without `--csv` each record is one JSON line"));
     }
+    check_event_names(&args.event)?;
     let journal = session.journal().await?;
+    if let Some(tool) = &args.tool {
+        let (_, catalog) = session.tools()?;
+        let known: Vec<&str> = catalog.names().collect();
+        check_tool_on_record(journal.as_ref().map(|journal| journal as _), &known, tool).await?;
+    }
     let now = SystemClock.now();
     let run_id = match (args.run.as_deref(), &journal) {
         (Some(run), Some(journal)) => Some(show::find(journal, run).await?),
@@ -32,7 +38,8 @@ pub(super) async fn run(session: &Session<'_>, args: &AuditArgs) -> Result<u8> {
         ok: args.outcome.as_deref().map(|outcome| outcome == "ok"),
         since: args.since.as_deref().map(|text| read_time("--since", text, now)).transpose()?,
         until: args.until.as_deref().map(|text| read_time("--until", text, now)).transpose()?,
-        limit: Some(args.limit),
+        // One more tells whether there are more.
+        limit: Some(args.limit.saturating_add(1)),
         newest_first: true,
         ..RecordFilter::default()
     };
@@ -49,14 +56,32 @@ pub(super) async fn run(session: &Session<'_>, args: &AuditArgs) -> Result<u8> {
         Some(journal) => journal.records(filter).await?,
         None => Vec::new(),
     };
+    if records.len() > args.limit as usize {
+        records.truncate(args.limit as usize);
+        session.output.note(format_args!(
+            "only the newest {} records; more with `--limit NUMBER`, older ones with `--until {}`",
+            args.limit,
+            records.last().map(|record| record.event.at.to_string()).unwrap_or_default()
+        ));
+    }
     records.reverse();
     if args.csv {
         let mut csv = Vec::new();
         write_csv(&records, &mut csv)?;
         session.output.line(String::from_utf8_lossy(&csv).trim_end());
     } else {
+        let mut shortened = 0;
         for record in &records {
-            session.output.data_line(record);
+            if session.output.is_json() || !session.output.is_terminal() {
+                session.output.data_line(record);
+                continue;
+            }
+            let mut line = serde_json::to_value(record).unwrap_or_default();
+            shortened += line.as_object_mut().map_or(0, |members| shorten_members(members).len());
+            session.output.data_line(&line);
+        }
+        if shortened > 0 {
+            session.output.note(format_args!("{shortened} value(s) shortened; all of them with `--json`"));
         }
     }
     Ok(exit::DONE)

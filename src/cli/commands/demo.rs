@@ -15,6 +15,7 @@ use crate::bus::Circumstances;
 use crate::cli::args::DemoArgs;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
+use crate::cli::shown::Detail;
 use crate::cli::signals::cancelled_by_signals;
 use crate::demo::{DemoParts, MailSummary, RECIPIENT};
 use crate::engine::RunOutcome;
@@ -152,7 +153,7 @@ fn narrator(colour: bool) -> EventListener {
 }
 
 fn say(output: &Output, event: &Event) {
-    if let Some(line) = describe(event) {
+    if let Some(line) = describe(event, Detail::Short) {
         output.line(format_args!("  {}", neutralize(&line)));
     }
 }

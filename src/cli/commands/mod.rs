@@ -20,6 +20,8 @@ mod run;
 mod runs;
 mod serve;
 mod show;
+mod show_call;
+mod show_page;
 mod stop;
 mod task;
 mod test;
@@ -213,6 +215,7 @@ async fn dispatch(session: &Session<'_>, command: Command) -> Result<u8> {
         Command::Mcp(args) => mcp::run(session, &args).await?,
         Command::Completions(args) => completions(session.output, args.shell),
         Command::Worker(args) => worker::run(&args)?,
+        Command::SqliteReader(args) => worker::sqlite_reader(&args)?,
     })
 }
 

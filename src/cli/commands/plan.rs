@@ -11,7 +11,9 @@ use crate::bus::Circumstances;
 use crate::cli::exit;
 use crate::cli::planning_args::PlanArgs;
 use crate::cli::progress::EventPrinter;
+use crate::cli::shown::Detail;
 use crate::cli::signals::cancelled_by_signals;
+use crate::journal::neutralize;
 use crate::planner::Prompt;
 
 pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
@@ -104,6 +106,13 @@ async fn propose(session: &Session<'_>, app: &App, request: &RunRequest, file: O
         session.output.source(proposal.plan.source());
     } else if let Some(file) = file {
         session.output.line(format_args!("wrote {}", file.display()));
+        // Where the plan itself goes to standard output, what the model says is told as progress.
+        if let Some(said) = &proposal.explanation {
+            let all = format!("luaplan show {} --full", request.run_id);
+            session
+                .output
+                .line(format_args!("the model says: {}", neutralize(&Detail::Short.text(said, &all))));
+        }
     }
     Ok(exit::DONE)
 }

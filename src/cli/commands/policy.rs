@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{Session, inputs};
 use crate::app::config::{parse_policy, read_policy};
-use crate::app::{CallExplanation, PolicyReport, tier_meaning, tool_catalog};
+use crate::app::{CallExplanation, Caller, PolicyReport, tier_meaning, tool_catalog};
 use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, Value};
 use crate::bus::{Circumstances, LOCAL_TENANT, Mode, Verdict};
 use crate::cli::approvals::describe_grant;
@@ -82,7 +82,11 @@ async fn explain(session: &Session<'_>, args: &ExplainCallArgs) -> Result<u8> {
             };
             let mode = args.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?;
             let tenant = args.tenant.clone().unwrap_or_else(|| LOCAL_TENANT.to_owned());
-            vec![session.open().await?.explain_call(tool, arguments, &Circumstances { tenant, mode })?]
+            vec![session.open().await?.explain_call(
+                tool,
+                arguments,
+                &Circumstances { tenant, mode, started_by: None },
+            )?]
         }
         (None, None) => {
             let message = "neither a run nor a tool is named, so there is no call to explain";
@@ -127,7 +131,7 @@ async fn list_grants(session: &Session<'_>, all: bool) -> Result<u8> {
 }
 
 async fn revoke(session: &Session<'_>, grant_id: &str) -> Result<u8> {
-    let grant = session.open().await?.revoke(grant_id, LOCAL_TENANT).await?;
+    let grant = session.open().await?.revoke_of(grant_id, None, Caller::at_terminal().actor()).await?;
     if session.output.is_json() {
         session.output.data(&grant);
     } else {

@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::run::{attend, finish};
-use crate::app::RunRequest;
+use crate::app::{Caller, RunRequest};
 use crate::base::Result;
 use crate::cli::args::ResetArgs;
 use crate::cli::progress::EventPrinter;
@@ -10,8 +10,10 @@ use crate::cli::signals::cancelled_by_signals;
 
 pub(super) async fn run(session: &Session<'_>, args: &ResetArgs) -> Result<u8> {
     let (app, run_id) = session.open_for_recorded(&args.run).await?;
-    let begins = app.start_over(&run_id, args.repeat_effects).await?;
-    app.cancel_unless_over(&run_id).await?;
+    let caller = Caller::at_terminal();
+    let mut begins = app.start_over(&run_id, args.repeat_effects).await?;
+    begins.circumstances.started_by = Some(caller.actor().clone());
+    app.cancel_unless_over(&run_id, Some(caller.actor())).await?;
     session.output.progress(format_args!("run {run_id} is started over as run {}", begins.run_id));
     let listeners = vec![EventPrinter::new(session.output, args.events).listener()];
     let cancel = cancelled_by_signals();

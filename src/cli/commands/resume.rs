@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::run::{attend, finish};
-use crate::app::{CallResolution, ResumeRequest};
+use crate::app::{CallResolution, Caller, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, Value};
 use crate::cli::args::ResumeArgs;
 use crate::cli::exit;
@@ -15,7 +15,13 @@ pub(super) async fn run(session: &Session<'_>, args: &ResumeArgs) -> Result<u8> 
     let (app, run_id) = session.open_to_go_on(&args.run).await?;
     let listeners = vec![EventPrinter::new(session.output, args.events).listener()];
     let cancel = cancelled_by_signals();
-    let request = ResumeRequest { run_id, resolutions, listeners: listeners.clone(), cancel: cancel.clone() };
+    let request = ResumeRequest {
+        run_id,
+        resolutions,
+        listeners: listeners.clone(),
+        cancel: cancel.clone(),
+        by: Some(Caller::at_terminal().actor().clone()),
+    };
     let outcome = app.resume_to_rest(request).await?;
     let outcome = attend(session, &app, outcome, args.events, &listeners, &cancel).await?;
     Ok(finish(session, &outcome, args.events, None))

@@ -4,7 +4,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{Session, inputs};
-use crate::app::{App, PlanWishes, RunRequest, Work, explain};
+use crate::app::{App, Caller, PlanWishes, RunRequest, Work, explain};
 use crate::base::{Error, ErrorCode, LimitName, Limits, Result, RunId};
 use crate::bus::{Circumstances, Mode};
 use crate::catalog::Catalog;
@@ -67,6 +67,7 @@ pub(super) async fn execute(
         limits: inputs::limits(app.config(), options)?,
         circumstances: Circumstances {
             mode: options.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?,
+            started_by: Some(Caller::at_terminal().actor().clone()),
             ..Circumstances::default()
         },
         handler,

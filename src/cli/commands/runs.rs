@@ -10,14 +10,17 @@ use crate::journal::{JournalRead as _, RunFilter, neutralize};
 pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
     let journal = session.journal().await?;
     let filter = RunFilter {
-        limit: Some(args.limit),
+        // One more tells whether there are more.
+        limit: Some(args.limit.saturating_add(1)),
         status: args.status.as_deref().map(str::parse).transpose()?,
         ..RunFilter::default()
     };
-    let runs = match journal {
+    let mut runs = match journal {
         Some(journal) => journal.runs(filter).await?,
         None => Vec::new(),
     };
+    let has_more = runs.len() > args.limit as usize;
+    runs.truncate(args.limit as usize);
     if session.output.is_json() {
         session.output.data(&runs);
         return Ok(exit::DONE);
@@ -52,5 +55,8 @@ pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
     });
     let headers = ["RUN", "STARTED", "STATUS", "CALLS", "WHAT"];
     session.output.line(table(&headers, rows.collect(), LastColumn::Cut));
+    if has_more {
+        session.output.note(format_args!("only the newest {}; `--limit NUMBER` lists more", args.limit));
+    }
     Ok(exit::DONE)
 }

@@ -2,23 +2,25 @@
 
 use serde_json::json;
 
-use super::{Session, check};
-use crate::app::{cannot_go_on, no_such_run};
+use super::show_page::Page;
+use super::{Session, show_call};
+use crate::app::{call_report, no_such_run};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::cli::args::ShowArgs;
 use crate::cli::exit;
-use crate::cli::output::Output;
-use crate::cli::progress::describe;
-use crate::engine::pause_requested;
+use crate::cli::shown::Detail;
 use crate::journal::{
-    EventBody, Journal, JournalRead as _, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary,
-    neutralize,
+    EventBody, Journal, JournalRead as _, Record, RecordFilter, RunFilter, RunStatus, RunSummary,
 };
-use crate::plan::Finding;
 
 pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
     let journal = session.journal().await?.ok_or_else(no_runs)?;
     let run_id = find(&journal, &args.run).await?;
+    if let Some(call) = &args.call {
+        let report = call_report(&journal, &run_id, call).await?;
+        show_call::print(session.output, &report, Detail::of_flag(args.full));
+        return Ok(exit::DONE);
+    }
     let filter = RecordFilter { run_id: Some(run_id.clone()), ..RecordFilter::default() };
     let records = journal.records(filter).await?;
     if records.is_empty() {
@@ -40,7 +42,8 @@ pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
         session.output.data(&json!({ "run": summary, "plan": plan, "records": records }));
         return Ok(exit::DONE);
     }
-    print(session.output, &run_id, plan, &records);
+    Page { output: session.output, run_id: &run_id, detail: Detail::of_flag(args.full) }
+        .print(plan, &records);
     Ok(exit::DONE)
 }
 
@@ -116,113 +119,4 @@ fn last_plan(records: &[Record]) -> Option<&str> {
         EventBody::PlanProposed { source, .. } => Some(source.as_str()),
         _ => None,
     })
-}
-
-/// What the check that refused the last plan found.
-fn print_findings(output: &Output, plan: Option<&str>, records: &[Record]) {
-    let last = records.iter().rev().find_map(|record| match &record.event.body {
-        EventBody::PlanChecked { ok: false, findings, .. } => Some(findings),
-        _ => None,
-    });
-    let findings: Option<Vec<Finding>> =
-        last.and_then(|findings| serde_json::from_value(findings.clone()).ok());
-    check::print(output, "the plan", plan.unwrap_or_default(), &findings.unwrap_or_default());
-}
-
-fn print(output: &Output, run_id: &RunId, plan: Option<&str>, records: &[Record]) {
-    output.line(format_args!("run {run_id}"));
-    for record in records {
-        if let EventBody::RunStarted { task, plan_name, mocked, parent_run_id, agent, starts_over, .. } =
-            &record.event.body
-        {
-            if let (Some(parent), Some(agent)) = (parent_run_id, agent) {
-                output.line(format_args!("agent {agent}, called by run {parent}"));
-            }
-            if let Some(first) = starts_over {
-                output.line(format_args!("starts over run {first}"));
-            }
-            let (kind, name) = if task.is_some() { ("task", task) } else { ("plan", plan_name) };
-            let mark =
-                if *mocked { " (mocked: nothing reached the world, calls are not recorded)" } else { "" };
-            output.line(format_args!("{kind}: {}{mark}", neutralize(name.as_deref().unwrap_or_default())));
-        }
-    }
-    if let Some(plan) = plan {
-        output.heading("plan");
-        for (index, line) in plan.lines().enumerate() {
-            output.line(format_args!("{:>4}  {}", index + 1, neutralize(line)));
-        }
-    }
-    output.heading("what happened");
-    for record in records {
-        let at = record.event.at;
-        if let Some(line) = describe(&record.event) {
-            output.line(format_args!("{at:.3}  {}", neutralize(&line)));
-        }
-    }
-    // A run that went on has earlier ends, which count no more.
-    if let Some(record) = records.iter().rev().find(|record| record.event.body.ends_run()) {
-        match &record.event.body {
-            EventBody::RunFinished { result, .. } => {
-                output.heading("result");
-                output.data(result);
-            }
-            EventBody::RunFailed { code, message, .. } => {
-                output.heading("failed");
-                output.line(format_args!("{code}: {}", neutralize(message)));
-                if code == ErrorCode::CheckRefused.as_str() {
-                    print_findings(output, plan, records);
-                }
-            }
-            EventBody::RunCancelled { reason, .. } => {
-                output.heading("cancelled");
-                output.line(neutralize(reason));
-            }
-            _ => {}
-        }
-    }
-    let state = RunState::fold(records);
-    if let Some(wake_at) = state.as_ref().and_then(|state| state.wake_at) {
-        output.heading("asleep");
-        output
-            .line(format_args!("until {wake_at:.0}; `luaplan resume {run_id}` waits until then and goes on"));
-    }
-    if let Some(state) = state.filter(|state| state.status == RunStatus::Paused) {
-        output.heading("paused");
-        output.line(neutralize(state.paused.as_deref().unwrap_or_default()));
-        if let Some(error) = cannot_go_on(&state) {
-            output.line(format_args!("{}; {}", neutralize(error.message()), error.help()));
-            return;
-        }
-        for call in state.calls_in_doubt() {
-            let (id, arguments) = (&call.call_id, call.arguments.to_string());
-            output.line(format_args!("  {id} {} {}", call.tool, neutralize(&arguments)));
-        }
-        let mut waits = false;
-        for call in state.calls.iter().filter(|call| call.rests()) {
-            if let Some(child) = &call.child_run_id {
-                waits = true;
-                output.line(format_args!("  {} {} waits: `luaplan show {child}`", call.call_id, call.tool));
-            }
-        }
-        for request in state.pending_approvals() {
-            waits = true;
-            let (id, arguments) = (&request.call_id, request.arguments.to_string());
-            output.line(format_args!("  {id} {} {}", request.tool, neutralize(&arguments)));
-        }
-        // What was asked for by somebody, a call of an agent with it, waits for no decision.
-        if waits && state.paused.as_deref() != Some(pause_requested().message()) {
-            output.line(format_args!(
-                "`luaplan approve {run_id}` lists what waits for a person; decide with `luaplan approve {run_id} CALL`"
-            ));
-            return;
-        }
-        if state.calls_in_doubt().next().is_none() {
-            output.line(format_args!("go on with `luaplan resume {run_id}`"));
-            return;
-        }
-        output.line(format_args!(
-            "go on with `luaplan resume {run_id}` and `--retry CALL`, `--done CALL=JSON` or `--failed CALL=REASON`"
-        ));
-    }
 }

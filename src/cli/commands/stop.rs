@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::Session;
-use crate::app::{ActiveRuns, App, no_such_run};
+use crate::app::{ActiveRuns, App, Caller, no_such_run};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::cli::args::{CancelArgs, PauseArgs};
 use crate::cli::exit;
@@ -17,7 +17,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 
 pub(super) async fn pause(session: &Session<'_>, args: &PauseArgs) -> Result<u8> {
     let (app, run_id) = session.open_to_stop(&args.run).await?;
-    let asks = async || app.pause(&run_id).await;
+    let asks = async || app.pause_by(&run_id, Some(Caller::at_terminal().actor())).await;
     stands(session, &app, &run_id, RunStatus::Paused, args.wait, asks).await
 }
 
@@ -25,7 +25,7 @@ pub(super) async fn cancel(session: &Session<'_>, args: &CancelArgs) -> Result<u
     let (app, run_id) = session.open_to_stop(&args.run).await?;
     let app = Arc::new(app);
     let runs = ActiveRuns::new(Arc::clone(&app));
-    let asks = async || runs.cancel(&run_id).await;
+    let asks = async || runs.cancel_by(&run_id, Some(Caller::at_terminal().actor())).await;
     stands(session, &app, &run_id, RunStatus::Cancelled, args.wait, asks).await
 }
 

@@ -14,6 +14,7 @@ use crate::catalog::{CallArguments, ToolSpec};
 use crate::cli::args::ManifestKind;
 use crate::cli::exit;
 use crate::cli::progress::{EventPrinter, report};
+use crate::cli::shown::all_of_run;
 use crate::cli::signals::cancelled_by_signals;
 use crate::journal::{EventBody, JournalRead as _, RecordFilter};
 
@@ -160,7 +161,12 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
         // What a plan would see of the failure, and not that this plan did not look at it.
         if let Some(failure) = failure {
             session.output.heading("failure");
-            session.output.data(&failure);
+            session.output.shown_data(&failure, &all_of_run(&outcome.run_id));
+            if let Some(code) = failure.get("code").and_then(Json::as_str)
+                && let Ok(code) = code.parse::<ErrorCode>()
+            {
+                session.output.note(format_args!("  help: {}", advice(code, name)));
+            }
         } else {
             session.output.heading("result");
             report(session.output, &outcome, Some(("tools test", &source)));
@@ -168,6 +174,20 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
         session.output.note(format_args!("on record as run {}", outcome.run_id));
     }
     Ok(run::exit_code(&outcome))
+}
+
+/// What to do about a failure of this tool.
+fn advice(code: ErrorCode, tool: &str) -> String {
+    match code {
+        // The table names no tool, and a name with a dot is quoted.
+        ErrorCode::UrlBlocked if tool.contains('.') => {
+            format!("add the host to `allow_hosts` under `[tools.\"{tool}\"]` if it is meant")
+        }
+        ErrorCode::UrlBlocked => {
+            format!("add the host to `allow_hosts` under `[tools.{tool}]` if it is meant")
+        }
+        code => code.remedy().replace("tools show NAME", &format!("tools show {tool}")),
+    }
 }
 
 fn takes_no_arguments<'a>(tool: &str, given: impl Iterator<Item = &'a String>) -> Error {

@@ -186,3 +186,34 @@ end"#;
     let outcome = bench.run_with(source, Some(Value::default()), bench.limits()).await;
     assert_eq!(result(outcome), serde_json::json!([4, 42]));
 }
+
+#[tokio::test]
+async fn starting_over_counts_what_agents_did_and_not_that_they_were_called() {
+    let both: [(&str, &str, &[&str]); 2] =
+        [("reader", READER, &["query_db"]), ("counter", COUNTER, &["query_db", "send_email"])];
+    let agents = Agents::new(&both, &[]).await;
+    let app = &agents.bench.app;
+    let reads = agents.request("function run() return call_agent('reader', { above = 30 }) end");
+    let run_id = reads.run_id.clone();
+    result(app.run(reads).await);
+    assert!(
+        app.start_over(&run_id, false).await.is_ok(),
+        "an agent that reads leaves nothing to be done again"
+    );
+
+    let plan = "function run() return call_agent('counter', { above = 30, tell = 'admin@company.com' }) end";
+    let writes = agents.request(plan);
+    let run_id = writes.run_id.clone();
+    result(app.run(writes).await);
+    let refused = app.start_over(&run_id, false).await.err().expect("a mail went out");
+    assert_eq!(refused.code(), luaplan::base::ErrorCode::EffectsRepeat);
+    let child = agents.children(&run_id).await.remove(0).run_id;
+    let named = &refused.details()["calls"][0];
+    assert_eq!((&named["tool"], &named["run_id"]), (&"send_email".into(), &child.as_str().into()));
+    assert!(refused.message().contains(child.as_str()), "{refused}");
+    assert!(
+        refused.help().contains(&format!("luaplan reset {run_id} --repeat-effects")),
+        "{}",
+        refused.help()
+    );
+}

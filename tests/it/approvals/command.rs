@@ -170,19 +170,23 @@ fn at_a_terminal_a_prompt_is_asked_at_once_and_what_is_manual_waits() {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     // What cannot be read is asked for again, in words about the question; an empty line goes back.
-    let (code, shown) = at_terminal("run plan.lua", "f\nsoon\n0s\n\ne\n{\n7\n\nd\nnot now\n");
+    let (code, shown) =
+        at_terminal("run plan.lua", "f\nsoon\n0s\n\ne\n{\n7\n\ne\nsubject=other\nn\nd\nnot now\n");
     assert_eq!(code, Some(0), "{shown}");
     for words in [
         "`soon` is no length of time: write `30m`",
         "`0s` is no length",
         "that is no JSON object",
         "an empty line goes back",
+        "- subject  \"hello\"",
+        "+ subject  \"other\"",
+        "allow the call with these arguments?",
     ] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert!(!shown.contains("config_invalid") && !shown.contains("error["), "{shown}");
     let times = |question: &str| shown.matches(question).count();
-    assert_eq!((times("for how long"), times("by name:"), times("[a]llow once")), (3, 3, 3), "{shown}");
+    assert_eq!((times("for how long"), times("by name:"), times("[a]llow once")), (3, 4, 4), "{shown}");
     let (code, shown) = at_terminal("run plan.lua", "l\n");
     assert_eq!(code, Some(5), "{shown}");
     let (code, shown) = at_terminal("run plan.lua --context '{\"subject\": \"FINAL\"}'", "a\n");

@@ -5,7 +5,8 @@ use serde_json::json;
 use super::{MAILER, POLICY};
 use crate::http_support::Service;
 
-const KEYS: &str = "ops aaaaaaaaaaaaaaaaaaaaaaaa\nguest bbbbbbbbbbbbbbbbbbbbbbbb\n";
+const KEYS: &str = "ops aaaaaaaaaaaaaaaaaaaaaaaa scopes=runs:start,runs:read,approvals:decide:all\n\
+    guest bbbbbbbbbbbbbbbbbbbbbbbb scopes=runs:start,runs:read,approvals:decide,mode:autonomous\n";
 
 /// A service under a policy. Mail cannot be sent by it: calls that are allowed fail, and say so.
 async fn service(policy: &str, keys: bool) -> (Service, tempfile::TempDir) {
@@ -76,6 +77,58 @@ async fn a_paused_run_shows_what_waits_and_goes_on_when_it_is_decided() {
 }
 
 #[tokio::test]
+async fn a_long_call_is_shortened_in_lists_whole_at_its_own_address_and_edited_in_part() {
+    let (service, _folder) = service(POLICY, false).await;
+    let client = &service.client;
+    let plan = MAILER.replace("\"x\")", "string.rep(\"a customer's line\\n\", 20000))");
+    let paused = client.post("/v1/runs?wait=25s", &json!({ "plan": plan })).await;
+    let run_id = paused.json()["run_id"].as_str().unwrap().to_owned();
+    for path in [format!("/v1/runs/{run_id}"), "/v1/approvals".to_owned()] {
+        let answer = client.get(&path).await;
+        assert!(answer.text.len() < 16 * 1024, "{path}: {} bytes", answer.text.len());
+        let report = answer.json();
+        let waits = report.pointer("/paused/approvals/0").unwrap_or(&report["approvals"][0]);
+        assert_eq!(waits["arguments"]["body"]["bytes"], 360_000, "{path}");
+        assert_eq!(waits["shortened"], json!(["body"]), "{path}");
+        let whole = client.get(waits["whole"].as_str().unwrap()).await.json();
+        let body = whole["approvals"][0]["arguments"]["body"].as_str().unwrap();
+        assert_eq!(body.len(), 360_000);
+        let path = format!("/v1/approvals/{}", waits["approval_id"].as_str().unwrap());
+        // What was taken from a list is not sent back as a text that was cut.
+        let mut cut = waits["arguments"].clone();
+        cut["subject"] = "other".into();
+        let refused = client.post(&path, &json!({ "decision": "edit", "arguments": cut })).await;
+        assert_eq!(refused.status, 400, "{}", refused.text);
+        for body in [
+            json!({ "decision": "edit" }),
+            json!({ "decision": "edit", "set": { "subject": "s" }, "merge": {} }),
+            json!({ "decision": "edit", "merge": [1] }),
+            json!({ "decision": "once", "set": { "subject": "s" } }),
+        ] {
+            assert_eq!(client.post(&path, &body).await.status, 400, "{body}");
+        }
+    }
+    assert_eq!(client.get(&format!("/v1/runs/{run_id}/calls/7")).await.status, 404);
+    let waits = client.get("/v1/approvals").await.json();
+    let path = format!("/v1/approvals/{}", waits["approvals"][0]["approval_id"].as_str().unwrap());
+    let edit = json!({ "decision": "edit", "set": { "subject": "other" }, "resume": false });
+    let decided = client.post(&path, &edit).await;
+    assert_eq!(decided.status, 200, "{}", decided.text);
+    let whole = client.get(&format!("/v1/runs/{run_id}/calls/1")).await.json();
+    let edited = &whole["approvals"][0]["decision"]["arguments"];
+    assert_eq!((&edited["subject"], &edited["to"]), (&json!("other"), &json!("admin@company.com")));
+    assert_eq!(edited["body"].as_str().map(str::len), Some(360_000), "what was not named stays");
+
+    let paused = client.post("/v1/runs?wait=25s", &json!({ "plan": MAILER })).await.json();
+    let run_id = paused["run_id"].as_str().unwrap();
+    let waits = client.get(&format!("/v1/approvals?run={run_id}")).await.json();
+    let path = format!("/v1/approvals/{}", waits["approvals"][0]["approval_id"].as_str().unwrap());
+    let merge = json!({ "decision": "edit", "merge": { "subject": "merged" }, "resume": false });
+    let decided = client.post(&path, &merge).await.json();
+    assert_eq!(decided["approval"]["decision"]["arguments"]["subject"], "merged", "{decided}");
+}
+
+#[tokio::test]
 async fn a_run_that_cannot_go_on_asks_nobody_and_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str, text: &str| {
@@ -135,7 +188,7 @@ reason = "guests are asked"
 }
 
 #[tokio::test]
-async fn grants_are_listed_for_all_and_revoked_by_approvers() {
+async fn grants_are_listed_for_their_tenant_and_revoked_by_approvers() {
     let policy = format!("approvers = [\"ops\"]\n{POLICY}");
     let (service, _folder) = service(&policy, true).await;
     let (nobody, mut ops, mut guest) =
@@ -151,7 +204,8 @@ async fn grants_are_listed_for_all_and_revoked_by_approvers() {
     assert_eq!(decided.status, 200, "{}", decided.text);
     ops.until_ended(run_id).await;
 
-    let listed = guest.get("/v1/grants").await.json();
+    assert_eq!(guest.get("/v1/grants").await.json()["grants"], json!([]));
+    let listed = ops.get("/v1/grants").await.json();
     let grant = &listed["grants"][0];
     assert_eq!(
         (&grant["tool"], &grant["run_id"], &grant["tenant"], &grant["by"], &grant["is_revoked"]),
@@ -176,7 +230,8 @@ async fn grants_are_listed_for_all_and_revoked_by_approvers() {
     let stale = ops.post(&path, &json!({})).await.problem(409, "approval_stale");
     assert!(stale["help"].as_str().unwrap().contains("`GET /v1/grants?all=true`"), "{stale}");
     assert_eq!(guest.get("/v1/grants").await.json()["grants"], json!([]));
-    let all = guest.get("/v1/grants?all=true").await.json();
+    assert_eq!(guest.get("/v1/grants?all=true").await.json()["grants"], json!([]));
+    let all = ops.get("/v1/grants?all=true").await.json();
     assert_eq!((all["grants"].as_array().unwrap().len(), &all["grants"][0]["is_revoked"]), (1, &json!(true)));
     let asked = ops.post("/v1/runs?wait=25s", &json!({ "plan": MAILER })).await.json();
     assert_eq!(asked["status"], "paused", "{asked}");

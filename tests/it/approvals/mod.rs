@@ -10,6 +10,7 @@ mod kills;
 mod race;
 mod replays;
 mod runs;
+mod told;
 
 use std::path::PathBuf;
 

@@ -2,9 +2,11 @@
 
 use luaplan::app::ApprovalAnswer;
 use luaplan::base::ErrorCode;
+use serde_json::json;
 
 use super::*;
 use crate::cli::{Folder, finish};
+use crate::http_support::{Client, Service};
 use crate::survival;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -68,4 +70,52 @@ fn of_two_processes_one_decides() {
         assert!(lost.err.contains("approval_stale") || lost.err.contains("not_found"), "{lost}");
     }
     folder.run(&["audit", "verify"]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_forty_approvers_over_http_one_decides_and_the_others_are_told_who() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = |number: usize| format!("approver{number:02}");
+    let key = |number: usize| format!("k-{number:022}");
+    let keys: String =
+        (0..40).map(|number| format!("{} {} tenant=acme\n", name(number), key(number))).collect();
+    let names: Vec<String> = (0..40).map(|number| format!("{:?}", name(number))).collect();
+    let policy = format!("approvers = [{}]\n{POLICY}", names.join(", "));
+    let file = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        format!("{:?}", folder.path().join(name).display().to_string())
+    };
+    let (keys, policy) = (file("keys", &keys), file("policy.toml", &policy));
+    let service = Service::with(&[("server.api_keys_file", &keys), ("policy.file", &policy)], None).await;
+    let of = |number: usize| Client { key: Some(key(number)), ..service.client.clone() };
+    let paused = of(0).post("/v1/runs?wait=25s", &json!({ "plan": MAILER })).await.json();
+    let run = paused["run_id"].as_str().unwrap().to_owned();
+    let waits = of(0).get(&format!("/v1/approvals?run={run}")).await.json()["approvals"][0].clone();
+    let path = format!("/v1/approvals/{}", waits["approval_id"].as_str().unwrap());
+    let answers = futures::future::join_all((0..40).map(|number| {
+        let (client, path) = (of(number), path.clone());
+        let body = match number % 3 {
+            0 => json!({ "decision": "once", "resume": false }),
+            1 => json!({ "decision": "for", "for": "1h", "resume": false }),
+            _ => json!({ "decision": "deny", "reason": "no", "resume": false }),
+        };
+        tokio::spawn(async move { client.post(&path, &body).await })
+    }))
+    .await;
+    let answers: Vec<_> = answers.into_iter().map(Result::unwrap).collect();
+    let won: Vec<usize> = (0..40).filter(|number| answers[*number].status == 200).collect();
+    assert_eq!(won.len(), 1, "{answers:?}");
+    let winner = name(won[0]);
+    assert_eq!(answers[won[0]].json()["approval"]["decision"]["by"], winner);
+    for lost in (0..40).filter(|number| *number != won[0]) {
+        let problem = answers[lost].problem(409, "approval_stale");
+        let first = [&problem["decision"]["by"], &problem["first"]["by"], &problem["message"]];
+        assert!(
+            first.iter().any(|told| told.as_str().is_some_and(|told| told.contains(&winner))),
+            "{problem}"
+        );
+    }
+    let resolved = service.records(&run).await;
+    let resolved = resolved.iter().filter(|record| record.event.body.name() == "approval_resolved").count();
+    assert_eq!(resolved, 1);
 }

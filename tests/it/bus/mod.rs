@@ -78,6 +78,7 @@ impl World {
             log,
             budget: Arc::new(RunBudget::new(self.limits.clone(), 0)),
             cancellation: self.cancellation.clone(),
+            deadline: tokio::time::Instant::now() + self.limits.wall,
             result_bytes_max: self.result_bytes_max,
         })
     }

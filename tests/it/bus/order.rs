@@ -61,7 +61,7 @@ async fn a_batch_larger_than_a_tools_slots_waits_for_itself() {
     let echo = Probe::new(spec("echo", "effect = \"read\"\nconcurrency = 3"), Does::Echo);
     let seen = Arc::clone(&echo.seen);
     let mut world = World::new().await.with(echo);
-    world.limiter.max_wait = Duration::ZERO;
+    world.limiter.max_wait = Some(Duration::ZERO);
     let outcomes = world.answer(batch("echo", 12)).await.unwrap();
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
     assert_eq!(seen.most_at_once.load(Ordering::SeqCst), 3);

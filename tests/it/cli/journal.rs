@@ -43,7 +43,21 @@ fn the_audit_is_filtered_by_run_tool_event_and_outcome() {
     assert_eq!(well.len(), 2);
     let newest = audit(&folder, &["--limit", "2"]);
     assert_eq!(newest, all[all.len() - 2..]);
-    assert!(audit(&folder, &["--tool", "nothing"]).is_empty());
+    // Of tools that are not there any more the log knows; a mistyped name is none of them.
+    let cut = folder.run(&["audit", "--limit", "2"]).exits(0);
+    assert!(cut.err.contains("only the newest 2 records"), "{cut}");
+    let count = all.len().to_string();
+    assert!(folder.run(&["audit", "--limit", &count]).exits(0).err.is_empty());
+    let tool = folder.run(&["audit", "--tool", "fetch_ulr"]).fails(2, "bad_request");
+    assert!(tool.err.contains("did you mean `fetch_url`?") && tool.err.contains("send_email"), "{tool}");
+    let event = folder.run(&["audit", "--event", "run_ended"]).fails(2, "bad_request");
+    assert!(event.err.contains("run_finished") && event.err.contains("tool_call_started"), "{event}");
+    for command in ["audit", "runs"] {
+        folder.run(&[command, "--limit", "0"]).exits(2);
+    }
+    let listed = folder.run(&["runs", "--limit", "2"]).exits(0);
+    assert!(listed.err.contains("only the newest 2"), "{listed}");
+    assert!(folder.run(&["runs", "--limit", "3"]).exits(0).err.is_empty());
     folder.run(&["audit", "--run", "../../etc"]).exits(2);
 }
 
@@ -76,6 +90,8 @@ fn the_audit_comes_as_csv_with_one_row_a_record() {
     let lines: Vec<&str> = ended.out.lines().collect();
     assert_eq!(lines.len(), 4, "{ended}");
     assert!(lines[0].starts_with("sequence,") && lines[0].contains("run_id"), "{ended}");
+    assert!(lines[0].ends_with(",by,tenant,plan_name,reason"), "{ended}");
+    assert!(lines[1].ends_with(",local,local,mixed.lua,"), "{ended}");
     let both = folder.run(&["audit", "--csv", "--json"]).exits(2).json();
     assert_eq!(both["error"]["code"], json!("usage"));
 }

@@ -99,8 +99,13 @@ async fn a_refused_append_takes_none_of_its_neighbours_with_it() {
 async fn the_record_of_an_end_gives_the_run_back_with_it() {
     let Some(database) = Database::new("runs given back").await else { return };
     let (one, two) = (open(&database).await, open(&database).await);
-    let paused =
-        EventBody::RunPaused { reason: "r".into(), calls_in_doubt: Vec::new(), approvals: Vec::new() };
+    let paused = EventBody::RunPaused {
+        reason: "r".into(),
+        calls_in_doubt: Vec::new(),
+        approvals: Vec::new(),
+        by: None,
+        os_user: None,
+    };
     let first = take(&one, 1).await.unwrap();
     let first = pen(&one, &first);
     first.append(event(1, 0, started("x")), Durability::Ordered).await.unwrap();
@@ -109,7 +114,13 @@ async fn the_record_of_an_end_gives_the_run_back_with_it() {
     let again = take(&one, 1).await.unwrap();
     assert_eq!(refusal(&first, printed(1, "old pen")).await, ErrorCode::RunTakenOver);
     let again_pen = pen(&one, &again);
-    let resumed = EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded: 0 };
+    let resumed = EventBody::RunResumed {
+        owner: None,
+        version: "0.1.0".into(),
+        calls_recorded: 0,
+        by: None,
+        os_user: None,
+    };
     again_pen.append(event(1, 2, resumed), Durability::Ordered).await.unwrap();
     assert_eq!(take(&two, 1).await.err().unwrap().code(), ErrorCode::RunActive);
     again_pen.append(event(1, 3, finished()), Durability::Forced).await.unwrap();

@@ -110,6 +110,7 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
         arguments: (decision == "edit").then(|| json!({"to": "b@example.com"})),
         reason: (decision == "deny").then(|| "no".into()),
         grant_id: (decision == "for").then(|| "grant".into()),
+        os_user: None,
     };
     let begun = EventBody::ToolCallStarted {
         call_id: CallId::single(1),
@@ -122,6 +123,7 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
         rule: Some("mail".into()),
         allowed_by: Some("approval:run:1:0123456789abcdef".into()),
         planned_arguments_hash: Some(ContentHash::of(b"arguments")),
+        waited_ms: None,
     };
     let mut start = started("mail them");
     if let EventBody::RunStarted { tenant, mode, owner, .. } = &mut start {
@@ -131,7 +133,12 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
     }
     let bodies = vec![
         start,
-        EventBody::PlanProposed { round: 0, source: "function run() end".into(), plan_hash: hash.clone() },
+        EventBody::PlanProposed {
+            round: 0,
+            source: "function run() end".into(),
+            plan_hash: hash.clone(),
+            explanation: None,
+        },
         EventBody::PlanAccepted { plan_hash: hash.clone(), calls_before: 0 },
         asked(1),
         asked(2),
@@ -140,6 +147,8 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
             reason: "3 calls wait for a person's approval".into(),
             calls_in_doubt: Vec::new(),
             approvals: vec!["run:1:0123456789abcdef".into()],
+            by: None,
+            os_user: None,
         },
         resolved(1, "edit"),
         resolved(2, "deny"),
@@ -154,22 +163,44 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
             by: "local".into(),
             tier: Some("prompt".into()),
             tool_hash: Some(ContentHash::of(b"tool")),
+            os_user: None,
         },
-        EventBody::GrantRevoked { grant_id: "grant".into(), tool: "send_email".into(), by: "local".into() },
-        EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded: 0 },
+        EventBody::GrantRevoked {
+            grant_id: "grant".into(),
+            tool: "send_email".into(),
+            by: "local".into(),
+            os_user: None,
+        },
+        EventBody::RunResumed {
+            owner: None,
+            version: "0.1.0".into(),
+            calls_recorded: 0,
+            by: None,
+            os_user: None,
+        },
         begun,
         EventBody::RunPaused {
             reason: "call 1 may or may not have taken effect".into(),
             calls_in_doubt: vec![CallId::single(1)],
             approvals: Vec::new(),
+            by: None,
+            os_user: None,
         },
         EventBody::CallResolved {
             call_id: CallId::single(1),
             resolution: "done".into(),
             result: Some(json!({"delivered": true})),
             message: None,
+            by: None,
+            os_user: None,
         },
-        EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded: 1 },
+        EventBody::RunResumed {
+            owner: None,
+            version: "0.1.0".into(),
+            calls_recorded: 1,
+            by: None,
+            os_user: None,
+        },
         finished(),
     ];
     for (second, body) in bodies.into_iter().enumerate() {
@@ -198,11 +229,17 @@ async fn fill_with_what_version_4_knows(journal: &SqliteJournal) {
         rule: None,
         allowed_by: None,
         planned_arguments_hash: None,
+        waited_ms: None,
     };
     let wake_at = Timestamp::from_second(1_700_003_600).unwrap();
     let bodies = vec![
         start,
-        EventBody::PlanProposed { round: 0, source: "function run() end".into(), plan_hash: hash.clone() },
+        EventBody::PlanProposed {
+            round: 0,
+            source: "function run() end".into(),
+            plan_hash: hash.clone(),
+            explanation: None,
+        },
         EventBody::Iteration { iteration: 1, iterations_max: 4, plan_hash: hash.clone() },
         EventBody::PlanAccepted { plan_hash: hash.clone(), calls_before: 0 },
         begun,

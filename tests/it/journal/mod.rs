@@ -81,6 +81,8 @@ fn started(task: &str) -> EventBody {
         agent: None,
         starts_over: None,
         planning: None,
+        by: None,
+        os_user: None,
     }
 }
 
@@ -96,6 +98,7 @@ fn call(id: u64, tool: &str) -> EventBody {
         rule: None,
         allowed_by: None,
         planned_arguments_hash: None,
+        waited_ms: None,
     }
 }
 

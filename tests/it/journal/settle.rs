@@ -17,6 +17,8 @@ fn resolved(call: u64, message: &str) -> EventBody {
         resolution: "failed".into(),
         result: None,
         message: Some(message.into()),
+        by: None,
+        os_user: None,
     }
 }
 

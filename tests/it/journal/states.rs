@@ -10,11 +10,21 @@ fn named(name: &str) -> EventBody {
     let usage = Usage::default();
     match name {
         "run_started" => started("x"),
-        "run_paused" => {
-            EventBody::RunPaused { reason: "r".into(), calls_in_doubt: Vec::new(), approvals: Vec::new() }
-        }
+        "run_paused" => EventBody::RunPaused {
+            reason: "r".into(),
+            calls_in_doubt: Vec::new(),
+            approvals: Vec::new(),
+            by: None,
+            os_user: None,
+        },
         "run_sleeping" => EventBody::RunSleeping { wake_at: Timestamp::from_second(1_700_003_600).unwrap() },
-        "run_resumed" => EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded: 0 },
+        "run_resumed" => EventBody::RunResumed {
+            owner: None,
+            version: "0.1.0".into(),
+            calls_recorded: 0,
+            by: None,
+            os_user: None,
+        },
         "run_finished" => finished(),
         "run_failed" => EventBody::RunFailed {
             code: "interrupted".into(),
@@ -23,7 +33,7 @@ fn named(name: &str) -> EventBody {
             error: json!({"code": "interrupted"}),
             usage,
         },
-        "run_cancelled" => EventBody::RunCancelled { reason: "r".into(), usage },
+        "run_cancelled" => EventBody::RunCancelled { reason: "r".into(), usage, by: None, os_user: None },
         other => panic!("{other}"),
     }
 }
@@ -70,7 +80,13 @@ async fn each_transition_of_the_guide_is_what_the_records_come_to() {
 async fn a_call_that_is_begun_again_counts_once() {
     for place in super::places::places("calls begun again").await {
         let journal = place.open().await;
-        let resumed = EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded: 0 };
+        let resumed = EventBody::RunResumed {
+            owner: None,
+            version: "0.1.0".into(),
+            calls_recorded: 0,
+            by: None,
+            os_user: None,
+        };
         let bodies =
             [started("x"), call(1, "fetch_url"), resumed, call(1, "fetch_url"), call(2, "fetch_url")];
         for body in bodies {

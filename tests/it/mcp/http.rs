@@ -27,7 +27,7 @@ async fn post(serving: &Serving, headers: &[(&str, &str)], message: &Json) -> re
     tokio::time::timeout(PATIENCE, request.body(message.to_string()).send()).await.unwrap().unwrap()
 }
 
-async fn connect(
+pub(super) async fn connect(
     serving: &Serving,
     key: Option<&str>,
 ) -> rmcp::service::RunningService<rmcp::RoleClient, Watcher> {
@@ -118,8 +118,28 @@ async fn what_is_too_large_or_no_message_is_refused() {
     let mut large = initialize();
     large["params"]["clientInfo"]["name"] = json!("x".repeat(100 * 1024));
     Answer::of(post(&serving, &[], &large).await).await.problem(413, "payload_too_large");
-    let status = post(&serving, &[], &json!({ "not": "a message" })).await.status().as_u16();
-    assert!((400..500).contains(&status), "{status}");
+    for (body, code) in [
+        ("{\"jsonrpc\": \"2.0\",", -32700),
+        ("", -32700),
+        ("{\"not\": \"a message\"}", -32600),
+        ("[]", -32600),
+    ] {
+        let mut request = serving.client.request("POST", "/mcp").body(body);
+        request = request.header("accept", "application/json, text/event-stream");
+        let answer =
+            Answer::of(request.header("content-type", "application/json").send().await.unwrap()).await;
+        assert_eq!(
+            (answer.status, &answer.json()["error"]["code"]),
+            (400, &json!(code)),
+            "{body}: {}",
+            answer.text
+        );
+        assert_eq!(answer.json()["id"], Json::Null);
+    }
+    let mut request = serving.client.request("POST", "/mcp").body(initialize().to_string());
+    request = request.header("accept", "application/json, text/event-stream");
+    let answer = Answer::of(request.header("content-type", "text/plain").send().await.unwrap()).await;
+    assert_eq!(answer.status, 415, "{}", answer.text);
     let unknown = [("mcp-session-id", "no-such-session")];
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     assert_eq!(post(&serving, &unknown, &list).await.status(), 404);

@@ -7,6 +7,7 @@ mod http;
 mod runs;
 pub(crate) mod serve;
 mod stdio;
+mod tenants;
 
 use std::path::Path;
 use std::process::Stdio;

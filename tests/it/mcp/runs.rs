@@ -107,6 +107,23 @@ async fn a_client_that_does_not_wait_can_come_back() {
     assert_eq!((&status["status"], &status["result"]), (&json!("succeeded"), &json!("body")));
 }
 
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_on_record_when_its_answer_comes_though_the_server_is_killed_then() {
+    for _ in 0..5 {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = Session::start(folder.path(), &[]).await;
+        let program = "function run(context) sleep(3600) return context.n end";
+        let begun = json!({ "program": program, "context": { "n": 7 }, "wait": "1ms" });
+        let answer = session.done("run_lua", begun).await;
+        session.child.kill().await.unwrap();
+        let run_id = answer["run_id"].as_str().unwrap().parse().unwrap();
+        let app = open(folder.path(), &[], None).await;
+        let state = app.journal().run_state(&run_id).await.unwrap().expect("the run is on record");
+        assert_eq!((state.source.as_deref(), &state.context), (Some(program), &json!({ "n": 7 })));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_can_be_cancelled_by_its_id() {
     let (gate, folder) = (Gate::new().await, tempfile::tempdir().unwrap());

@@ -181,6 +181,8 @@ async fn what_goes_wrong_has_its_stable_code() {
         ("run", json!({ "plan": SUM, "file": "x.lua" }), "bad_request"),
         ("run_status", json!({ "run_id": "nonsense" }), "bad_request"),
         ("audit", json!({ "outcome": "maybe" }), "bad_request"),
+        ("audit", json!({ "event": "nope" }), "bad_request"),
+        ("audit", json!({ "tool": "nosuch" }), "bad_request"),
         ("list_runs", json!({ "limit": 0 }), "bad_request"),
     ];
     for (tool, arguments, code) in cases {

@@ -152,7 +152,7 @@ impl Stand {
         let bus = Bus::new(BusParts {
             registry: Arc::new(registry),
             limiter: Arc::new(Limiter::new(LimiterSettings {
-                max_wait: std::time::Duration::ZERO,
+                max_wait: Some(std::time::Duration::ZERO),
                 ..LimiterSettings::standard()
             })),
             policy,
@@ -161,6 +161,7 @@ impl Stand {
             log: log.clone(),
             budget: Arc::new(RunBudget::new(limits, 0)),
             cancellation: tokio_util::sync::CancellationToken::new(),
+            deadline: tokio::time::Instant::now() + std::time::Duration::from_secs(60),
             result_bytes_max: 1 << 20,
         });
         let mut story = Vec::new();

@@ -42,10 +42,7 @@ async fn a_killed_run_pauses_is_told_and_ends() {
     let (_, out, _) = run(&["runs", "--status", "paused"]);
     assert!(out.contains(run_id.as_str()), "{out}");
     let (_, out, _) = run(&["show", "last"]);
-    assert!(
-        out.contains("paused") && out.contains("send_email") && out.contains("--done CALL=JSON"),
-        "{out}"
-    );
+    assert!(out.contains("paused") && out.contains("send_email") && out.contains("`--done 1=JSON`"), "{out}");
 
     for (arguments, code, words) in [
         (vec!["--done", "1"], 2, "has no `=`"),

@@ -3,6 +3,7 @@
 mod accepted;
 pub(crate) mod child;
 mod command;
+mod judged_once;
 mod kills;
 mod replay;
 pub(crate) mod resume;

@@ -173,7 +173,7 @@ async fn a_sleeping_run_can_be_cancelled_and_then_goes_on_no_more() {
     let runs = Arc::new(ActiveRuns::new(app.clone()));
     let request = RunRequest { context: seconds(3600.0), ..bench.request(work(SLEEPER)) };
     let run_id = request.run_id.clone();
-    let mut run = runs.start(request).unwrap();
+    let mut run = runs.submit(request).await.unwrap().unwrap();
     run.outcome.wait_for(Option::is_some).await.unwrap();
     wait_for(&app, &run_id, RunStatus::Sleeping).await;
     while runs.active(&run_id).is_some() {
@@ -239,7 +239,7 @@ async fn a_service_wakes_what_it_put_to_sleep_and_what_it_finds_asleep() {
         starts_over: None,
     };
     let own = request.run_id.clone();
-    runs.start(request).unwrap();
+    runs.submit(request).await.unwrap();
     wait_for(&app, &left, RunStatus::Succeeded).await;
     wait_for(&app, &own, RunStatus::Succeeded).await;
     assert_eq!(parts.received().len(), 4);

@@ -152,7 +152,7 @@ fn a_run_asleep_at_the_command_line_ends_there_when_another_cancels_it() {
     while !asleep() {
         assert!(sleeps.try_wait().unwrap().is_none());
     }
-    let refused = folder.run(&["pause", "last"]).fails(1, "run_not_active");
+    let refused = folder.run(&["pause", "last"]).fails(2, "run_not_active");
     assert!(refused.err.contains("sleeping"), "{refused}");
     folder.run(&["cancel", "last"]).exits(0);
     assert_eq!(sleeps.wait().unwrap().code(), Some(130));
@@ -168,7 +168,7 @@ fn the_command_line_starts_runs_over() {
     let shown = folder.run(&["show", "last"]).exits(0).out;
     assert!(shown.contains(&format!("starts over run {}", first["run_id"].as_str().unwrap())), "{shown}");
     folder.run(&["cancel", "last"]).fails(2, "not_found");
-    folder.run(&["cancel", first["run_id"].as_str().unwrap()]).fails(1, "run_not_active");
+    folder.run(&["cancel", first["run_id"].as_str().unwrap()]).fails(2, "run_not_active");
     folder.run(&["pause", &RunId::generate().to_string()]).fails(2, "not_found");
 }
 
@@ -286,7 +286,7 @@ async fn starting_over_ends_a_run_that_is_not_over_and_needs_no_leave_for_reads(
     assert_eq!(asleep.status(), RunStatus::Sleeping);
     let request = bench.app.start_over(&asleep.run_id, false).await.unwrap();
     assert_eq!(state(&bench, &asleep.run_id).await.status, RunStatus::Sleeping, "until the other begins");
-    bench.app.cancel_unless_over(&asleep.run_id).await.unwrap();
+    bench.app.cancel_unless_over(&asleep.run_id, None).await.unwrap();
     assert_eq!(state(&bench, &asleep.run_id).await.status, RunStatus::Cancelled);
     let again = bench.app.run_to_rest(request).await;
     assert_eq!(again.status(), RunStatus::Sleeping, "with the context of the first");

@@ -1,0 +1,182 @@
+//! The page `luaplan show RUN` prints.
+
+use super::check;
+use crate::app::cannot_go_on;
+use crate::base::{ErrorCode, RunId};
+use crate::cli::output::Output;
+use crate::cli::progress::describe;
+use crate::cli::shown::{Detail, PAGE_LINES_MAX, all_of_call, all_of_run};
+use crate::engine::pause_requested;
+use crate::journal::{CallState, EventBody, Record, RunState, RunStatus, neutralize};
+use crate::plan::Finding;
+
+/// A run as a person reads it.
+pub(super) struct Page<'a> {
+    pub(super) output: &'a Output,
+    pub(super) run_id: &'a RunId,
+    pub(super) detail: Detail,
+}
+
+impl Page<'_> {
+    pub(super) fn print(&self, plan: Option<&str>, records: &[Record]) {
+        self.output.line(format_args!("run {}", self.run_id));
+        self.beginning(records);
+        if let Some(plan) = plan {
+            self.output.heading("plan");
+            let lines = plan.lines().enumerate();
+            let lines = lines.map(|(index, line)| format!("{:>4}  {}", index + 1, neutralize(line)));
+            self.lines(lines.collect(), &format!("luaplan show {} --plan", self.run_id));
+        }
+        self.output.heading("what happened");
+        let happened = records.iter().filter_map(|record| {
+            let line = describe(&record.event, self.detail)?;
+            Some(format!("{:.3}  {}", record.event.at, neutralize(&line)))
+        });
+        self.lines(happened.collect(), &all_of_run(self.run_id));
+        // A run that was resumed has earlier ends, which count no more.
+        if let Some(record) = records.iter().rev().find(|record| record.event.body.ends_run()) {
+            self.end(&record.event.body, plan, records);
+        }
+        let Some(state) = RunState::fold(records) else { return };
+        if let Some(wake_at) = state.wake_at {
+            self.output.heading("asleep");
+            let run_id = self.run_id;
+            self.output.line(format_args!(
+                "until {wake_at:.0}; `luaplan resume {run_id}` waits until then and resumes it"
+            ));
+        }
+        if state.status == RunStatus::Paused {
+            self.paused(&state);
+        }
+    }
+
+    fn beginning(&self, records: &[Record]) {
+        for record in records {
+            let EventBody::RunStarted { task, plan_name, mocked, parent_run_id, agent, starts_over, .. } =
+                &record.event.body
+            else {
+                continue;
+            };
+            if let (Some(parent), Some(agent)) = (parent_run_id, agent) {
+                self.output.line(format_args!("agent {agent}, called by run {parent}"));
+            }
+            if let Some(first) = starts_over {
+                self.output.line(format_args!("starts over run {first}"));
+            }
+            let (kind, name) = if task.is_some() { ("task", task) } else { ("plan", plan_name) };
+            let mark =
+                if *mocked { " (mocked: nothing reached the world, calls are not recorded)" } else { "" };
+            let name = neutralize(name.as_deref().unwrap_or_default());
+            let name = self.detail.text(&name, &all_of_run(self.run_id));
+            self.output.line(format_args!("{kind}: {name}{mark}"));
+        }
+    }
+
+    /// Lines of a part, the first and the last of them where there are too many.
+    fn lines(&self, lines: Vec<String>, all: &str) {
+        let kept = match self.detail {
+            Detail::Short if lines.len() > PAGE_LINES_MAX => PAGE_LINES_MAX / 2,
+            _ => lines.len(),
+        };
+        let (first, rest) = lines.split_at(kept);
+        let last = rest.split_at(rest.len().saturating_sub(kept)).1;
+        for line in first {
+            self.output.line(line);
+        }
+        if rest.len() > last.len() {
+            self.output.line(format_args!("      … {} more lines: `{all}`", rest.len() - last.len()));
+        }
+        for line in last {
+            self.output.line(line);
+        }
+    }
+
+    fn end(&self, end: &EventBody, plan: Option<&str>, records: &[Record]) {
+        let (output, all) = (self.output, all_of_run(self.run_id));
+        match end {
+            EventBody::RunFinished { result, .. } => {
+                output.heading("result");
+                output.part_data(result, self.detail, &all);
+            }
+            EventBody::RunFailed { code, message, .. } => {
+                output.heading("failed");
+                output.part(&format!("{code}: {}", neutralize(message)), self.detail, &all);
+                if code == ErrorCode::CheckRefused.as_str() {
+                    print_findings(output, plan, records);
+                }
+            }
+            EventBody::RunCancelled { reason, .. } => {
+                output.heading("cancelled");
+                output.part(&neutralize(reason), self.detail, &all);
+            }
+            _ => {}
+        }
+    }
+
+    /// What a paused run waits for, and the commands that decide.
+    fn paused(&self, state: &RunState) {
+        let (output, run_id) = (self.output, self.run_id);
+        output.heading("paused");
+        output.part(
+            &neutralize(state.paused.as_deref().unwrap_or_default()),
+            self.detail,
+            &all_of_run(run_id),
+        );
+        if let Some(error) = cannot_go_on(state) {
+            output.line(format_args!("{}; {}", neutralize(error.message()), error.help()));
+            return;
+        }
+        let in_doubt: Vec<&CallState> = state.calls_in_doubt().collect();
+        for call in &in_doubt {
+            self.call(call.call_id.as_str(), &call.tool, &call.arguments);
+        }
+        let (mut waits, mut example) = (false, None);
+        for call in state.calls.iter().filter(|call| call.rests()) {
+            if let Some(child) = &call.child_run_id {
+                waits = true;
+                output.line(format_args!("  {} {} waits: `luaplan show {child}`", call.call_id, call.tool));
+            }
+        }
+        for request in state.pending_approvals() {
+            waits = true;
+            example = example.or(Some(&request.call_id));
+            self.call(request.call_id.as_str(), &request.tool, &request.arguments);
+        }
+        // What was asked for by a person, a call of an agent with it, waits for no decision.
+        if waits && state.paused.as_deref() != Some(pause_requested().message()) {
+            let one = example
+                .map_or_else(String::new, |call| format!(", for example `luaplan approve {run_id} {call}`"));
+            output.line(format_args!(
+                "`luaplan approve {run_id}` lists what waits for a person, and how to decide{one}"
+            ));
+            return;
+        }
+        let Some(first) = in_doubt.first() else {
+            output.line(format_args!("resume it: `luaplan resume {run_id}`"));
+            return;
+        };
+        let call = &first.call_id;
+        output.line(format_args!(
+            "look whether it happened, then resume: `luaplan resume {run_id} --retry {call}` makes it again, \
+             `--done {call}=JSON` takes it as done with that result, `--failed {call}=REASON` as not done"
+        ));
+    }
+
+    fn call(&self, call_id: &str, tool: &str, arguments: &serde_json::Value) {
+        self.output.line(format_args!("  {call_id} {tool}"));
+        for line in self.detail.arguments(arguments, &all_of_call(self.run_id, call_id), |_| String::new()) {
+            self.output.line(format_args!("  {line}"));
+        }
+    }
+}
+
+/// What the check that refused the last plan found.
+fn print_findings(output: &Output, plan: Option<&str>, records: &[Record]) {
+    let last = records.iter().rev().find_map(|record| match &record.event.body {
+        EventBody::PlanChecked { ok: false, findings, .. } => Some(findings),
+        _ => None,
+    });
+    let findings: Option<Vec<Finding>> =
+        last.and_then(|findings| serde_json::from_value(findings.clone()).ok());
+    check::print(output, "the plan", plan.unwrap_or_default(), &findings.unwrap_or_default());
+}

@@ -1,0 +1,92 @@
+//! A plan that was accepted goes on as it was accepted, whatever the check would say of it now.
+
+use luaplan::app::{App, ReplayRequest, RunRequest, Work};
+use luaplan::base::{RunId, Value};
+use luaplan::bus::Circumstances;
+use luaplan::journal::{JournalRead as _, RecordFilter, RunStatus};
+use tokio_util::sync::CancellationToken;
+
+use super::{open, resume};
+
+/// Sleeps for a moment; what it would ask the tool for is not reached.
+const PLAN: &str = r#"function run(context)
+  if context.reorder then
+    local level = stock{ item = "nail" }
+    if level.error then return { error = level.error } end
+  end
+  sleep(2)
+  return "done"
+end"#;
+
+/// An application on the data in `folder`, with the tool `stock` of these parameters.
+async fn with_stock(folder: &std::path::Path, parameters: &str) -> App {
+    let manifests = folder.join("luaplan-tools");
+    std::fs::create_dir_all(&manifests).unwrap();
+    let manifest = format!(
+        "name = \"stock\"\ndescription = \"Levels of stock.\"\neffect = \"read\"\nidempotent = true\nkind = \"sql\"\n\
+         [params]\ntype = \"object\"\nproperties = {parameters}\nadditionalProperties = false\n\
+         [settings]\nsql = \"SELECT n FROM levels WHERE item = :item\"\n"
+    );
+    std::fs::write(manifests.join("stock.toml"), manifest).unwrap();
+    let flags = vec![
+        ("tools_dir".to_owned(), manifests.to_str().unwrap().into()),
+        ("tools.stock.url".to_owned(), "sqlite:stock.db".into()),
+    ];
+    open(folder, flags, None).await
+}
+
+fn request(app: &App) -> RunRequest {
+    RunRequest {
+        run_id: RunId::generate(),
+        work: Work::Plan { name: "plan".to_owned(), source: PLAN.to_owned() },
+        context: Some(Value::from_iter([("reorder", Value::Bool(false))])),
+        context_name: None,
+        planning: luaplan::app::PlanWishes::default(),
+        limits: app.config().limits.clone(),
+        circumstances: Circumstances::default(),
+        handler: None,
+        listeners: Vec::new(),
+        cancel: CancellationToken::new(),
+        starts_over: None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_accepted_plan_resumes_and_replays_under_a_stricter_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = with_stock(folder.path(), "{ item = { type = \"string\" } }").await;
+    let request = request(&first);
+    let run_id = request.run_id.clone();
+    assert_eq!(first.run_to_rest(request).await.status(), RunStatus::Sleeping);
+    drop(first);
+
+    let stricter = "{ item = { type = \"string\", enum = [\"bolt\", \"screw\"] } }";
+    let app = with_stock(folder.path(), stricter).await;
+    let limits = app.config().limits.clone();
+    let report = app.check(PLAN, "plan", &limits, None);
+    assert!(!report.is_ok(), "the check must refuse the plan now: {:?}", report.findings);
+
+    let outcome = resume(&app, &run_id).await.unwrap();
+    assert_eq!(outcome.status(), RunStatus::Succeeded, "{:?}", outcome.error());
+    let replayed = ReplayRequest { run_id: run_id.clone(), with: None, cancel: CancellationToken::new() };
+    let report = app.replay(replayed).await.unwrap();
+    assert!(report.same, "{report:#?}");
+
+    // A new run is judged by what holds now.
+    let refused = app.start_over(&run_id, false).await.map(drop).unwrap_err();
+    assert_eq!(refused.code().as_str(), "check_refused");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_submitted_plan_is_checked_once() {
+    let service = super::accepted::service().await;
+    let plan = "function run(context) return 1 end";
+    let posted = serde_json::json!({ "plan": plan, "context": { "n": 7 } });
+    let accepted = service.client.post("/v1/runs?wait=25s", &posted).await;
+    assert_eq!(accepted.status, 200, "{}", accepted.text);
+    let run_id: RunId = accepted.json()["run_id"].as_str().unwrap().parse().unwrap();
+    let filter = RecordFilter { run_id: Some(run_id), ..RecordFilter::default() };
+    let records = service.app.journal().records(filter).await.unwrap();
+    let names: Vec<&str> = records.iter().map(|record| record.event.body.name()).collect();
+    assert_eq!(names.iter().filter(|name| **name == "plan_checked").count(), 1, "{names:?}");
+}
