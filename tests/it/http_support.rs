@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "what did not come in time should be named")]
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use luaplan::llm::LlmClient;
 use reqwest::Response;
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -23,6 +24,14 @@ use crate::app_parts::environment;
 
 /// Long enough for anything that is going to happen at all.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A port where connections are refused. The socket keeps others from listening there, and does not itself.
+pub(crate) fn refusing() -> (TcpSocket, SocketAddr) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
+}
 
 /// A running service over its own data folder.
 pub(crate) struct Service {

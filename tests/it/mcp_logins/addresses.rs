@@ -8,6 +8,7 @@ use serde_json::json;
 use super::site::{Site, field};
 use super::{app, config, folder, write};
 use crate::cli::Folder;
+use crate::http_support::refusing;
 use crate::mcp_servers::failure;
 
 const QUERY: &str = "api=canary-of-the-query&v=canary-2";
@@ -95,7 +96,7 @@ async fn a_refusal_says_what_came_and_what_to_do() {
     let failed = failure(&app, "far.echo{}").await;
     assert!(failed["error"].as_str().unwrap().contains("HTTP 403"), "{failed}");
 
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, gone) = refusing();
     write(place.path(), &format!("[mcp.far]\nurl = \"http://{gone}/mcp\"\n"));
     let error = offer_of_mcp_server(&config(place.path()), "far", false).await.unwrap_err();
     assert!(error.message().contains(&format!("at http://{gone}/mcp could not be reached: ")), "{error}");

@@ -8,6 +8,7 @@ use tokio::process::{Child, Command};
 
 use super::site::Site;
 use crate::cli::Folder;
+use crate::http_support::refusing;
 
 fn of(site: &Site, rest: &str) -> Folder {
     Folder::with(&[("luaplan.toml", &site.configuration(rest))])
@@ -130,7 +131,7 @@ async fn a_browser_elsewhere_is_pasted_from() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_library_for_mcp_logs_where_the_filter_names_it() {
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, nobody) = refusing();
     let folder = Folder::with(&[("luaplan.toml", &format!("[mcp.far]\nurl = \"http://{nobody}/mcp\"\n"))]);
     for (filter, is_shown) in
         [("warn", false), ("debug", false), ("warn,rmcp=warn", true), ("off,rmcp::transport=error", true)]

@@ -44,11 +44,9 @@ async fn a_file_that_is_no_database_is_unreachable() {
 
 #[tokio::test]
 async fn a_closed_port_is_unreachable_at_once_and_worth_another_try() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
+    let (_held, address) = crate::http_support::refusing();
     for scheme in ["postgres", "mysql"] {
-        let tool = tool_for(&format!("{scheme}://u:geheim42@127.0.0.1:{port}/x"), |_| {});
+        let tool = tool_for(&format!("{scheme}://u:geheim42@{address}/x"), |_| {});
         let failure = failure(&tool, json!({"sql": "SELECT 1"})).await;
         assert_eq!((failure.code.as_str(), failure.retryable), ("database_unreachable", true), "{failure:?}");
         assert!(failure.message.contains("refused"), "{}", failure.message);
