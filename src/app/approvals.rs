@@ -109,7 +109,7 @@ impl App {
             return Err(error);
         }
         self.records_suffice(&state)?;
-        let events = self.decision(&state, &request, answer, by)?;
+        let events = self.decision(&state, &request, &answer, by)?;
         let unless = Precluded {
             run_id: run_id.clone(),
             call_id: request.call_id.clone(),
@@ -167,11 +167,11 @@ impl App {
         &self,
         state: &RunState,
         request: &ApprovalState,
-        answer: ApprovalAnswer,
+        answer: &ApprovalAnswer,
         by: &Actor,
     ) -> Result<Vec<EventBody>> {
         let (mut arguments, mut reason, mut grant) = (None, None, None);
-        let decision = match &answer {
+        let decision = match answer {
             ApprovalAnswer::Once => "once",
             ApprovalAnswer::For(time) => {
                 grant = Some((RunId::generate().to_string(), self.expiry(*time)?));

@@ -30,7 +30,7 @@ pub(super) fn run_request(state: &RunState) -> Result<RunRequest> {
         circumstances: circumstances_of(state)?,
         handler: None,
         listeners: Vec::new(),
-        planning: PlanWishes::from_record(state.planning.as_ref())?,
+        planning: PlanWishes::from_record(state.planning.as_deref())?,
         cancel: CancellationToken::new(),
         starts_over: None,
     })
@@ -80,7 +80,7 @@ pub(super) fn beginning_suffices(state: &RunState) -> Result<()> {
         return refused("began with a secret in its context, which is not in the journal");
     }
     // Once it has a plan, nothing is planned by it again but after a failure, without the prompts.
-    if state.accepted.is_none() && state.planning.as_ref().is_some_and(has_redacted) {
+    if state.accepted.is_none() && state.planning.as_deref().is_some_and(has_redacted) {
         return refused("was asked with a secret in a prompt's arguments, which is not in the journal");
     }
     Ok(())

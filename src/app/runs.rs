@@ -345,7 +345,7 @@ impl Run<'_> {
             parent_call_id: self.agent.map(|agent| agent.parent_call_id.clone()),
             agent: self.agent.map(|agent| agent.name.clone()),
             starts_over: self.request.starts_over.clone(),
-            planning: self.request.planning.to_record(),
+            planning: self.request.planning.to_record().map(Box::new),
             by,
             os_user,
         };

@@ -138,7 +138,7 @@ fn targets(spec: &ToolSpec, arguments: &Value) -> BTreeSet<String> {
         };
         match arguments.get(name) {
             Some(Value::Array(items)) => {
-                found.extend(items.iter().filter_map(|item| host_or_name(item.as_str()?)))
+                found.extend(items.iter().filter_map(|item| host_or_name(item.as_str()?)));
             }
             Some(value) => found.extend(value.as_str().and_then(host_or_name)),
             None => {}

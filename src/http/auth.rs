@@ -43,7 +43,7 @@ impl ApiKeys {
             })?;
             let mut words = key.split_whitespace();
             let key = words.next().unwrap_or_default();
-            let caller = caller(name, words).map_err(|error| placed(error, &place))?;
+            let caller = caller(name, words).map_err(|error| placed(&error, &place))?;
             if name == LOCAL_TENANT {
                 let message = format!(
                     "{place}: `{LOCAL_TENANT}` is whoever uses the command line; name the key otherwise"
@@ -97,7 +97,7 @@ fn caller<'l>(name: &str, attributes: impl Iterator<Item = &'l str>) -> Result<C
     Ok(Caller::key(name, tenant.unwrap_or(name), scopes.unwrap_or_default()))
 }
 
-fn placed(error: Error, place: &str) -> Error {
+fn placed(error: &Error, place: &str) -> Error {
     Error::new(error.code(), format!("{place}: {}", error.message())).with_help(error.help().to_owned())
 }
 

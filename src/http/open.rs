@@ -181,8 +181,6 @@ fn share_of(peer: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     fn address(text: &str) -> IpAddr {

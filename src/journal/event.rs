@@ -74,7 +74,7 @@ pub enum EventBody {
         starts_over: Option<RunId>,
         /// How the task is to be planned, where it is not as configured: candidates, tests, prompts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        planning: Option<Json>,
+        planning: Option<Box<Json>>,
         /// Who started it: an API key's name or `local`, then with the user of the operating system.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,

@@ -66,7 +66,7 @@ pub struct RunState {
     /// `structured` or `autonomous`; absent in older records.
     pub mode: Option<String>,
     /// How its task is to be planned, where that is not as configured.
-    pub planning: Option<Json>,
+    pub planning: Option<Box<Json>>,
     /// The run that called the agent this is the run of, and the call.
     pub parent: Option<ParentCall>,
     /// The run that this one starts over.

@@ -1,8 +1,5 @@
 //! Redirects that lead to where a plan may not go: each status, each kind of private target, each form of
 //! `Location`, over chains of several lengths. None is followed to its end.
-
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-
 use luaplan::tools::fetch_url::FetchUrlSettings;
 use tokio::io::AsyncWriteExt as _;
 

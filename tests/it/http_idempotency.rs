@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use luaplan::base::{ContentHash, RunId};
+use luaplan::base::{Clock as _, ContentHash, RunId, SystemClock};
 use luaplan::journal::{JournalRead as _, KeyedRequest, RunFilter, SqliteJournal};
 use serde_json::{Value as Json, json};
 
@@ -154,7 +154,7 @@ fn request(key: &str, minutes_ago: i64) -> KeyedRequest {
         key: key.into(),
         request_hash: ContentHash::of(b"POST /v1/runs {}"),
         run_id: RunId::generate(),
-        claimed_at: jiff::Timestamp::now() - jiff::SignedDuration::from_mins(minutes_ago),
+        claimed_at: SystemClock.now() - jiff::SignedDuration::from_mins(minutes_ago),
         answer: None,
     }
 }
@@ -166,14 +166,14 @@ async fn keys_expire_and_what_was_never_answered_is_claimed_anew_once() {
         .await
         .unwrap()
         .request_keys();
-    let expired = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24);
+    let expired = SystemClock.now() - jiff::SignedDuration::from_hours(24);
     let (old, left) = (request("old", 24 * 60 + 1), request("left", 2));
     assert_eq!(keys.claim(&old, jiff::Timestamp::MIN).await.unwrap(), None);
     assert_eq!(keys.claim(&left, expired).await.unwrap(), None);
     assert_eq!(keys.claim(&request("old", 0), expired).await.unwrap(), None, "it has expired");
     let held = keys.claim(&request("left", 0), expired).await.unwrap().unwrap();
     assert_eq!(held.run_id, left.run_id);
-    let now = jiff::Timestamp::now();
+    let now = SystemClock.now();
     assert!(keys.claim_again(&held, now).await.unwrap());
     assert!(!keys.claim_again(&held, now).await.unwrap(), "another caller was first");
 }

@@ -106,6 +106,7 @@ fn fault(block: &Block, engine: &str, lua: &Outcome, ours: &Outcome) -> Option<S
 #[test]
 fn each_block_does_on_both_engines_what_it_does_in_lua() {
     let blocks = blocks();
+    #[expect(clippy::disallowed_methods, reason = "a switch of this test, not of the program")]
     let only = std::env::var("LUAPLAN_TEST_BLOCK").unwrap_or_default();
     // Lua as it comes takes more of the stack than a test has, where coroutines resume one another.
     let judging = std::thread::Builder::new().stack_size(64 << 20).spawn(move || faults_of(&blocks, &only));

@@ -1,8 +1,5 @@
 //! Ways of writing a call that a policy denies: another name for the tool, another place for an argument, another
 //! spelling of an address. Each is denied, or is no call at all.
-
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-
 use serde_json::json;
 
 use crate::http_support::Service;

@@ -1,8 +1,5 @@
 //! Hostile templates by families: each filter with each argument that could make it large, each construct that
 //! could run on, each way out of a value. A call ends with a text within its cap or with a code.
-
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-
 use luaplan::base::Value;
 use luaplan::tools::transform_data::{TransformData, TransformDataSettings};
 use serde_json::json;

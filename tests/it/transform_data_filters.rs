@@ -1,7 +1,5 @@
 //! Filters that people expect in templates, case by case from a file.
 
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-
 use serde_json::{Value as Json, json};
 
 use crate::transform_data_parts::{failure, text, tool, tool_with_folder};

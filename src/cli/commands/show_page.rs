@@ -25,14 +25,14 @@ impl Page<'_> {
             self.output.heading("plan");
             let lines = plan.lines().enumerate();
             let lines = lines.map(|(index, line)| format!("{:>4}  {}", index + 1, neutralize(line)));
-            self.lines(lines.collect(), &format!("luaplan show {} --plan", self.run_id));
+            self.lines(&lines.collect::<Vec<_>>(), &format!("luaplan show {} --plan", self.run_id));
         }
         self.output.heading("what happened");
         let happened = records.iter().filter_map(|record| {
             let line = describe(&record.event, self.detail)?;
             Some(format!("{:.3}  {}", record.event.at, neutralize(&line)))
         });
-        self.lines(happened.collect(), &all_of_run(self.run_id));
+        self.lines(&happened.collect::<Vec<_>>(), &all_of_run(self.run_id));
         // A run that was resumed has earlier ends, which count no more.
         if let Some(record) = records.iter().rev().find(|record| record.event.body.ends_run()) {
             self.end(&record.event.body, plan, records);
@@ -73,7 +73,7 @@ impl Page<'_> {
     }
 
     /// Lines of a part, the first and the last of them where there are too many.
-    fn lines(&self, lines: Vec<String>, all: &str) {
+    fn lines(&self, lines: &[String], all: &str) {
         let kept = match self.detail {
             Detail::Short if lines.len() > PAGE_LINES_MAX => PAGE_LINES_MAX / 2,
             _ => lines.len(),
