@@ -61,8 +61,8 @@ async fn keyed(state: &Arc<ApiState>, mut request: Request, next: Next) -> Resul
         return Ok(repeated(response));
     }
     match response.status().is_success() {
-        // What a run was begun with is on its own record.
-        true if state.app.is_on_record(&run_id).await? => Ok(response),
+        // A begun run is the answer, also where this one could not say so; what it was begun with is on its record.
+        _ if state.app.is_on_record(&run_id).await? => Ok(response),
         true => keep(state, &tenant, &key, response).await,
         false => {
             state.app.release_request(&tenant, &key).await?;
