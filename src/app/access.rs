@@ -14,7 +14,7 @@ use super::{
     ActiveRun, ActiveRuns, App, ApprovalAnswer, AuditWishes, CallReport, CallResolution, PendingApproval,
     ReplayReport, ReplayRequest, ResumeRequest, RunRequest, call_report,
 };
-use crate::base::{Result, RunId};
+use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::bus::{Circumstances, LOCAL_TENANT, Mode};
 use crate::journal::{ApprovalState, EventBody, GrantState, JournalRead as _, RecordFilter, RunFilter};
 use crate::plan::CheckReport;
@@ -336,6 +336,26 @@ impl Access<'_> {
     pub async fn audit(&self, wishes: AuditWishes) -> Result<Json> {
         let tenant = self.caller.only_tenant(Scope::AuditRead)?;
         self.app().audit(wishes, tenant).await
+    }
+
+    /// One record of a run, by its place in the audit log.
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `audit:read`; `not_found`, and as reading the journal.
+    pub(super) async fn record(&self, run_id: &RunId, sequence: &str) -> Result<Json> {
+        let tenant = self.caller.only_tenant(Scope::AuditRead)?;
+        let missing = || Error::new(ErrorCode::NotFound, format!("run {run_id} has no record `{sequence}`"));
+        let wanted: u64 = sequence.parse().map_err(|_| missing())?;
+        let filter = RecordFilter {
+            run_id: Some(run_id.clone()),
+            tenant,
+            after_sequence: Some(wanted.checked_sub(1).ok_or_else(missing)?),
+            limit: Some(1),
+            ..RecordFilter::default()
+        };
+        let found =
+            self.app().journal().records(filter).await?.pop().filter(|record| record.sequence == wanted);
+        found.and_then(|record| serde_json::to_value(record).ok()).ok_or_else(missing)
     }
 
     /// Keeps what only a person may say from a program: see [`App::may_be_said_by_others`].

@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde::{Deserialize as _, Deserializer};
+use serde::{Deserialize as _, Deserializer, Serialize};
 use serde_json::{Value as Json, json};
 
+use super::parts::json_bytes;
 use super::{App, check_event_names, check_tool_on_record};
 use crate::base::{Error, ErrorCode, LimitName, Limits, Result};
-use crate::journal::{JournalRead as _, Record, RecordFilter};
+use crate::journal::{JournalRead as _, RecordFilter};
 
 const AUDIT_DEFAULT: u32 = 100;
 const AUDIT_MAX: u32 = 1000;
-/// A page ends before more than this; what follows is asked for with `after`.
-const AUDIT_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The longest name of a plan.
 const NAME_CHARACTERS_MAX: usize = 128;
@@ -98,13 +97,13 @@ fn instant(name: &str, text: Option<&str>) -> Result<Option<Timestamp>> {
     })
 }
 
-/// How many of the records, in their order, an answer takes: one at least.
-fn fits_page(records: &[Record]) -> usize {
+/// How many of the entries, in their order, an answer takes: one at least.
+#[must_use]
+pub fn fits_page<T: Serialize>(entries: &[T], bytes_max: usize) -> usize {
     let mut bytes = 0;
-    let sizes = records.iter().map(|record| serde_json::to_vec(record).map_or(0, |text| text.len()));
-    let fits = sizes.take_while(|size| {
-        bytes += size;
-        bytes <= AUDIT_PAGE_BYTES_MAX
+    let fits = entries.iter().map(json_bytes).take_while(|size| {
+        bytes += size + 1;
+        bytes <= bytes_max
     });
     fits.count().max(1)
 }
@@ -128,6 +127,8 @@ pub struct AuditWishes {
     pub after: Option<u64>,
     /// At most so many; 1 to 1000, 100 when absent.
     pub limit: Option<u32>,
+    /// A page ends before more than this; what follows is asked for with `after`.
+    pub page_bytes_max: usize,
 }
 
 impl App {
@@ -166,7 +167,7 @@ impl App {
         };
         let mut records = self.journal().records(filter).await?;
         let found = records.len();
-        records.truncate(fits_page(&records));
+        records.truncate(fits_page(&records, wishes.page_bytes_max));
         let full = records.len() < found || u32::try_from(found).is_ok_and(|count| count == limit);
         let next = records.last().filter(|_| full).map(|record| record.sequence);
         Ok(json!({ "records": records, "next": next }))

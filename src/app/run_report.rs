@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::ActiveRuns;
 use super::from_records::cannot_go_on;
-use crate::base::{Error, ErrorCode, Result, RunId};
+use crate::base::{Error, ErrorCode, Result, RunId, shorten_members};
 use crate::journal::{Actor, EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
 
 /// What a run's own page is made of besides its summary.
@@ -26,7 +26,15 @@ impl ActiveRuns {
         let runs = self.app().journal().runs(filter).await?;
         let full = limit.is_some_and(|limit| u32::try_from(runs.len()).is_ok_and(|count| count == limit));
         let next = runs.last().filter(|_| full).map(|run| run.run_id.clone());
-        let runs: Vec<Json> = runs.iter().map(|run| self.summary(run)).collect();
+        let runs: Vec<Json> = runs
+            .iter()
+            .map(|run| {
+                let mut summary = self.summary(run);
+                // A task may be as long as a request; the run's own report has all of it.
+                summary.as_object_mut().map(shorten_members);
+                summary
+            })
+            .collect();
         Ok(json!({ "runs": runs, "next": next }))
     }
 

@@ -22,6 +22,7 @@ pub(super) async fn list(
     QueryOf(query): QueryOf<AuditQuery>,
 ) -> Result<axum::Json<Json>, Problem> {
     let AuditQuery { run, tool, event, outcome, since, until, after, limit } = query;
-    let wishes = AuditWishes { run, tool, event, outcome, since, until, after, limit };
+    let page_bytes_max = state.app.config().server.answers.result_bytes_max;
+    let wishes = AuditWishes { run, tool, event, outcome, since, until, after, limit, page_bytes_max };
     Ok(axum::Json(state.runs.access(&caller).audit(wishes).await?))
 }

@@ -201,6 +201,17 @@ pub(super) struct RunsQuery {
     pub(super) before: Option<String>,
 }
 
+/// Query of `GET /v1/runs/{id}/result`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PartQuery {
+    /// JSON pointer into the run; `/result` when absent.
+    pub(super) path: Option<String>,
+    /// From which item, member or byte of a text on: the `next` of the part before. 0 when absent.
+    pub(super) offset: Option<usize>,
+}
+
 /// Query of `GET /v1/tools`.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

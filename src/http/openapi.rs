@@ -20,6 +20,7 @@ const BEARER: &str = "bearer";
         submit::post_run,
         runs::list,
         runs::show,
+        runs::part,
         runs::call,
         runs::plan,
         runs::cancel,

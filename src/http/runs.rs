@@ -8,12 +8,12 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value as Json, json};
 
-use super::dto::RunsQuery;
+use super::dto::{PartQuery, RunsQuery};
 use super::extract::{CallPath, QueryOf, RunPath};
 use super::problem::Problem;
 use super::shown;
 use super::state::ApiState;
-use crate::app::{CallReport, Caller, bounded};
+use crate::app::{CallReport, Caller, PartWish, bounded};
 use crate::base::Result;
 use crate::journal::RunFilter;
 
@@ -45,7 +45,29 @@ pub(super) async fn show(
     Extension(caller): Extension<Caller>,
     RunPath(run_id): RunPath,
 ) -> Result<axum::Json<Json>, Problem> {
-    Ok(axum::Json(shown::run(state.runs.access(&caller).report(&run_id).await?)))
+    let report = state.runs.access(&caller).report(&run_id).await?;
+    Ok(axum::Json(shown::run(&state, report)))
+}
+
+/// A part of a run that an answer was too short for: of its result, where `path` names nothing else.
+#[utoipa::path(get, path = "/v1/runs/{id}/result", operation_id = "read_result", tag = "runs",
+    params(("id" = String, Path, description = "Run id"), PartQuery),
+    responses((status = 200, description = "`part`, and `next`, the offset of the next one, or null after the last"),
+        (status = 400, description = "That is not a run id, a path or an offset"),
+        (status = 404, description = "There is no such run, or it has nothing at `path`")))]
+pub(super) async fn part(
+    State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
+    RunPath(run_id): RunPath,
+    QueryOf(query): QueryOf<PartQuery>,
+) -> Result<axum::Json<Json>, Problem> {
+    let wish = PartWish {
+        path: query.path.unwrap_or_else(|| PartWish::DEFAULT_PATH.to_owned()),
+        offset: query.offset.unwrap_or(0),
+        bytes_max: state.app.config().server.answers.result_bytes_max,
+    };
+    let read_on = |path: &str, offset| shown::part_address(run_id.as_str(), path, offset).into();
+    Ok(axum::Json(state.runs.access(&caller).part(&run_id, &wish, &read_on).await?))
 }
 
 /// One call of a run, whole: its arguments, who allowed it and what came of it.

@@ -162,6 +162,7 @@ pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Rou
         .route("/v1/tasks", post(submit::post_task).layer(once()))
         .route("/v1/runs", post(submit::post_run).layer(once()).get(runs::list))
         .route("/v1/runs/{id}", get(runs::show))
+        .route("/v1/runs/{id}/result", get(runs::part))
         .route("/v1/runs/{id}/calls/{call}", get(runs::call))
         .route("/v1/runs/{id}/plan", get(runs::plan))
         .route("/v1/runs/{id}/graph", get(explain::graph))

@@ -1,45 +1,30 @@
-//! What answers about runs shorten: the arguments of calls, in lists and beside the run that waits for them.
-//!
-//! A client finds all of a call under the address that stands beside it. The result and the output of a run are the
-//! answer itself, and bounded by the run's limits `output` and `print`.
+//! How much of a run an answer shows, and under which address all of it is.
 
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-use crate::base::shorten_members;
+use super::state::ApiState;
+use crate::app::{shortened, shown_approvals, shown_calls};
 
-/// Shortens the calls that the report of a run names.
-pub(super) fn run(mut report: Json) -> Json {
-    let run_id = report.get("run_id").and_then(Json::as_str).unwrap_or_default().to_owned();
-    for place in ["/paused/calls_in_doubt", "/paused/approvals", "/error/calls"] {
-        if let Some(calls) = report.pointer_mut(place) {
-            shorten(calls, &run_id);
-        }
-    }
-    report
+/// The report of a run, within `server.result_max`.
+pub(super) fn run(state: &ApiState, report: Json) -> Json {
+    let report = shown_calls(report, &call_address);
+    let Some(run_id) = report.get("run_id").and_then(Json::as_str).map(str::to_owned) else { return report };
+    shortened(report, state.app.config().server.answers.result_bytes_max, &|path, offset| {
+        part_address(&run_id, path, offset).into()
+    })
 }
 
-/// Shortens a list of requests for approval, each of which names its run.
-pub(super) fn approvals(mut list: Json) -> Json {
-    shorten(&mut list, "");
-    list
+/// A list of requests for approval.
+pub(super) fn approvals(list: Json) -> Json {
+    shown_approvals(list, &call_address)
 }
 
-fn shorten(calls: &mut Json, run_id: &str) {
-    for call in calls.as_array_mut().into_iter().flatten().filter_map(Json::as_object_mut) {
-        let shortened = arguments(call);
-        let (own, call_id) = (text(call, "run_id"), text(call, "call_id"));
-        if !shortened.is_empty() {
-            let run_id = if own.is_empty() { run_id } else { &own };
-            call.insert("shortened".into(), shortened.into());
-            call.insert("whole".into(), format!("/v1/runs/{run_id}/calls/{call_id}").into());
-        }
-    }
+/// Where a part of a run goes on.
+pub(super) fn part_address(run_id: &str, path: &str, offset: usize) -> String {
+    let path: String = url::form_urlencoded::byte_serialize(path.as_bytes()).collect();
+    format!("/v1/runs/{run_id}/result?path={path}&offset={offset}")
 }
 
-fn arguments(call: &mut Map<String, Json>) -> Vec<String> {
-    call.get_mut("arguments").and_then(Json::as_object_mut).map(shorten_members).unwrap_or_default()
-}
-
-fn text(call: &Map<String, Json>, name: &str) -> String {
-    call.get(name).and_then(Json::as_str).unwrap_or_default().to_owned()
+fn call_address(run_id: &str, call_id: &str) -> Json {
+    format!("/v1/runs/{run_id}/calls/{call_id}").into()
 }

@@ -250,7 +250,7 @@ async fn wait_for(state: &ApiState, run_id: RunId, run: Option<ActiveRun>, wait:
         Some(state.runs.report_at_rest(&run_id, until).await)
     };
     match tokio::time::timeout(wait, ended).await {
-        Ok(Some(outcome)) => (StatusCode::OK, axum::Json(shown::run(outcome))).into_response(),
+        Ok(Some(outcome)) => (StatusCode::OK, axum::Json(shown::run(state, outcome))).into_response(),
         _ => accepted(&run_id),
     }
 }

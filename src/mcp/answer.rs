@@ -1,15 +1,36 @@
 //! What a tool answers with.
+//!
+//! The data of an answer is sent once: as `structuredContent` with a short text beside it, or as text where the client
+//! knows nothing else. What is too long for one answer has its head there, and `read_result` reads on.
 
-use rmcp::model::{CallToolResult, ErrorData};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
 use serde_json::{Value as Json, json};
 
-use crate::base::{Error, ErrorCode};
+use crate::app::{shortened, shown_calls};
+use crate::base::{Error, ErrorCode, excerpt};
 use crate::engine::RunOutcome;
 use crate::journal::RunStatus;
 
-/// The result of a tool that worked: data, and the same as text for those who only read text.
+/// How a client is answered.
+pub(super) struct AnswerForm {
+    /// The most bytes of the data.
+    pub(super) bytes_max: usize,
+    /// Whether the data is apart from the text.
+    pub(super) is_structured: bool,
+}
+
+/// The result of a tool that worked.
 pub(super) fn done(data: Json) -> CallToolResult {
-    CallToolResult::structured(data)
+    let mut result = CallToolResult::success(Vec::new());
+    result.structured_content = Some(data);
+    result
+}
+
+/// The result of a tool that did not work.
+fn not_done(data: Json) -> CallToolResult {
+    let mut result = CallToolResult::error(Vec::new());
+    result.structured_content = Some(data);
+    result
 }
 
 /// `{"error": {"code", "message", "help", …}}`: the form every edge sends.
@@ -19,24 +40,81 @@ pub(super) fn failed(error: &Error) -> CallToolResult {
         let seen = format!("{error:?}");
         tracing::error!(error = ?seen, "a tool failed");
     }
-    CallToolResult::structured_error(json!({ "error": error.to_json() }))
+    not_done(json!({ "error": error.to_json() }))
 }
 
 /// How a run ended. One that did not succeed is an error of the tool, and says all the same what the
 /// run used and printed.
 pub(super) fn ended(outcome: &RunOutcome) -> CallToolResult {
     match outcome.error() {
-        None => CallToolResult::structured(outcome.to_json()),
-        Some(_) => CallToolResult::structured_error(outcome.to_json()),
+        None => done(outcome.to_json()),
+        Some(_) => not_done(outcome.to_json()),
     }
 }
 
 /// How a run stands that came to rest after it slept; as [`ended`].
 pub(super) fn rested(report: Json) -> CallToolResult {
     match report["status"] == RunStatus::Succeeded.as_str() {
-        true => CallToolResult::structured(report),
-        false => CallToolResult::structured_error(report),
+        true => done(report),
+        false => not_done(report),
     }
+}
+
+/// How a tool's arguments read on, where its answers are made anew from the same arguments.
+pub(super) fn again(path: &str, offset: usize) -> Json {
+    json!({ "path": path, "offset": offset })
+}
+
+/// Arguments of `read_result`.
+pub(super) fn of_run(run_id: &str, path: &str, offset: usize) -> Json {
+    json!({ "run": run_id, "path": path, "offset": offset })
+}
+
+/// Where all of a call of a run is.
+pub(super) fn whole_call(run_id: &str, call_id: &str) -> Json {
+    let call_id = call_id.replace('~', "~0").replace('/', "~1");
+    of_run(run_id, &format!("/calls/{call_id}"), 0)
+}
+
+/// The answer as it is sent: bounded, and with its data once.
+pub(super) fn sent(tool: &str, mut result: CallToolResult, form: &AnswerForm) -> CallToolResult {
+    let data = shown_calls(result.structured_content.take().unwrap_or_default(), &whole_call);
+    let run_id = data.get("run_id").and_then(Json::as_str).map(str::to_owned);
+    let data = shortened(data, form.bytes_max, &|path, offset| match (&run_id, tool) {
+        (Some(run_id), _) => of_run(run_id, path, offset),
+        (None, "check" | "explain") => again(path, offset),
+        _ => Json::Null,
+    });
+    if form.is_structured {
+        result.content = vec![ContentBlock::text(told(&data))];
+        result.structured_content = Some(data);
+    } else {
+        result.content = vec![ContentBlock::text(data.to_string())];
+    }
+    result
+}
+
+/// The data in a few words, for who looks at the text of an answer alone.
+fn told(data: &Json) -> String {
+    let mut said = Vec::new();
+    if let Some(error) = data.get("error") {
+        let text = |name: &str| error[name].as_str().unwrap_or_default();
+        let message = text("message");
+        let message = excerpt(message).map_or(message, |part| part.head);
+        said.push(format!("{}: {message} ({})", text("code"), text("help")));
+    }
+    for (name, value) in data.as_object().into_iter().flatten() {
+        match value {
+            Json::Array(items) => said.push(format!("{name}: {} items", items.len())),
+            Json::Bool(_) | Json::Number(_) => said.push(format!("{name}: {value}")),
+            Json::String(text) if excerpt(text).is_none() && !text.contains('\n') => {
+                said.push(format!("{name}: {text}"));
+            }
+            _ => {}
+        }
+    }
+    said.push("all data is in `structuredContent`".to_owned());
+    said.join("; ")
 }
 
 /// There is no tool of that name: the one error that is the protocol's own.

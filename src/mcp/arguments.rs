@@ -145,6 +145,12 @@ pub(super) struct Check {
     /// A context to check its use against, by its shape.
     #[serde(default)]
     pub(super) context: Option<Json>,
+    /// Read on in an answer that was shortened: the `path` of its `read_on`.
+    #[serde(default)]
+    pub(super) path: Option<String>,
+    /// Read on in an answer that was shortened: the `offset` of its `read_on`.
+    #[serde(default)]
+    pub(super) offset: Option<usize>,
 }
 
 /// `explain`.
@@ -159,6 +165,12 @@ pub(super) struct Explain {
     /// Single limits below the server's own, for example {"tool_calls": 10}.
     #[serde(default)]
     pub(super) limits: Option<LimitValues>,
+    /// Read on in an answer that was shortened: the `path` of its `read_on`.
+    #[serde(default)]
+    pub(super) path: Option<String>,
+    /// Read on in an answer that was shortened: the `offset` of its `read_on`.
+    #[serde(default)]
+    pub(super) offset: Option<usize>,
 }
 
 /// `run_status`.
@@ -170,6 +182,21 @@ pub(super) struct Status {
     /// Wait so long for its end, for example `20s`, where this server runs it.
     #[serde(default)]
     pub(super) wait: Option<String>,
+}
+
+/// `read_result`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadResult {
+    /// The run's id.
+    #[serde(alias = "run_id")]
+    pub(super) run: String,
+    /// JSON pointer to what is read, as `read_on` names it, for example `/result/rows`; `/result` when absent.
+    #[serde(default)]
+    pub(super) path: Option<String>,
+    /// From which item, member or byte of a text on: the `next` of the part before; 0 when absent.
+    #[serde(default)]
+    pub(super) offset: Option<usize>,
 }
 
 /// `cancel_run`.

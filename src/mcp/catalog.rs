@@ -9,6 +9,7 @@ use super::arguments as args;
 use super::declarations::{TOKENS_MAX, declare};
 use super::schemas::{input, output, run_output};
 use crate::app::App;
+use crate::app::config::McpData;
 use crate::base::Effect;
 
 /// What a call of a tool may do, in the protocol's words.
@@ -51,8 +52,20 @@ pub(super) fn tools(app: &App, reads_files: bool) -> Vec<Tool> {
         tools.push(task(runs));
         tools.push(plan());
     }
-    tools.extend([check(), explain(), run_status(), cancel_run(), resume_run(runs), list_runs()]);
+    tools.extend([
+        check(),
+        explain(),
+        run_status(),
+        read_result(),
+        cancel_run(),
+        resume_run(runs),
+        list_runs(),
+    ]);
     tools.extend([list_approvals(), deny_approval(runs), search_tools(), audit()]);
+    if app.config().server.answers.mcp_data == McpData::Text {
+        // A tool with such a schema promises structured content.
+        tools.iter_mut().for_each(|tool| tool.output_schema = None);
+    }
     tools
 }
 
@@ -118,11 +131,11 @@ fn task(reach: Reach) -> Tool {
 fn plan() -> Tool {
     let properties = json!({
         "run_id": { "type": "string", "description": "under which the planning is recorded" },
-        "plan": { "type": "string", "description": "Lua source" },
+        "plan": { "description": "Lua source" },
         "plan_hash": { "type": "string" },
         "rounds": { "type": "integer", "description": "how often findings went back to the model" },
         "explanation": { "description": "what the model said beside the plan" },
-        "candidates": { "type": "array", "description": "how each candidate was judged" },
+        "candidates": { "description": "how each candidate was judged" },
     });
     tool(
         "plan",
@@ -136,21 +149,7 @@ fn plan() -> Tool {
 fn check() -> Tool {
     let properties = json!({
         "ok": { "type": "boolean", "description": "whether the plan may run" },
-        "findings": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "code": { "type": "string" },
-                    "severity": { "type": "string" },
-                    "line": { "type": "integer" },
-                    "column": { "type": "integer" },
-                    "message": { "type": "string" },
-                    "help": { "type": "string" },
-                },
-                "required": ["code", "severity", "line", "message"],
-            },
-        },
+        "findings": { "description": "a list, each with code, severity, line, column, message and help" },
     });
     tool(
         "check",
@@ -165,7 +164,7 @@ fn check() -> Tool {
 fn explain() -> Tool {
     let properties = json!({
         "ok": { "type": "boolean", "description": "whether the plan may run" },
-        "findings": { "type": "array" },
+        "findings": { "description": "a list" },
         "preview": { "description": "calls, places reached, worst case" },
         "graph": { "description": "the computation graph: nodes and edges" },
     });
@@ -186,6 +185,29 @@ fn run_status() -> Tool {
         input::<args::Status>(),
         run_output(),
         Reach::Looks.annotations("Show a run"),
+    )
+}
+
+fn read_result() -> Tool {
+    let properties = json!({
+        "run_id": { "type": "string" },
+        "path": { "type": "string" },
+        "type": { "type": "string", "enum": ["array", "object", "string", "json", "value"] },
+        "bytes": { "type": "integer", "description": "of all of it" },
+        "items": { "type": "integer", "description": "of all of a list" },
+        "members": { "type": "integer", "description": "of all of an object" },
+        "offset": { "type": "integer" },
+        "part": { "description": "items, members, or text (of a `json`: text that is JSON once all parts are put together)" },
+        "next": { "description": "`offset` of the next part, or null" },
+        "shortened": { "type": "array", "description": "paths of what is too long even for a part of its own; read them by their `read_on`" },
+    });
+    tool(
+        "read_result",
+        "Read on where an answer about a run was shortened: the items of a list, the members of an object, or a text, from \
+         an offset on. Better still: have the program return less.",
+        input::<args::ReadResult>(),
+        output(&properties),
+        Reach::Looks.annotations("Read a result"),
     )
 }
 
@@ -222,11 +244,12 @@ fn list_approvals() -> Tool {
                     "run_id": { "type": "string" },
                     "call_id": { "type": "string" },
                     "tool": { "type": "string" },
-                    "arguments": { "description": "exactly what would be sent" },
-                    "reason": { "type": "string", "description": "why a person is asked" },
+                    "arguments": { "description": "exactly what would be sent; what is long is shortened, and `whole` says where it is" },
+                    "reason": { "description": "why a person is asked" },
                 },
             },
         },
+        "left_out": { "type": "integer", "description": "how many more there are" },
     });
     tool(
         "list_approvals",
@@ -273,7 +296,7 @@ fn search_tools() -> Tool {
     let properties = json!({
         "tools": { "type": "array", "items": { "type": "object", "properties": tool_properties } },
         "left_out": { "type": "integer", "description": "how many more there are" },
-        "library": { "type": "string", "description": "declarations of the plan library in Lua" },
+        "library": { "description": "declarations of the plan library in Lua" },
     });
     tool(
         "search_tools",

@@ -4,12 +4,14 @@ use rmcp::model::CallToolResult;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::done;
-use super::arguments::{Audit, Cancel, Check, Explain, ListApprovals, ListRuns, SearchTools, Status};
+use super::answer::{again, done, of_run, whole_call};
+use super::arguments::{
+    Audit, Cancel, Check, Explain, ListApprovals, ListRuns, ReadResult, SearchTools, Status,
+};
 use super::follow::until_ended;
 use super::server::McpServer;
 use super::work::{Context, caller_of, value, wait_of};
-use crate::app::{AuditWishes, bounded};
+use crate::app::{AuditWishes, PartWish, bounded, fits_page, part_at, shortened, shown_approvals};
 use crate::base::{Result, RunId};
 use crate::catalog::{ToolSpec, search};
 use crate::journal::{RunFilter, RunStatus};
@@ -17,6 +19,9 @@ use crate::sandbox::LIBRARY_STUBS;
 
 const RUNS_DEFAULT: u32 = 20;
 const RUNS_MAX: u32 = 500;
+
+/// What the answer of a list says beside its entries.
+const LIST_REST_BYTES: usize = 1024;
 
 const TOOLS_DEFAULT: u32 = 10;
 const TOOLS_MAX: u32 = 100;
@@ -27,7 +32,8 @@ impl McpServer {
         let shape = value(args.context)?;
         let limits = &self.app().config().limits;
         let report = self.app().check_for(&tenant, ("plan", &args.plan), limits, shape.as_ref()).await?;
-        Ok(done(json!({ "ok": report.plan.is_some(), "findings": report.findings })))
+        let checked = json!({ "ok": report.plan.is_some(), "findings": report.findings });
+        self.from(checked, (args.path, args.offset), context)
     }
 
     pub(super) async fn explain(&self, args: Explain, context: &Context) -> Result<CallToolResult> {
@@ -36,7 +42,38 @@ impl McpServer {
         let limits = self.limits(args.limits.as_ref())?;
         let explanation =
             self.app().explain_for(&tenant, ("plan", &args.plan), &limits, shape.as_ref()).await?;
-        Ok(done(explanation.to_json()))
+        self.from(explanation.to_json(), (args.path, args.offset), context)
+    }
+
+    /// An answer that is made anew each time, from where the client reads on.
+    fn from(
+        &self,
+        answer: Json,
+        (path, offset): (Option<String>, Option<usize>),
+        context: &Context,
+    ) -> Result<CallToolResult> {
+        if path.is_none() && offset.is_none() {
+            return Ok(done(answer));
+        }
+        let (path, offset) = (path.unwrap_or_default(), offset.unwrap_or(0));
+        Ok(done(part_at(&answer, &path, offset, self.answer_form(context).bytes_max, &again)?))
+    }
+
+    /// What a list may hold, beside what else its answer says.
+    fn list_bytes_max(&self, context: &Context) -> usize {
+        self.answer_form(context).bytes_max.saturating_sub(LIST_REST_BYTES)
+    }
+
+    pub(super) async fn read_result(&self, args: ReadResult, context: &Context) -> Result<CallToolResult> {
+        let run_id: RunId = args.run.parse()?;
+        let wish = PartWish {
+            path: args.path.unwrap_or_else(|| PartWish::DEFAULT_PATH.to_owned()),
+            offset: args.offset.unwrap_or(0),
+            bytes_max: self.answer_form(context).bytes_max,
+        };
+        let read_on = |path: &str, offset| of_run(run_id.as_str(), path, offset);
+        let caller = caller_of(context);
+        Ok(done(self.runs().access(&caller).part(&run_id, &wish, &read_on).await?))
     }
 
     pub(super) async fn run_status(&self, args: Status, context: &Context) -> Result<CallToolResult> {
@@ -90,7 +127,11 @@ impl McpServer {
         let caller = caller_of(context);
         let run_id: Option<RunId> = args.run_id.as_deref().map(str::parse).transpose()?;
         let approvals = self.runs().access(&caller).pending_approvals(run_id.as_ref()).await?;
-        Ok(done(json!({ "approvals": approvals })))
+        let listed = shown_approvals(serde_json::to_value(approvals).unwrap_or_default(), &whole_call);
+        let mut approvals = listed.as_array().cloned().unwrap_or_default();
+        let found = approvals.len();
+        approvals.truncate(fits_page(&approvals, self.list_bytes_max(context)));
+        Ok(done(json!({ "approvals": approvals, "left_out": found - approvals.len() })))
     }
 
     pub(super) async fn list_runs(&self, args: ListRuns, context: &Context) -> Result<CallToolResult> {
@@ -101,10 +142,18 @@ impl McpServer {
             before: args.before.as_deref().map(str::parse).transpose()?,
             tenant: None,
         };
-        Ok(done(self.runs().access(&caller).list(filter).await?))
+        let mut list = self.runs().access(&caller).list(filter).await?;
+        if let Some(runs) = list["runs"].as_array_mut() {
+            let fits = fits_page(runs, self.list_bytes_max(context));
+            if fits < runs.len() {
+                runs.truncate(fits);
+                list["next"] = list["runs"][fits - 1]["run_id"].clone();
+            }
+        }
+        Ok(done(list))
     }
 
-    pub(super) fn search_tools(&self, args: &SearchTools) -> Result<CallToolResult> {
+    pub(super) fn search_tools(&self, args: &SearchTools, context: &Context) -> Result<CallToolResult> {
         let limit = bounded(args.limit, TOOLS_DEFAULT, TOOLS_MAX)? as usize;
         let catalog = self.app().usable_tools();
         let mut tools: Vec<Json> =
@@ -115,8 +164,10 @@ impl McpServer {
                     .map(|found| described(&found.spec, Some(found.score)))
                     .collect(),
             };
-        let left_out = tools.len().saturating_sub(limit);
+        let (found, library) = (tools.len(), if args.library { LIBRARY_STUBS } else { "" });
         tools.truncate(limit);
+        tools.truncate(fits_page(&tools, self.list_bytes_max(context).saturating_sub(library.len())));
+        let left_out = found - tools.len();
         let mut found = json!({ "tools": tools, "left_out": left_out });
         if let (true, Some(members)) = (args.library, found.as_object_mut()) {
             members.insert("library".into(), LIBRARY_STUBS.into());
@@ -127,8 +178,17 @@ impl McpServer {
     pub(super) async fn audit(&self, args: Audit, context: &Context) -> Result<CallToolResult> {
         let caller = caller_of(context);
         let Audit { run, tool, event, outcome, since, until, after, limit } = args;
-        let wishes = AuditWishes { run, tool, event, outcome, since, until, after, limit };
-        Ok(done(self.runs().access(&caller).audit(wishes).await?))
+        let page_bytes_max = self.list_bytes_max(context);
+        let wishes = AuditWishes { run, tool, event, outcome, since, until, after, limit, page_bytes_max };
+        let mut page = self.runs().access(&caller).audit(wishes).await?;
+        // A page has one record at least, and that may be longer than any page.
+        for record in page["records"].as_array_mut().into_iter().flatten() {
+            let run_id = record["run_id"].as_str().unwrap_or_default().to_owned();
+            let place = format!("/records/{}", record["sequence"]);
+            let read_on = |path: &str, offset| of_run(&run_id, &format!("{place}{path}"), offset);
+            *record = shortened(record.take(), page_bytes_max, &read_on);
+        }
+        Ok(done(page))
     }
 }
 

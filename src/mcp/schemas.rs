@@ -49,8 +49,8 @@ pub(super) fn output(properties: &Json) -> Arc<JsonObject> {
             "description": "why it failed",
             "properties": {
                 "code": { "type": "string", "description": "stable reason" },
-                "message": { "type": "string", "description": "what happened" },
-                "help": { "type": "string", "description": "what to do next" },
+                "message": { "description": "what happened" },
+                "help": { "description": "what to do next" },
             },
             "required": ["code", "message", "help"],
         }),
@@ -68,7 +68,12 @@ pub(super) fn run_output() -> Arc<JsonObject> {
             "enum": ["running", "sleeping", "paused", "succeeded", "failed", "cancelled"],
         },
         "result": { "description": "what `run` returned" },
-        "printed": { "type": "string", "description": "what the program printed" },
+        "printed": { "description": "what the program printed" },
+        "shortened": {
+            "type": "array",
+            "items": { "type": "string" },
+            "description": "paths of values replaced by {\"shortened\": true, \"type\", \"bytes\", \"items\"?, \"shape\"?, \"head\", \"read_on\"}, as they are too long; `read_on` is what to call `read_result` with",
+        },
         "usage": { "type": "object", "description": "what the run used" },
     }))
 }

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode as McpErrorCode,
-    ErrorData, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
-    ServerConfig, Tool,
+    ErrorData, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use super::answer::{bad_call, failed, no_such_tool};
+use super::answer::{AnswerForm, bad_call, failed, no_such_tool, sent};
 use super::catalog::tools;
+use crate::app::config::McpData;
 use crate::app::{ActiveRuns, App};
 use crate::base::{Error, ErrorCode, Result};
 
@@ -22,7 +23,7 @@ use crate::base::{Error, ErrorCode, Result};
 const INSTRUCTIONS: &str = "\
 luaplan runs small Lua programs in a sandbox whose only door to the world is a set of audited tools. For work that \
 needs several calls, write one program and give it to `run_lua`, whose description declares the tools; find others \
-with `search_tools`. `check` and `explain` say what a program would do before it runs; `audit` says what was done.";
+with `search_tools`. Where an answer is `shortened`, `read_result` reads on. `check` and `explain` say what a program would do before it runs; `audit` says what was done.";
 
 /// The tools that run something, and so may ask a person.
 const RUNNING: [&str; 5] = ["run_lua", "run", "task", "resume_run", "deny_approval"];
@@ -57,6 +58,18 @@ impl McpServer {
         self.0.plan_folder.as_deref()
     }
 
+    /// How the client is answered.
+    pub(super) fn answer_form(&self, context: &RequestContext<RoleServer>) -> AnswerForm {
+        let answers = &self.app().config().server.answers;
+        // Earlier revisions know no data but text.
+        let is_known = context.protocol_version().is_none_or(|known| known >= ProtocolVersion::V_2025_06_18);
+        match is_known && answers.mcp_data == McpData::Structured {
+            true => AnswerForm { bytes_max: answers.mcp_result_bytes_max, is_structured: true },
+            // JSON inside a text has its quotes and backslashes twice.
+            false => AnswerForm { bytes_max: answers.mcp_result_bytes_max / 2, is_structured: false },
+        }
+    }
+
     async fn answer(
         &self,
         name: &str,
@@ -72,11 +85,12 @@ impl McpServer {
             "plan" => self.plan(read(arguments)?, context).await,
             "check" => self.check(read(arguments)?, context).await,
             "explain" => self.explain(read(arguments)?, context).await,
+            "read_result" => self.read_result(read(arguments)?, context).await,
             "run_status" => self.run_status(read(arguments)?, context).await,
             "list_approvals" => self.list_approvals(read(arguments)?, context).await,
             "cancel_run" => self.cancel_run(read(arguments)?, context).await,
             "list_runs" => self.list_runs(read(arguments)?, context).await,
-            "search_tools" => self.search_tools(&read(arguments)?),
+            "search_tools" => self.search_tools(&read(arguments)?, context),
             "audit" => self.audit(read(arguments)?, context).await,
             other => {
                 Err(Error::new(ErrorCode::Internal, format!("the tool `{other}` is listed and not there")))
@@ -133,7 +147,8 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let name = request.name.as_ref();
+        let name = request.name.clone();
+        let name = name.as_ref();
         // Known, but left out where no model is configured: the call says what to set.
         let hidden = ["task", "plan"].contains(&name);
         if !hidden && self.get_tool(name).is_none() {
@@ -148,6 +163,9 @@ impl ServerHandler for McpServer {
             }
             _ => self.answer(name, arguments, &context).await,
         };
-        Ok(answer.unwrap_or_else(|error| failed(&error).into()))
+        Ok(match answer.unwrap_or_else(|error| failed(&error).into()) {
+            CallToolResponse::Complete(result) => sent(name, result, &self.answer_form(&context)).into(),
+            asked => asked,
+        })
     }
 }

@@ -116,6 +116,7 @@ async fn snapshot(client: &Client) -> String {
 }
 
 /// A request about an object, or about none.
+#[derive(Clone)]
 struct Probe {
     method: String,
     path: String,
@@ -142,6 +143,14 @@ fn probes(method: &str, route: &str, world: &World) -> Option<Vec<(Probe, Probe)
         ("get", "/v1/runs/{id}" | "/v1/runs/{id}/plan" | "/v1/runs/{id}/graph" | "/v1/runs/{id}/events") => {
             of_runs(route, &[Json::Null])
         }
+        ("get", "/v1/runs/{id}/result") => [
+            of_runs(route, &[Json::Null]),
+            of_runs("/v1/runs/{id}/result?path=", &[Json::Null]),
+            of_runs("/v1/runs/{id}/result?path=/plan", &[Json::Null]),
+            of_runs("/v1/runs/{id}/result?path=/calls/1", &[Json::Null]),
+            of_runs("/v1/runs/{id}/result?path=/records/1", &[Json::Null]),
+        ]
+        .concat(),
         ("post", "/v1/runs/{id}/cancel" | "/v1/runs/{id}/pause") => of_runs(route, &[json!({})]),
         ("post", "/v1/runs/{id}/reset") => of_runs(route, &[json!({ "repeat_effects": true })]),
         ("post", "/v1/runs/{id}/resume") => {

@@ -41,6 +41,7 @@ mod http_events;
 mod http_floods;
 mod http_hostile;
 mod http_idempotency;
+mod http_results;
 mod http_routes;
 mod http_stop;
 mod http_support;

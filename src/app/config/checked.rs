@@ -14,6 +14,7 @@ use super::mask::mask_passwords;
 use super::policy_file::read_policy;
 use super::raw::{RawRates, TOOLS_DIR_DEFAULT};
 use super::sandbox::SandboxConfig;
+use super::server_answers::ServerAnswers;
 use super::server_shares::ServerShares;
 use super::{Environment, RawConfig, RawLimits, RawServer};
 use crate::base::{
@@ -56,6 +57,8 @@ pub struct ServerConfig {
     pub max_concurrent_runs: u32,
     /// How much of the server one caller may hold.
     pub shares: ServerShares,
+    /// How much of what a run gave stands in one answer.
+    pub answers: ServerAnswers,
     /// How long a request may take.
     pub request_timeout: Duration,
     /// How long running runs may go on after SIGTERM.
@@ -311,6 +314,7 @@ fn check_server(raw: &RawServer, base_dir: &Path) -> Result<ServerConfig> {
         body_limit_bytes,
         max_concurrent_runs: raw.max_concurrent_runs,
         shares: ServerShares::check(raw)?,
+        answers: ServerAnswers::check(raw)?,
         request_timeout: duration("server.request_timeout", &raw.request_timeout)?,
         shutdown_grace: duration("server.shutdown_grace", &raw.shutdown_grace)?,
         take_up_runs: raw.take_up_runs,

@@ -18,6 +18,7 @@ mod policy_file;
 mod raw;
 mod sandbox;
 mod secrets;
+mod server_answers;
 mod server_shares;
 
 pub use agents::{AgentConfig, AgentWork, RawAgent};
@@ -32,6 +33,7 @@ pub use mcp::{RawMcpOAuth, RawMcpServer};
 pub use policy_file::{RawPolicy, parse_policy, read_policy};
 pub use raw::{RawConfig, RawLimits, RawSecret, RawServer};
 pub use sandbox::{RawSandbox, SandboxConfig};
+pub use server_answers::{McpData, ServerAnswers};
 pub use server_shares::ServerShares;
 
 #[cfg(test)]

@@ -182,6 +182,12 @@ pub struct RawServer {
     pub allowed_origins: Vec<String>,
     /// The largest request body.
     pub body_limit: String,
+    /// The most of a run that one answer of the API holds; what is above it is read part by part.
+    pub result_max: String,
+    /// The same for answers to assistants.
+    pub mcp_result_max: String,
+    /// Where answers to assistants have their data: `structured` or `text`.
+    pub mcp_data: String,
     /// How many runs may be under way at once; further ones are refused with 429.
     pub max_concurrent_runs: u32,
     /// How many connections may be open at once; above it the longest idle one makes room.
@@ -218,6 +224,9 @@ impl Default for RawServer {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             body_limit: "2MiB".into(),
+            result_max: "8MiB".into(),
+            mcp_result_max: "40KiB".into(),
+            mcp_data: "structured".into(),
             max_concurrent_runs: 256,
             max_connections: 1024,
             kept_connections: 64,

@@ -7,12 +7,13 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use super::{SUM, Session, command};
 use crate::http_support::PATIENCE;
 
-const TOOLS: [&str; 12] = [
+const TOOLS: [&str; 13] = [
     "run_lua",
     "run",
     "check",
     "explain",
     "run_status",
+    "read_result",
     "cancel_run",
     "resume_run",
     "list_runs",

@@ -24,6 +24,11 @@ async fn no_tool_shows_or_changes_what_another_tenant_has() {
             let (name, own, none) = match tool.name.as_ref() {
                 "run" => ("run", json!({ "run_id": run_id }), json!({ "run_id": MISSING })),
                 "run_status" => ("run_status", json!({ "run_id": run_id }), json!({ "run_id": MISSING })),
+                "read_result" => (
+                    "read_result",
+                    json!({ "run": run_id, "path": "" }),
+                    json!({ "run": MISSING, "path": "" }),
+                ),
                 "cancel_run" => ("cancel_run", json!({ "run_id": run_id }), json!({ "run_id": MISSING })),
                 "resume_run" => ("resume_run", json!({ "run_id": run_id }), json!({ "run_id": MISSING })),
                 "list_approvals" => {
@@ -41,7 +46,7 @@ async fn no_tool_shows_or_changes_what_another_tenant_has() {
                     continue;
                 }
                 // About no run, or one that the call itself begins.
-                "run_lua" | "task" | "plan" | "check" | "explain" | "search_tools" | "read_result" => {
+                "run_lua" | "task" | "plan" | "check" | "explain" | "search_tools" => {
                     continue;
                 }
                 other => panic!("say here what another tenant may learn from the tool {other}"),
