@@ -262,7 +262,7 @@ fn command_lines(text: &str) -> Vec<(String, bool)> {
             let bare =
                 bare.split_once(' ').filter(|(word, _)| is_variable(word)).map_or(bare, |(_, rest)| rest);
             let command =
-                bare.strip_prefix("luaplan ").or_else(|| bare.strip_prefix("cargo run --release -- "));
+                bare.strip_prefix("luaplan ").or_else(|| bare.strip_prefix("cargo run -- "));
             // `luaplan = …` is a line of a TOML file.
             let command = command.filter(|command| !command.starts_with("= "));
             found.extend(command.map(|command| (command.to_owned(), false)));

@@ -101,7 +101,7 @@ async fn on_parts(session: &Session<'_>, parts: &DemoParts, folder: &Path) -> Re
 /// What to try next, in the words this command was started with.
 fn next_commands(session: &Session<'_>) -> [String; 3] {
     let by_cargo = session.environment.get("CARGO_MANIFEST_DIR").is_some();
-    let command = if by_cargo { "cargo run --release --" } else { "luaplan" };
+    let command = if by_cargo { "cargo run --" } else { "luaplan" };
     let has_examples = session.environment.working_dir.join("examples/hello/plan.lua").exists();
     let third = if has_examples { "test examples/overdue_invoices" } else { "init my-plans" };
     ["show last", "audit --tool send_email", third].map(|arguments| format!("{command} {arguments}"))
