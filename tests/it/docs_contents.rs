@@ -261,8 +261,7 @@ fn command_lines(text: &str) -> Vec<(String, bool)> {
                 |word: &str| word.split_once('=').is_some_and(|(name, _)| name.starts_with("LUAPLAN_"));
             let bare =
                 bare.split_once(' ').filter(|(word, _)| is_variable(word)).map_or(bare, |(_, rest)| rest);
-            let command =
-                bare.strip_prefix("luaplan ").or_else(|| bare.strip_prefix("cargo run -- "));
+            let command = bare.strip_prefix("luaplan ").or_else(|| bare.strip_prefix("cargo run -- "));
             // `luaplan = …` is a line of a TOML file.
             let command = command.filter(|command| !command.starts_with("= "));
             found.extend(command.map(|command| (command.to_owned(), false)));
