@@ -256,7 +256,7 @@ impl App {
         let exact = bound.to_exact_json();
         let mut kept = exact.clone();
         self.redactor.arguments(&mut kept);
-        if kept != exact || crate::engine::has_redacted(&exact) {
+        if kept != exact {
             let message = "the edited arguments hold a secret, which would not be on record, so the call could not be made with them";
             return Err(Error::new(ErrorCode::BadRequest, message).with_help(
                 "approve or deny the call as it is; secrets belong into the tool's configuration",

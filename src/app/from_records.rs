@@ -6,14 +6,17 @@ use super::planning::PlanWishes;
 use super::runs::{RunRequest, Work};
 use crate::base::{ContentHash, Error, ErrorCode, Limits, Result, Value};
 use crate::bus::Circumstances;
-use crate::engine::{RecordedCalls, has_redacted};
-use crate::journal::RunState;
+use crate::engine::RecordedCalls;
+use crate::journal::{RunState, is_marked};
 
 /// The request the run began with, from its records.
 pub(super) fn run_request(state: &RunState) -> Result<RunRequest> {
     let plan_name = || state.plan_name.clone().unwrap_or_else(|| "plan".to_owned());
     let work = match (&state.task, &state.source) {
         (Some(task), _) => Work::Task(task.clone()),
+        (None, Some(source)) if state.plan_hash.as_ref() != Some(&ContentHash::of(source.as_bytes())) => {
+            return Err(plan_not_whole());
+        }
         (None, Some(source)) => Work::Plan { name: plan_name(), source: source.clone() },
         (None, None) => {
             let message =
@@ -60,10 +63,14 @@ pub(super) fn recorded_source(state: &RunState) -> Result<Option<(&str, &Content
     let Some(accepted) = &state.accepted else { return Ok(None) };
     let source = accepted.source.as_deref().unwrap_or_default();
     if ContentHash::of(source.as_bytes()) != accepted.plan_hash {
-        let message = "the plan on record is not whole: a secret stood in it, or its record is missing";
-        return Err(Error::new(ErrorCode::RunNotResumable, message));
+        return Err(plan_not_whole());
     }
     Ok(Some((source, &accepted.plan_hash)))
+}
+
+fn plan_not_whole() -> Error {
+    let message = "the plan on record is not whole: a secret stood in it, or its record is missing";
+    Error::new(ErrorCode::RunNotResumable, message)
 }
 
 /// Whether a run answered from its records alone can be run again: what began it is whole and was real.
@@ -76,12 +83,23 @@ pub(super) fn beginning_suffices(state: &RunState) -> Result<()> {
     if state.mocked {
         return refused("was answered by mocks, whose answers are not on record");
     }
-    if has_redacted(&state.context) {
-        return refused("began with a secret in its context, which is not in the journal");
-    }
+    began_without_secret(state)?;
     // Once it has a plan, nothing is planned by it again but after a failure, without the prompts.
-    if state.accepted.is_none() && state.planning.as_deref().is_some_and(has_redacted) {
+    if state.accepted.is_none() && is_marked(&state.redacted, "/planning") {
         return refused("was asked with a secret in a prompt's arguments, which is not in the journal");
+    }
+    Ok(())
+}
+
+/// Whether the context a run began with is on record.
+///
+/// # Errors
+/// `run_not_resumable`.
+pub(super) fn began_without_secret(state: &RunState) -> Result<()> {
+    if is_marked(&state.redacted, "/context") {
+        let message =
+            format!("run {} began with a secret in its context, which is not in the journal", state.run_id);
+        return Err(Error::new(ErrorCode::RunNotResumable, message));
     }
     Ok(())
 }

@@ -53,6 +53,7 @@ mod shown_calls;
 mod sleepers;
 mod starting_over;
 mod stopping;
+mod stuck;
 mod trials;
 mod unconfigured;
 mod under_way;

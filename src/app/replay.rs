@@ -9,14 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::by_arguments::{ByArguments, ByContent, by_arguments, forms, records_to_judge};
-use super::from_records::{circumstances_of, limits_of, recorded_source};
+use super::from_records::{began_without_secret, circumstances_of, limits_of, recorded_source};
 use super::replay_policy::{OnRecord, PolicyDifference, UnderPolicy};
 use super::run_end::{ended_by_policy, failed};
 use crate::base::{CallOutcome, Error, ErrorCode, Limits, Result, RunId, Value};
 use crate::bus::{CallHandler, Policy, RunBudget};
 use crate::catalog::CallRequest;
 use crate::engine::{
-    DriveRequest, FromJournal, NothingMore, RecordedCalls, RecordedOutput, RunOutcome, drive, has_redacted,
+    DriveRequest, FromJournal, NothingMore, RecordedCalls, RecordedOutput, RunOutcome, drive,
 };
 use crate::journal::{CallState, EventBody, MemoryJournal, RunLog, RunState, RunStatus, grants};
 
@@ -98,9 +98,7 @@ impl App {
         if state.mocked {
             return refused("was answered by mocks, whose answers are not on record");
         }
-        if has_redacted(&state.context) {
-            return refused("began with a secret in its context, which is not in the journal");
-        }
+        began_without_secret(&state)?;
         let Some((source, _)) = recorded_source(&state)? else {
             return refused("never had a plan that ran");
         };

@@ -96,7 +96,7 @@ impl App {
         let state = match self.claim(&log, &request).await {
             Ok(state) => state,
             Err(error) => {
-                hold.give_back(&error).await;
+                self.left_or_ended(&hold, &log, &error).await;
                 return Err(error.about_run(&request.run_id));
             }
         };

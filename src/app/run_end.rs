@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::agents::{AgentRun, family_of};
 use super::ownership::goes_on_elsewhere;
+use super::stuck::cannot_sleep;
 use super::under_way::Asked;
 use super::{App, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, RunId, Usage};
@@ -92,8 +93,8 @@ impl App {
             };
             outcome = match self.resume_to_rest(request).await {
                 Ok(outcome) => outcome,
-                // Somebody else woke it first, or ended it.
-                Err(_) => return outcome,
+                // Somebody else woke it first, or ended it, or it cannot be woken.
+                Err(error) => return self.not_woken(outcome, error).await,
             };
         }
         outcome
@@ -156,6 +157,10 @@ impl App {
 
     /// Records how a run ended, or that it waits.
     async fn record_end(&self, log: &RunLog, mut outcome: RunOutcome, asked: &Asked) -> RunOutcome {
+        outcome.not_resumable = log.not_resumable();
+        if let (RunStatus::Sleeping, Some(reason)) = (outcome.status(), &outcome.not_resumable) {
+            outcome.result = Err(cannot_sleep(log.run_id(), reason));
+        }
         outcome.result = outcome.result.map_err(|error| with_ids(error, log.run_id()));
         if self.shares_runs() && outcome.error().is_some_and(goes_on_elsewhere) {
             // The record has no end: whoever takes the run up goes on with it.
@@ -221,6 +226,7 @@ pub(super) fn ended_early(run_id: &RunId, error: Error) -> RunOutcome {
         printed: String::new(),
         candidates: Vec::new(),
         explanation: None,
+        not_resumable: None,
     }
 }
 

@@ -11,7 +11,8 @@ use crate::base::{Error, ErrorCode, Result, RunId, shorten_members};
 use crate::journal::{Actor, EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
 
 /// What a run's own page is made of besides its summary.
-const SHOWN_EVENTS: &[&str] = &["printed", "run_finished", "run_failed", "run_cancelled"];
+const SHOWN_EVENTS: &[&str] =
+    &["printed", "run_finished", "run_failed", "run_cancelled", "run_not_resumable"];
 
 /// How often a run is looked at that this process does not run, or not now.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -59,6 +60,10 @@ impl ActiveRuns {
                 EventBody::RunFailed { error, .. } => drop(members.insert("error".into(), error)),
                 EventBody::RunCancelled { reason, .. } => {
                     members.insert("error".into(), Error::new(ErrorCode::Cancelled, reason).to_json());
+                }
+                EventBody::RunNotResumable { code, reason, .. } => {
+                    let why = json!({ "code": code, "reason": reason });
+                    members.insert("not_resumable".into(), why);
                 }
                 EventBody::Printed { text } => printed.push_str(&text),
                 _ => {}

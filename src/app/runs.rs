@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::agents::AgentRun;
-use super::from_records::run_request;
+use super::from_records::{began_without_secret, run_request};
 use super::past::Prepared;
 use super::planning::PlanWishes;
 use super::run_end::{ended_early, failed, limit_hit};
 use crate::base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, RunId, Usage, Value};
 use crate::bus::{CallHandler, Circumstances, Mode, RunBudget};
-use crate::engine::{PhaseEvent, RunOutcome, RunPhase, has_redacted};
+use crate::engine::{PhaseEvent, RunOutcome, RunPhase};
 use crate::journal::{
     Actor, Durability, EventBody, EventListener, JournalWrite, MemoryJournal, RunLog, RunState, RunStatus,
 };
@@ -160,9 +160,7 @@ impl App {
     pub async fn plan_again(&self, run_id: &RunId, cancel: CancellationToken) -> Result<Proposal> {
         let state = self.known_run(run_id).await?;
         let refused = |what: &str| Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}"));
-        if has_redacted(&state.context) {
-            return Err(refused("began with a secret in its context, which is not in the journal"));
-        }
+        began_without_secret(&state)?;
         // Another plan is asked for as one is by itself: what the run was asked with is not asked for again.
         let planning = PlanWishes::default();
         let request = RunRequest { cancel, planning, ..run_request(&state)? };

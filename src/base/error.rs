@@ -113,6 +113,18 @@ impl Error {
         }))
     }
 
+    /// The same with its words and facts rewritten; the inner cause stays.
+    #[must_use]
+    pub fn rewritten(mut self, text: impl Fn(&str) -> String, json: impl Fn(&mut Json)) -> Self {
+        let Inner { code: _, message, help, limit, observed, details, source: _ } = &mut *self.0;
+        *message = text(message);
+        if let Some(help) = help {
+            *help = text(help);
+        }
+        limit.iter_mut().chain(observed).chain(details.values_mut()).for_each(json);
+        self
+    }
+
     /// The stable code.
     #[must_use]
     pub fn code(&self) -> ErrorCode {

@@ -110,7 +110,7 @@ impl Approvals {
     }
 }
 
-/// A call to ask about; its arguments as they will be recorded.
+/// A call to ask about; its hash is of the arguments as they will be recorded.
 pub(super) struct Asked<'a> {
     pub(super) approval_id: String,
     pub(super) call: &'a CallRequest,

@@ -155,6 +155,7 @@ impl<'a> Batch<'a> {
                     }));
                 }
                 Err(failure) => {
+                    let failure = bus.parts.log.redactor().failure(failure);
                     self.alongside(bus.refuse(&call, &failure)).await??;
                     self.outcomes[index] = Some(Err(failure));
                 }

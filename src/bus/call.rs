@@ -15,7 +15,7 @@ use crate::base::{
     ToolFailure, Value, outcome_bytes,
 };
 use crate::catalog::{CallRequest, ToolSpec};
-use crate::journal::{Durability, EventBody};
+use crate::journal::{Durability, EventBody, RunLog};
 
 /// A call that may be made: its tool exists, its arguments fit, policy or a person allows it.
 pub(super) struct Prepared {
@@ -99,9 +99,8 @@ impl Bus {
     ) -> Result<Readiness> {
         let (approvals, log) = (&self.parts.approvals, &self.parts.log);
         let spec = prepared.tool.spec();
-        let mut arguments = prepared.arguments.to_json();
-        log.redactor().arguments(&mut arguments);
-        let arguments_hash = ContentHash::of_json(&arguments);
+        let arguments = prepared.arguments.to_json();
+        let arguments_hash = hash_as_recorded(log, &arguments);
         let tool_hash = spec.definition_hash();
         let plan_hash = approvals.plan_hash.as_ref();
         let id = approval_id(log.run_id(), &call.id, plan_hash, &tool_hash, &arguments_hash);
@@ -171,11 +170,8 @@ impl Bus {
     ) -> Result<Admitted> {
         let log = &self.parts.log;
         let spec = prepared.tool.spec();
-        let mut arguments = prepared.arguments.to_json();
-        // The hash is of the arguments as recorded, so that anyone can check it against the
-        // record and nobody can try out secrets on it.
-        log.redactor().arguments(&mut arguments);
-        let arguments_hash = ContentHash::of_json(&arguments);
+        let arguments = prepared.arguments.to_json();
+        let arguments_hash = hash_as_recorded(log, &arguments);
         let idempotency_key = idempotency_key(log.run_id(), &call.id);
         let body = EventBody::ToolCallStarted {
             call_id: call.id.clone(),
@@ -239,6 +235,7 @@ impl Bus {
             Ended::Rests(reason) => return Ok(Progress::Rests(reason)),
             Ended::Cut => (Err(call_cut(tool.spec())), Err(Self::cancelled())),
             Ended::Outcome(outcome) => {
+                let outcome = outcome.map_err(|failure| self.parts.log.redactor().failure(failure));
                 let outcome = self.within_size(tool.spec(), outcome);
                 let spent = self.parts.budget.spend(LimitName::ResultBytes, outcome_bytes(&outcome));
                 // A limit the tool ran into itself ends the run too, whatever it made of it.
@@ -304,6 +301,14 @@ async fn under_timeout(tool: &dyn Tool, invocation: Invocation) -> Progress {
 fn call_cut(spec: &ToolSpec) -> ToolFailure {
     let message = format!("the run ended while `{}` was under way; its effect is not known", spec.name);
     ToolFailure::new(ErrorCode::CallCut, message)
+}
+
+/// The hash is of the arguments as recorded, so that anyone can check it against the record and nobody can try out
+/// secrets on it.
+fn hash_as_recorded(log: &RunLog, arguments: &Json) -> ContentHash {
+    let mut arguments = arguments.clone();
+    log.redactor().arguments(&mut arguments);
+    ContentHash::of_json(&arguments)
 }
 
 fn seen_by_plan(failure: &ToolFailure) -> Json {

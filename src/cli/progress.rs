@@ -167,6 +167,9 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
         EventBody::Iteration { iteration, iterations_max, .. } => {
             format!("… iteration {iteration} of {iterations_max} at most")
         }
+        EventBody::RunNotResumable { code, reason, .. } => {
+            format!("! {code}: this run can be neither resumed nor replayed: {reason}")
+        }
         EventBody::RunPaused { reason, .. } => format!("… paused: {reason}"),
         EventBody::LimitHit { code, limit, observed } => format!("✗ {code}: limit {limit}, seen {observed}"),
         _ => return None,

@@ -105,6 +105,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
             printed: String::new(),
             candidates: Vec::new(),
             explanation: None,
+            not_resumable: None,
         };
     }
     let options = VmOptions {
@@ -160,6 +161,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         printed: drive.printed,
         candidates,
         explanation: None,
+        not_resumable: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a run ended, in the form every edge reports.
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::base::{Error, ErrorCode, Result, RunId, Usage, Value};
 use crate::journal::RunStatus;
@@ -21,6 +21,8 @@ pub struct RunOutcome {
     pub candidates: Vec<Json>,
     /// What the model said about the plan, where this process planned it. Untrusted text.
     pub explanation: Option<String>,
+    /// Why the run can be neither resumed nor replayed, where a secret that is not on record is the reason.
+    pub not_resumable: Option<String>,
 }
 
 impl RunOutcome {
@@ -49,7 +51,7 @@ impl RunOutcome {
         self.result.as_ref().err()
     }
 
-    /// `{"run_id","status","result"|"error","usage","printed"?,"candidates"?,"explanation"?}`.
+    /// `{"run_id","status","result"|"error","usage","printed"?,"candidates"?,"explanation"?,"not_resumable"?}`.
     #[must_use]
     pub fn to_json(&self) -> Json {
         let mut report = Map::new();
@@ -68,6 +70,10 @@ impl RunOutcome {
         }
         if let Some(explanation) = &self.explanation {
             report.insert("explanation".into(), explanation.as_str().into());
+        }
+        if let Some(reason) = &self.not_resumable {
+            let code = ErrorCode::RunNotResumable.as_str();
+            report.insert("not_resumable".into(), json!({ "code": code, "reason": reason }));
         }
         Json::Object(report)
     }

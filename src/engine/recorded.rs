@@ -15,7 +15,7 @@ use crate::base::{
 };
 use crate::bus::{CallHandler, RunBudget};
 use crate::catalog::{CallRequest, Catalog};
-use crate::journal::{CallState, REDACTED, Redactor, Resolved};
+use crate::journal::{CallState, Redactor, Resolved};
 
 /// A call on record, ready to answer with.
 #[derive(Debug, Clone)]
@@ -75,21 +75,19 @@ impl RecordedCalls {
 
 fn outcome_of(call: &CallState) -> Result<CallOutcome> {
     let id = &call.call_id;
+    let held_secret = || {
+        let message = format!("the result of call {id} held a secret, which is not in the journal");
+        Error::new(ErrorCode::RunNotResumable, message)
+    };
     let outcome = match (&call.resolved, &call.end) {
+        (Some(Resolved::Done { .. }), _) if call.result_held_secret() => return Err(held_secret()),
         (Some(Resolved::Done { result }), _) => Ok(Value::from_exact_json(result.clone())?),
         (Some(Resolved::Failed { message }), _) => {
             Err(ToolFailure::new(ErrorCode::CallMarkedFailed, message.as_str()))
         }
         (_, Some(end)) => match (&end.result, &end.error) {
-            (Some(result), _) if end.ok => {
-                if has_redacted(result) {
-                    return Err(Error::new(
-                        ErrorCode::RunNotResumable,
-                        format!("the result of call {id} held a secret, which is not in the journal"),
-                    ));
-                }
-                Ok(Value::from_exact_json(result.clone())?)
-            }
+            (Some(_), _) if end.ok && call.result_held_secret() => return Err(held_secret()),
+            (Some(result), _) if end.ok => Ok(Value::from_exact_json(result.clone())?),
             (_, Some(error)) if !end.ok => Err(ToolFailure::from_seen(error.clone())?),
             _ => {
                 return Err(Error::new(ErrorCode::JournalCorrupt, format!("call {id} has no outcome")));
@@ -98,19 +96,6 @@ fn outcome_of(call: &CallState) -> Result<CallOutcome> {
         _ => return Err(Error::new(ErrorCode::Internal, format!("call {id} is in doubt"))),
     };
     Ok(outcome)
-}
-
-/// Whether a secret was taken out of a document.
-#[must_use]
-pub fn has_redacted(json: &Json) -> bool {
-    match json {
-        Json::String(text) => text.contains(REDACTED),
-        Json::Array(items) => items.iter().any(has_redacted),
-        Json::Object(members) => {
-            members.iter().any(|(name, value)| name.contains(REDACTED) || has_redacted(value))
-        }
-        _ => false,
-    }
 }
 
 /// The arguments of a call as the journal keeps them: bound, or as written where the call was refused.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::EventBody;
+use super::{EventBody, is_marked};
 use crate::base::{CallId, ContentHash, Effect, ErrorCode, RunId};
 
 /// How a call ended.
@@ -84,11 +84,20 @@ pub struct CallState {
     pub refused: bool,
     /// How it ended. A call that was allowed and has no end is in doubt.
     pub end: Option<CallEnd>,
+    /// Where secrets were taken out of it, as JSON pointers (`/arguments`, `/result`, `/error`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
     /// What a person said came of it.
     pub resolved: Option<Resolved>,
 }
 
 impl CallState {
+    /// Whether a secret was taken out of its result, so that a plan cannot be shown the same again.
+    #[must_use]
+    pub fn result_held_secret(&self) -> bool {
+        is_marked(&self.redacted, "/result")
+    }
+
     /// Hash of the arguments as the plan gave them and the journal would have them, also of a call that
     /// was refused, or whose arguments a person edited.
     #[must_use]
@@ -131,7 +140,8 @@ fn put(calls: &mut Vec<CallState>, call: CallState) {
 }
 
 /// Adds what an event says about calls to those known so far.
-pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp) {
+/// `places` is where secrets were taken out.
+pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp, places: &[String]) {
     match body {
         EventBody::ToolCallStarted {
             call_id,
@@ -163,6 +173,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
                 attempts: 1,
                 refused: false,
                 end: None,
+                redacted: places.to_vec(),
                 resolved: None,
             };
             put(calls, call);
@@ -194,6 +205,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
                 attempts: 1,
                 refused: true,
                 end: Some(end),
+                redacted: places.to_vec(),
                 resolved: None,
             };
             put(calls, call);
@@ -203,6 +215,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
         } => {
             let open = calls.iter_mut().rev().find(|call| call.call_id == *call_id && call.end.is_none());
             if let Some(call) = open {
+                call.redacted.extend_from_slice(places);
                 call.end = Some(CallEnd {
                     at,
                     ok: *ok,
@@ -226,6 +239,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp)
         }
         EventBody::CallResolved { call_id, resolution, result, message, .. } => {
             if let Some(call) = calls.iter_mut().rev().find(|call| call.call_id == *call_id) {
+                call.redacted.extend_from_slice(places);
                 call.resolved = match resolution.as_str() {
                     "done" => Some(Resolved::Done { result: result.clone().unwrap_or_default() }),
                     "failed" => Some(Resolved::Failed { message: message.clone().unwrap_or_default() }),

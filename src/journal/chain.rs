@@ -16,7 +16,10 @@
 use blake3::Hasher;
 
 /// Version of the records this program writes. A higher one in a file means a newer program.
-pub const RECORD_VERSION: u32 = 4;
+pub const RECORD_VERSION: u32 = 5;
+
+/// From this version on records say where a secret was taken out of them.
+pub(super) const MARKED_SINCE: u32 = 5;
 
 /// What the first record names as its predecessor.
 pub const GENESIS_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";

@@ -94,6 +94,7 @@ fn message(body: &EventBody) -> &str {
         | EventBody::RunFailed { message: text, .. }
         | EventBody::RunCancelled { reason: text, .. }
         | EventBody::RunPaused { reason: text, .. }
+        | EventBody::RunNotResumable { reason: text, .. }
         | EventBody::ApprovalRequested { reason: text, .. }
         | EventBody::ApprovalResolved { reason: Some(text), .. }
         | EventBody::SignalReceived { signal: text }

@@ -21,6 +21,10 @@ pub struct Event {
     /// The candidate it is about, where several plans were asked for: `c1`, `c2`, … Written only there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidate: Option<String>,
+    /// Where a secret was taken out, as JSON pointers into this event; a field instead of its places where they are
+    /// many. Written only where there are; records before version 5 have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
     /// What happened.
     #[serde(flatten)]
     pub body: EventBody,
@@ -96,6 +100,9 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
+    /// From here on the run can be neither resumed nor replayed: a secret stood in what that takes, and is not on
+    /// record. `code` is what a resume will say. Written once, at the first such place.
+    RunNotResumable { code: String, reason: String, call_id: Option<CallId> },
     /// The run waits for a person and holds no VM. `calls_in_doubt` may or may not have taken effect;
     /// `approvals` are the ids of the requests nobody has decided.
     RunPaused {

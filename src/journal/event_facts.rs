@@ -9,6 +9,7 @@ impl EventBody {
         "run_started",
         "plan_accepted",
         "run_resumed",
+        "run_not_resumable",
         "run_paused",
         "sleep_begun",
         "run_sleeping",
@@ -53,6 +54,7 @@ impl EventBody {
             Self::RunStarted { .. } => "run_started",
             Self::PlanAccepted { .. } => "plan_accepted",
             Self::RunResumed { .. } => "run_resumed",
+            Self::RunNotResumable { .. } => "run_not_resumable",
             Self::RunPaused { .. } => "run_paused",
             Self::SleepBegun { .. } => "sleep_begun",
             Self::RunSleeping { .. } => "run_sleeping",
@@ -138,6 +140,7 @@ impl EventBody {
             | Self::AgentStarted { call_id, .. }
             | Self::ApprovalRequested { call_id, .. }
             | Self::ApprovalResolved { call_id, .. } => Some(call_id),
+            Self::RunNotResumable { call_id, .. } => call_id.as_ref(),
             _ => None,
         }
     }
@@ -154,6 +157,7 @@ impl EventBody {
             | Self::RepairRound { code, .. }
             | Self::ReplanRound { code, .. }
             | Self::LimitHit { code, .. }
+            | Self::RunNotResumable { code, .. }
             | Self::RunFailed { code, .. } => Some(code),
             _ => None,
         }

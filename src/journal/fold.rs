@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::approval_state::{self, ApprovalState};
 use super::call_state::{self, CallState};
-use super::{Actor, EventBody, Record, RunStatus};
+use super::{Actor, EventBody, Record, RunStatus, marked};
 use crate::base::{CallId, ContentHash, RunId, Usage};
 
 /// The plan a run works by.
@@ -80,6 +80,13 @@ pub struct RunState {
     pub accepted: Option<AcceptedPlan>,
     /// Why it waits, where it is paused.
     pub paused: Option<String>,
+    /// Where secrets were taken out of what it began with and returned, as JSON pointers (`/context`, `/planning`,
+    /// `/result`, `/error`, `/message`); for its calls that stands with each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
+    /// Why it can be neither resumed nor replayed, where a secret is the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_resumable: Option<String>,
     /// How often it went on after a stop.
     pub resumptions: u32,
     /// Tokens its models used so far.
@@ -189,6 +196,8 @@ impl RunState {
             replans: 0,
             accepted: None,
             paused: None,
+            redacted: Vec::new(),
+            not_resumable: None,
             resumptions: 0,
             llm_tokens: 0,
             llm_cost_micro_usd: 0,
@@ -211,6 +220,7 @@ impl RunState {
             return;
         }
         let at = record.event.at;
+        let places = marked::places(record);
         approval_state::apply(&mut self.approvals, record);
         match &record.event.body {
             EventBody::RunStarted {
@@ -253,6 +263,7 @@ impl RunState {
                 self.plan_name.clone_from(plan_name);
                 self.context.clone_from(context);
                 self.limits.clone_from(limits);
+                self.redacted.extend_from_slice(&places);
             }
             EventBody::PlanProposed { source, plan_hash, .. } => {
                 self.source = Some(source.clone());
@@ -309,17 +320,20 @@ impl RunState {
                 self.wake_at = Some(*wake_at);
             }
             EventBody::ReplanRound { attempt, .. } => self.replans = self.replans.max(*attempt),
+            EventBody::RunNotResumable { reason, .. } => self.not_resumable = Some(reason.clone()),
             EventBody::RunFinished { result, usage, .. } => {
+                self.redacted.extend_from_slice(&places);
                 self.result = Some(result.clone());
                 self.finish(RunStatus::Succeeded, at, *usage);
             }
             EventBody::RunFailed { code, error, usage, .. } => {
+                self.redacted.extend_from_slice(&places);
                 self.code = Some(code.clone());
                 self.error = Some(error.clone());
                 self.finish(RunStatus::Failed, at, *usage);
             }
             EventBody::RunCancelled { usage, .. } => self.finish(RunStatus::Cancelled, at, *usage),
-            body => call_state::apply(&mut self.calls, body, at),
+            body => call_state::apply(&mut self.calls, body, at, &places),
         }
     }
 

@@ -19,6 +19,7 @@ mod event;
 mod event_facts;
 mod fold;
 mod grants;
+mod marked;
 mod memory;
 mod neutral;
 mod placed;
@@ -53,6 +54,7 @@ pub use postgres::{
     Alarm, Fence, FencedPen, Held, Leases, OpenRun, PostgresContexts, PostgresJournal, PostgresSettings,
 };
 pub use private_folder::create_private_folder;
+pub(crate) use redact::is_marked;
 pub use redact::{REDACTED, Redactor};
 pub use request_keys::{KeyedRequest, RequestKeys};
 pub use run_log::{EventListener, RunLog};

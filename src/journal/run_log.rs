@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::marked::Held;
 use super::scribe::Scribe;
 use super::{Durability, Event, EventBody, JournalWrite, Precluded, Record, Redactor, Settled};
 use crate::base::{Clock, Randomness, Result, RunId, SpanId, TraceId};
@@ -21,6 +22,7 @@ pub struct RunLog {
     redactor: Arc<Redactor>,
     listeners: Vec<EventListener>,
     candidate: Option<String>,
+    held: Held,
     /// Started by the first event that nobody waits for; from then on all go through it.
     scribe: Arc<OnceLock<Scribe>>,
 }
@@ -47,6 +49,7 @@ impl RunLog {
             redactor,
             listeners,
             candidate: None,
+            held: Held::default(),
             scribe: Arc::default(),
         }
     }
@@ -75,6 +78,12 @@ impl RunLog {
         &self.redactor
     }
 
+    /// Why the run can be neither resumed nor replayed, where that is for a secret taken out of what this pen wrote.
+    #[must_use]
+    pub fn not_resumable(&self) -> Option<String> {
+        self.held.reason()
+    }
+
     /// A span for a call or a model request.
     #[must_use]
     pub fn new_span(&self) -> SpanId {
@@ -99,6 +108,15 @@ impl RunLog {
             self.pass(event);
             return Ok(());
         }
+        let told = self.held.after(&event).map(|body| self.event(event.span_id.clone(), body));
+        self.write(event, durability).await?;
+        match told {
+            Some(told) => self.write(told, durability).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn write(&self, event: Event, durability: Durability) -> Result<()> {
         if durability == Durability::Queued {
             return self.scribe().write(event, durability).await;
         }
@@ -171,13 +189,14 @@ impl RunLog {
     }
 
     fn event(&self, span_id: SpanId, mut body: EventBody) -> Event {
-        self.redactor.event(&mut body);
+        let redacted = self.redactor.event(&mut body);
         Event {
             run_id: self.run_id.clone(),
             trace_id: self.trace_id.clone(),
             span_id,
             at: self.clock.now(),
             candidate: self.candidate.clone(),
+            redacted,
             body,
         }
     }

@@ -25,7 +25,8 @@ pub enum Durability {
 pub struct Record {
     /// Position in the whole log, from 1, without gaps.
     pub sequence: u64,
-    /// Version of the record's form.
+    /// Version of the record's form. Events have a `version` of their own.
+    #[serde(rename = "record_version")]
     pub version: u32,
     /// BLAKE3 of the record before, hexadecimal; 64 zeros for the first.
     pub previous_hash: String,

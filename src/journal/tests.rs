@@ -20,6 +20,7 @@ fn event(run: u8, second: i64, body: EventBody) -> Event {
         span_id: SpanId::generate(&randomness),
         at: Timestamp::from_second(second).unwrap(),
         candidate: None,
+        redacted: Vec::new(),
         body,
     }
 }

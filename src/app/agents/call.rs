@@ -13,8 +13,8 @@ use crate::app::runs::{RunRequest, Work};
 use crate::base::{CallOutcome, Error, ErrorCode, Result, RunId, ToolFailure, Value};
 use crate::bus::{CALLS_IN_DOUBT, Invocation, Progress, Tool};
 use crate::catalog::ToolSpec;
-use crate::engine::{RunOutcome, has_redacted};
-use crate::journal::{Durability, EventBody, JournalRead as _, RunState, RunStatus};
+use crate::engine::RunOutcome;
+use crate::journal::{Durability, EventBody, JournalRead as _, RunState, RunStatus, is_marked};
 
 /// The tool, as one run has it.
 pub(in crate::app) struct CallAgent {
@@ -177,17 +177,17 @@ fn ended(state: &RunState) -> Option<RunOutcome> {
         printed: String::new(),
         candidates: Vec::new(),
         explanation: None,
+        not_resumable: None,
     })
 }
 
 fn recorded_result(state: &RunState) -> Result<Value> {
-    let result = state.result.clone().unwrap_or_default();
-    if has_redacted(&result) {
+    if is_marked(&state.redacted, "/result") {
         let message =
             format!("the result of run {} held a secret, which is not in the journal", state.run_id);
         return Err(Error::new(ErrorCode::RunNotResumable, message));
     }
-    Value::from_json(result)
+    Value::from_json(state.result.clone().unwrap_or_default())
 }
 
 fn recorded_error(state: &RunState) -> Error {

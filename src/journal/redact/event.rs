@@ -1,11 +1,29 @@
 //! Which rule applies to which part of an event.
 
+use serde_json::Value as Json;
+
+use super::marks::{Marks, Place};
 use super::{Redactor, Scope};
 use crate::journal::EventBody;
 
 impl Redactor {
-    /// Takes the secrets out of an event. Ids, hashes and names that luaplan makes itself stay.
-    pub fn event(&self, body: &mut EventBody) {
+    /// Takes the secrets out of an event and says where, as JSON pointers into it. Ids, hashes and names that
+    /// luaplan makes itself stay.
+    pub fn event(&self, body: &mut EventBody) -> Vec<String> {
+        let mut fields = Fields { redactor: self, marks: Marks::default() };
+        fields.of(body);
+        fields.marks.into_pointers()
+    }
+}
+
+/// Goes through the fields of one event.
+struct Fields<'a> {
+    redactor: &'a Redactor,
+    marks: Marks,
+}
+
+impl Fields<'_> {
+    fn of(&mut self, body: &mut EventBody) {
         match body {
             EventBody::RunStarted {
                 task,
@@ -29,13 +47,11 @@ impl Redactor {
                 by: _,
                 os_user: _,
             } => {
-                if let Some(planning) = planning {
-                    self.json(planning, Scope::Arguments);
-                }
-                self.optional(task);
-                self.optional(plan_name);
-                self.optional(context_name);
-                self.json(context, Scope::Exact);
+                self.json("planning", planning.as_deref_mut(), Scope::Arguments);
+                self.text("task", task.as_mut());
+                self.text("plan_name", plan_name.as_mut());
+                self.text("context_name", context_name.as_mut());
+                self.json("context", [context], Scope::Exact);
             }
             EventBody::PromptBudgetComputed {
                 parts,
@@ -44,89 +60,88 @@ impl Redactor {
                 budget_tokens: _,
                 used_tokens: _,
             } => {
-                self.json(parts, Scope::Text);
-                trimmed.iter_mut().chain(tools_left_out).for_each(|part| self.string(part, Scope::Text));
+                self.json("parts", [parts], Scope::Text);
+                self.text("trimmed", trimmed);
+                self.text("tools_left_out", tools_left_out);
             }
             EventBody::CandidateJudged { tests, reviewer, reason, .. } => {
-                if let Some(tests) = tests {
-                    self.json(tests, Scope::Text);
-                }
-                self.optional(reviewer);
-                self.string(reason, Scope::Text);
+                self.json("tests", tests.as_mut(), Scope::Text);
+                self.text("reviewer", reviewer.as_mut());
+                self.text("reason", [reason]);
             }
-            EventBody::LlmRequestSent { provider: a, model: b, purpose: c, attempt: _ }
-            | EventBody::ModelFallback { from: a, to: b, code: c } => self.strings([a, b, c]),
+            EventBody::LlmRequestSent { provider, model, purpose, attempt: _ } => {
+                self.texts([("provider", provider), ("model", model), ("purpose", purpose)]);
+            }
+            EventBody::ModelFallback { from, to, code } => {
+                self.texts([("from", from), ("to", to), ("code", code)]);
+            }
             EventBody::LlmResponseReceived { provider, model, text, .. } => {
-                self.strings([provider, model, text]);
+                self.texts([("provider", provider), ("model", model), ("text", text)]);
             }
             EventBody::LlmRequestFailed { provider, model, message, code: _ } => {
-                self.strings([provider, model, message]);
+                self.texts([("provider", provider), ("model", model), ("message", message)]);
             }
-            EventBody::LlmText { text }
-            | EventBody::Printed { text }
-            | EventBody::LlmRetryScheduled { message: text, .. }
-            | EventBody::RepairRound { message: text, .. }
-            | EventBody::ReplanRound { message: text, .. }
-            | EventBody::StepRetryScheduled { message: text, .. }
-            | EventBody::SandboxViolation { message: text }
-            | EventBody::SignalReceived { signal: text }
-            | EventBody::ContextSaved { name: text, .. }
-            | EventBody::RunCancelled { reason: text, .. } => self.string(text, Scope::Text),
+            EventBody::LlmText { text } | EventBody::Printed { text } => self.text("text", [text]),
+            EventBody::LlmRetryScheduled { message, .. }
+            | EventBody::RepairRound { message, .. }
+            | EventBody::ReplanRound { message, .. }
+            | EventBody::StepRetryScheduled { message, .. }
+            | EventBody::SandboxViolation { message } => self.text("message", [message]),
+            EventBody::SignalReceived { signal } => self.text("signal", [signal]),
+            EventBody::ContextSaved { name, .. } => self.text("name", [name]),
+            EventBody::RunCancelled { reason, .. }
+            | EventBody::RunPaused { reason, .. }
+            | EventBody::RunNotResumable { reason, .. } => {
+                self.text("reason", [reason]);
+            }
             EventBody::PlanProposed { source, explanation, .. } => {
-                self.string(source, Scope::Exact);
-                self.optional(explanation);
+                self.exact("source", source);
+                self.text("explanation", explanation.as_mut());
             }
-            EventBody::PlanChecked { findings, .. } => self.json(findings, Scope::Text),
+            EventBody::PlanChecked { findings, .. } => self.json("findings", [findings], Scope::Text),
             EventBody::ToolCallStarted { tool, arguments, .. } => {
-                self.string(tool, Scope::Text);
-                self.json(arguments, Scope::Arguments);
+                self.text("tool", [tool]);
+                self.json("arguments", [arguments], Scope::Arguments);
             }
             EventBody::ToolCallFinished { tool, code, result, error, .. } => {
-                self.string(tool, Scope::Text);
-                self.optional(code);
-                if let Some(result) = result {
-                    self.json(result, Scope::Exact);
-                }
-                if let Some(error) = error {
-                    self.json(error, Scope::Text);
-                }
+                self.text("tool", [tool]);
+                self.text("code", code.as_mut());
+                self.json("result", result.as_mut(), Scope::Exact);
+                self.json("error", error.as_mut(), Scope::Text);
             }
             EventBody::ToolCallRefused { tool, code, error, arguments, call_id: _ } => {
-                self.strings([tool, code]);
-                self.json(error, Scope::Text);
-                self.json(arguments, Scope::Arguments);
+                self.texts([("tool", tool), ("code", code)]);
+                self.json("error", [error], Scope::Text);
+                self.json("arguments", [arguments], Scope::Arguments);
             }
             EventBody::LimitHit { limit, observed, code: _ } => {
-                self.json(limit, Scope::Text);
-                self.json(observed, Scope::Text);
+                self.json("limit", [limit], Scope::Text);
+                self.json("observed", [observed], Scope::Text);
             }
-            EventBody::RunFinished { result, stop_reason: _, usage: _ } => self.json(result, Scope::Exact),
+            EventBody::RunFinished { result, stop_reason: _, usage: _ } => {
+                self.json("result", [result], Scope::Exact);
+            }
             EventBody::RunFailed { message, error, .. } => {
-                self.string(message, Scope::Text);
-                self.json(error, Scope::Text);
+                self.text("message", [message]);
+                self.json("error", [error], Scope::Text);
             }
             EventBody::ApprovalRequested { tool, arguments, reason, origins, .. } => {
-                self.strings([tool, reason]);
-                self.json(arguments, Scope::Arguments);
-                self.json(origins, Scope::Text);
+                self.texts([("tool", tool), ("reason", reason)]);
+                self.json("arguments", [arguments], Scope::Arguments);
+                self.json("origins", [origins], Scope::Text);
             }
             EventBody::ApprovalResolved { tool, by, arguments, reason, .. } => {
-                self.strings([tool, by]);
-                if let Some(arguments) = arguments {
-                    self.json(arguments, Scope::Arguments);
-                }
-                self.optional(reason);
+                self.texts([("tool", tool), ("by", by)]);
+                self.json("arguments", arguments.as_mut(), Scope::Arguments);
+                self.text("reason", reason.as_mut());
             }
-            EventBody::GrantIssued { tool, tenant, by, .. } => self.strings([tool, tenant, by]),
-            EventBody::GrantRevoked { tool, by, .. } => self.strings([tool, by]),
-            EventBody::RunPaused { reason, .. } => {
-                self.string(reason, Scope::Text);
+            EventBody::GrantIssued { tool, tenant, by, .. } => {
+                self.texts([("tool", tool), ("tenant", tenant), ("by", by)]);
             }
+            EventBody::GrantRevoked { tool, by, .. } => self.texts([("tool", tool), ("by", by)]),
             EventBody::CallResolved { result, message, .. } => {
-                if let Some(result) = result {
-                    self.json(result, Scope::Exact);
-                }
-                self.optional(message);
+                self.json("result", result.as_mut(), Scope::Exact);
+                self.text("message", message.as_mut());
             }
             EventBody::PromptComposed { .. }
             | EventBody::SleepBegun { .. }
@@ -139,15 +154,25 @@ impl Redactor {
         }
     }
 
-    fn strings<const N: usize>(&self, texts: [&mut String; N]) {
+    fn exact(&mut self, field: &str, text: &mut String) {
+        self.redactor.string(text, Scope::Exact, &Place::Top.name(field), &mut self.marks);
+    }
+
+    fn text<'t>(&mut self, field: &str, texts: impl IntoIterator<Item = &'t mut String>) {
         for text in texts {
-            self.string(text, Scope::Text);
+            self.redactor.string(text, Scope::Text, &Place::Top.name(field), &mut self.marks);
         }
     }
 
-    fn optional(&self, text: &mut Option<String>) {
-        if let Some(text) = text {
-            self.string(text, Scope::Text);
+    fn texts<const N: usize>(&mut self, fields: [(&str, &mut String); N]) {
+        for (field, text) in fields {
+            self.text(field, [text]);
+        }
+    }
+
+    fn json<'j>(&mut self, field: &str, documents: impl IntoIterator<Item = &'j mut Json>, scope: Scope) {
+        for document in documents {
+            self.redactor.json(document, scope, &Place::Top.name(field), &mut self.marks);
         }
     }
 }

@@ -8,7 +8,9 @@
 mod escapes;
 mod event;
 mod keys;
+mod marks;
 mod patterns;
+mod values;
 mod wrapped;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -16,8 +18,11 @@ use serde_json::{Map, Value as Json};
 
 use self::escapes::{DEPTH_MAX, Unescaped};
 use self::keys::looks_secret;
+use self::marks::{Marks, Place};
 use self::patterns::{Pattern, patterns_of};
 use self::wrapped::Rows;
+
+pub(crate) use self::marks::is_marked;
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
@@ -70,63 +75,83 @@ impl Redactor {
     /// `text` without known secrets and without passwords in URLs: for messages and logs.
     #[must_use]
     pub fn text(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        self.string(&mut text, Scope::Text);
-        text
+        self.replaced(text, Scope::Text).unwrap_or_else(|| text.to_owned())
     }
 
     /// Arguments without known secrets, values under secret-looking keys and passwords in URLs.
     pub fn arguments(&self, arguments: &mut Json) {
-        self.json(arguments, Scope::Arguments);
+        self.json(arguments, Scope::Arguments, &Place::Top, &mut Marks::default());
     }
 
     /// A document without known secrets; all else stays exactly as it is.
     pub fn document(&self, document: &mut Json) {
-        self.json(document, Scope::Exact);
+        self.json(document, Scope::Exact, &Place::Top, &mut Marks::default());
     }
 
-    fn string(&self, text: &mut String, scope: Scope) {
+    /// Whether a document holds a known secret.
+    #[must_use]
+    pub fn finds_in(&self, document: &Json) -> bool {
+        let (mut document, mut marks) = (document.clone(), Marks::default());
+        self.json(&mut document, Scope::Exact, &Place::Top, &mut marks);
+        !marks.into_pointers().is_empty()
+    }
+
+    /// `text` as `scope` has it, or nothing where it may stay.
+    fn replaced(&self, text: &str, scope: Scope) -> Option<String> {
         if self.short.iter().any(|secret| secret == text) {
-            REDACTED.clone_into(text);
-            return;
+            return Some(REDACTED.to_owned());
         }
-        if let Some(replaced) = self.without_known(text) {
-            *text = replaced;
+        let known = self.without_known(text);
+        if scope == Scope::Exact {
+            return known;
         }
-        if scope != Scope::Exact
-            && let Some(replaced) = without_url_passwords(text)
-        {
-            *text = replaced;
+        without_url_passwords(known.as_deref().unwrap_or(text)).or(known)
+    }
+
+    fn string(&self, text: &mut String, scope: Scope, place: &Place<'_>, marks: &mut Marks) {
+        if let Some(safe) = self.replaced(text, scope) {
+            *text = safe;
+            marks.add(place);
         }
     }
 
-    fn json(&self, json: &mut Json, scope: Scope) {
+    fn json(&self, json: &mut Json, scope: Scope, place: &Place<'_>, marks: &mut Marks) {
         match json {
-            Json::String(text) => self.string(text, scope),
-            Json::Array(items) => items.iter_mut().for_each(|item| self.json(item, scope)),
-            Json::Object(members) => self.members(members, scope),
+            Json::String(text) => self.string(text, scope, place, marks),
+            Json::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    self.json(item, scope, &place.item(index), marks);
+                }
+            }
+            Json::Object(members) => self.members(members, scope, place, marks),
             Json::Null | Json::Bool(_) | Json::Number(_) => {}
         }
     }
 
-    fn members(&self, members: &mut Map<String, Json>, scope: Scope) {
+    fn members(&self, members: &mut Map<String, Json>, scope: Scope, place: &Place<'_>, marks: &mut Marks) {
+        // Names first, as a place is told by them.
+        if members.keys().any(|name| self.without_known(name).is_some()) {
+            for (name, value) in std::mem::take(members) {
+                let replaced = self.without_known(&name);
+                let is_replaced = replaced.is_some();
+                let mut safe = replaced.unwrap_or(name);
+                // Two keys that differed only in a secret must not become one.
+                while members.contains_key(&safe) {
+                    safe.push('\'');
+                }
+                if is_replaced {
+                    marks.add(&place.name(&safe));
+                }
+                members.insert(safe, value);
+            }
+        }
         for (name, value) in members.iter_mut() {
             if scope == Scope::Arguments && looks_secret(name) && !value.is_null() && !value.is_boolean() {
                 *value = REDACTED.into();
+                marks.add(&place.name(name));
             } else {
-                self.json(value, scope);
+                self.json(value, scope, &place.name(name), marks);
             }
-        }
-        if members.keys().all(|name| self.without_known(name).is_none()) {
-            return;
-        }
-        for (name, value) in std::mem::take(members) {
-            let mut safe = self.without_known(&name).unwrap_or(name);
-            // Two keys that differed only in a secret must not become one.
-            while members.contains_key(&safe) {
-                safe.push('\'');
-            }
-            members.insert(safe, value);
         }
     }
 
@@ -198,7 +223,11 @@ impl Known {
         Self { matcher, patterns, shortest_bytes }
     }
 
-    fn ranges<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
+    fn ranges<'a>(
+        &'a self,
+        text: &'a (impl AsRef<[u8]> + ?Sized),
+    ) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let text = text.as_ref();
         self.matcher.iter().flat_map(move |matcher| matcher.find_iter(text)).map(move |found| {
             self.patterns[found.pattern().as_usize()].widen(text, found.start(), found.end())
         })

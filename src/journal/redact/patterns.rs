@@ -20,9 +20,8 @@ pub(super) struct Pattern {
 impl Pattern {
     /// The byte range to replace for a match at `start..end`: with the digits at its edges that
     /// hold part of the secret.
-    pub(super) fn widen(&self, text: &str, start: usize, end: usize) -> (usize, usize) {
+    pub(super) fn widen(&self, bytes: &[u8], start: usize, end: usize) -> (usize, usize) {
         let is_digit = |at: Option<&u8>| at.is_some_and(|byte| is_digit(*byte));
-        let bytes = text.as_bytes();
         let before = self.edges.0 && start > 0 && is_digit(bytes.get(start - 1));
         let after = self.edges.1 && is_digit(bytes.get(end));
         (start - usize::from(before), end + usize::from(after))

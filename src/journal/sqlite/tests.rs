@@ -21,6 +21,7 @@ fn printed(text: String) -> Event {
         span_id: SpanId::generate(&randomness),
         at: Timestamp::UNIX_EPOCH,
         candidate: None,
+        redacted: Vec::new(),
         body: EventBody::Printed { text },
     }
 }

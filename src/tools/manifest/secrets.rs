@@ -2,14 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
-use indexmap::IndexMap;
-use memchr::memmem;
 use secrecy::{ExposeSecret as _, SecretString};
-use serde_json::Value as Json;
 
 use crate::base::{CallOutcome, ToolFailure, Value};
-use crate::journal::{REDACTED, Redactor};
+use crate::journal::Redactor;
 
 /// One configured secret.
 #[derive(Debug, Clone)]
@@ -57,77 +53,32 @@ impl FromIterator<(String, NamedSecret)> for NamedSecrets {
 #[derive(Default)]
 pub(in crate::tools) struct Scrubber {
     redactor: Redactor,
-    raw: Vec<Vec<u8>>,
+    is_idle: bool,
 }
 
 impl Scrubber {
     /// A scrubber for these values.
     pub(in crate::tools) fn new(secrets: &[SecretString]) -> Self {
-        let values: Vec<String> = secrets.iter().map(|secret| secret.expose_secret().to_owned()).collect();
-        let raw = values.iter().filter(|value| !value.is_empty()).map(|value| value.clone().into_bytes());
-        Self { raw: raw.collect(), redactor: Redactor::new(values.clone()) }
+        let values = secrets.iter().map(|secret| secret.expose_secret().to_owned()).collect();
+        Self { redactor: Redactor::new(values), is_idle: secrets.is_empty() }
     }
 
     /// The outcome without the secrets.
     pub(in crate::tools) fn outcome(&self, outcome: CallOutcome) -> CallOutcome {
-        if self.raw.is_empty() {
-            return outcome;
-        }
-        match outcome {
-            Ok(value) => Ok(self.value(value)),
-            Err(failure) => Err(self.failure(failure)),
-        }
+        if self.is_idle { outcome } else { self.redactor.outcome(outcome) }
     }
 
     /// The failure without the secrets.
-    pub(in crate::tools) fn failure(&self, mut failure: ToolFailure) -> ToolFailure {
-        if !self.raw.is_empty() {
-            failure.message = self.text(failure.message);
-            failure.details = self.members(failure.details);
-        }
-        failure
-    }
-
-    fn value(&self, value: Value) -> Value {
-        match value {
-            Value::String(text) => Value::String(self.text(text)),
-            Value::Bytes(bytes) => Value::from_lua_bytes(self.bytes(bytes)),
-            Value::Array(items) => Value::Array(items.into_iter().map(|item| self.value(item)).collect()),
-            Value::Object(members) => Value::Object(self.members(members)),
-            other => other,
-        }
-    }
-
-    fn members(&self, members: IndexMap<String, Value>) -> IndexMap<String, Value> {
-        members.into_iter().map(|(name, value)| (self.text(name), self.value(value))).collect()
+    pub(in crate::tools) fn failure(&self, failure: ToolFailure) -> ToolFailure {
+        if self.is_idle { failure } else { self.redactor.failure(failure) }
     }
 
     /// The text without the secrets.
     pub(in crate::tools) fn text(&self, text: String) -> String {
-        let mut document = Json::String(text);
-        self.redactor.document(&mut document);
-        match document {
-            Json::String(text) => text,
+        match self.redactor.value(Value::String(text)) {
+            Value::String(text) => text,
             _ => String::new(),
         }
-    }
-
-    fn bytes(&self, bytes: Bytes) -> Bytes {
-        let mut bytes = bytes;
-        for secret in &self.raw {
-            let mut safe = Vec::new();
-            let mut kept = 0;
-            for at in memmem::find_iter(&bytes, secret) {
-                safe.extend_from_slice(bytes.get(kept..at).unwrap_or_default());
-                safe.extend_from_slice(REDACTED.as_bytes());
-                kept = at + secret.len();
-            }
-            if kept > 0 {
-                safe.extend_from_slice(bytes.get(kept..).unwrap_or_default());
-                bytes = safe.into();
-            }
-        }
-        bytes
     }
 }
 

@@ -50,6 +50,7 @@ async fn allow(
             span_id: SpanId::generate(&SystemRandomness),
             at: governed.bench.app.now(),
             candidate: None,
+            redacted: Vec::new(),
             body,
         };
         governed.bench.app.journal().append(event, Durability::Forced).await.unwrap();

@@ -39,6 +39,7 @@ async fn write_the_golden_journal_of_this_version() {
     fill(&journal).await;
     fill_with_what_version_3_knows(&journal).await;
     fill_with_what_version_4_knows(&journal).await;
+    fill_with_what_version_5_knows(&journal).await;
     let lines: Vec<String> = journal
         .records(RecordFilter::default())
         .await
@@ -75,7 +76,7 @@ async fn golden(name: &str) {
     }
     fill(&journal).await;
     assert_eq!(journal.verify().await.unwrap().records, records.len() as u64 + 10);
-    for run in 1..=4 {
+    for run in 1..=5 {
         let _ = journal.run_state(&run_id(run)).await.unwrap();
     }
 }
@@ -255,6 +256,51 @@ async fn fill_with_what_version_4_knows(journal: &SqliteJournal) {
         let second = 40 + i64::try_from(second).unwrap();
         journal.append(event(4, second, body), Durability::Forced).await.unwrap();
     }
+}
+
+/// A run that held secrets: in its context, in what it asked for and in what it was answered.
+async fn fill_with_what_version_5_knows(journal: &SqliteJournal) {
+    let mut start = started("read it");
+    if let EventBody::RunStarted { context, .. } = &mut start {
+        *context = json!({"note": "[redacted]", "other": "the text [redacted]"});
+    }
+    let mut asked = call(1, "fetch_url");
+    if let EventBody::ToolCallStarted { arguments, .. } = &mut asked {
+        *arguments = json!({"headers": {"authorization": "[redacted]"}});
+    }
+    let mut told = answered(1, "fetch_url", true);
+    if let EventBody::ToolCallFinished { result, .. } = &mut told {
+        *result = Some(json!({"a/b": ["[redacted]"]}));
+    }
+    let reason = "a secret stood in the context it began with, which is not in the journal".to_owned();
+    let code = "run_not_resumable".to_owned();
+    let bodies = [
+        (start, vec!["/context/note"]),
+        (EventBody::RunNotResumable { code, reason, call_id: None }, Vec::new()),
+        (asked, vec!["/arguments/headers/authorization"]),
+        (told, vec!["/result/a~1b/0"]),
+        (finished(), Vec::new()),
+    ];
+    for (second, (body, redacted)) in bodies.into_iter().enumerate() {
+        let mut event = event(5, 60 + i64::try_from(second).unwrap(), body);
+        event.redacted = redacted.into_iter().map(str::to_owned).collect();
+        journal.append(event, Durability::Forced).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_run_of_version_5_folds_to_what_it_was() {
+    let dir = Dir::new();
+    std::fs::create_dir_all(dir.path().parent().unwrap()).unwrap();
+    for extension in ["sqlite", "head"] {
+        let golden = Path::new(FOLDER).join("v5").with_extension(extension);
+        std::fs::copy(golden, dir.path().with_extension(extension)).unwrap();
+    }
+    let state = dir.open().await.run_state(&run_id(5)).await.unwrap().unwrap();
+    assert_eq!(state.redacted, ["/context/note"]);
+    assert!(state.not_resumable.unwrap().starts_with("a secret stood in the context"));
+    assert_eq!(state.calls[0].redacted, ["/arguments/headers/authorization", "/result/a~1b/0"]);
+    assert!(state.calls[0].result_held_secret());
 }
 
 #[tokio::test]

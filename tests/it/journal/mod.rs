@@ -1,6 +1,7 @@
 //! The journal on real files, with real processes, broken for real.
 
 mod contexts;
+mod export_keys;
 mod fences;
 mod golden;
 mod places;
@@ -57,6 +58,7 @@ fn event(run: u8, second: i64, body: EventBody) -> Event {
         span_id: SpanId::generate(&randomness),
         at: Timestamp::from_second(1_700_000_000 + second).unwrap(),
         candidate: None,
+        redacted: Vec::new(),
         body,
     }
 }

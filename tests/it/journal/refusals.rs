@@ -59,12 +59,12 @@ async fn a_newer_record_stops_writing_and_reading() {
     let journal = dir.open().await;
     fill(&journal).await;
     let mut raw = dir.raw().await;
-    raw.execute(
-        "INSERT INTO records SELECT 11, 5, run_id, at, event, tool, call_id, ok, body, hash, hash
-         FROM records WHERE sequence = 10",
-    )
-    .await
-    .unwrap();
+    let newer = luaplan::journal::RECORD_VERSION + 1;
+    let insert = format!(
+        "INSERT INTO records SELECT 11, {newer}, run_id, at, event, tool, call_id, ok, body, hash, hash
+         FROM records WHERE sequence = 10"
+    );
+    raw.execute(sqlx::AssertSqlSafe(insert)).await.unwrap();
     let error = journal.append(event(1, 50, finished()), Durability::Forced).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::JournalNewerVersion);
     let error = journal.records(RecordFilter::default()).await.unwrap_err();

@@ -104,6 +104,7 @@ fn bad_histories_are_seen() {
                 span_id: SpanId::generate(&randomness),
                 at: jiff::Timestamp::UNIX_EPOCH,
                 candidate: None,
+                redacted: Vec::new(),
                 body,
             },
         }

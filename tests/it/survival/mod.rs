@@ -5,6 +5,7 @@ pub(crate) mod child;
 mod command;
 mod judged_once;
 mod kills;
+mod marked;
 mod replay;
 pub(crate) mod resume;
 mod sleeping;

@@ -1,0 +1,110 @@
+//! Where a secret was taken out of a record, and what can no longer be done with the run for it.
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value as Json;
+
+use super::chain::MARKED_SINCE;
+use super::redact::is_marked;
+use super::{Event, EventBody, REDACTED, Record};
+use crate::base::{ContentHash, ErrorCode};
+
+/// Where secrets were taken out of a record, as JSON pointers into its event. Records from before there were marks
+/// name the fields that hold the text that stands for a secret: what else it could be is not told apart there.
+pub(super) fn places(record: &Record) -> Cow<'_, [String]> {
+    if record.version >= MARKED_SINCE {
+        return Cow::Borrowed(&record.event.redacted);
+    }
+    let fields: Vec<(&str, Option<&Json>)> = match &record.event.body {
+        EventBody::RunStarted { context, planning, .. } => {
+            vec![("/context", Some(context)), ("/planning", planning.as_deref())]
+        }
+        EventBody::ToolCallStarted { arguments, .. } => vec![("/arguments", Some(arguments))],
+        EventBody::ToolCallRefused { arguments, error, .. } => {
+            vec![("/arguments", Some(arguments)), ("/error", Some(error))]
+        }
+        EventBody::ToolCallFinished { result, error, .. } => {
+            vec![("/result", result.as_ref()), ("/error", error.as_ref())]
+        }
+        EventBody::CallResolved { result, .. } => vec![("/result", result.as_ref())],
+        EventBody::RunFinished { result, .. } => vec![("/result", Some(result))],
+        EventBody::RunFailed { error, .. } => vec![("/error", Some(error))],
+        _ => Vec::new(),
+    };
+    let held = fields.into_iter().filter(|(_, json)| json.is_some_and(holds_text));
+    Cow::Owned(held.map(|(field, _)| field.to_owned()).collect())
+}
+
+fn holds_text(json: &Json) -> bool {
+    match json {
+        Json::String(text) => text.contains(REDACTED),
+        Json::Array(items) => items.iter().any(holds_text),
+        Json::Object(members) => {
+            members.iter().any(|(name, value)| name.contains(REDACTED) || holds_text(value))
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
+}
+
+/// What a run's pen has seen taken out of its events.
+#[derive(Clone, Default)]
+pub(super) struct Held(Arc<Mutex<Seen>>);
+
+#[derive(Default)]
+struct Seen {
+    reason: Option<String>,
+    /// Plans that held a secret. Only the one that is accepted counts.
+    plans: Vec<ContentHash>,
+    /// What mocks answer is not on record, so there is nothing to resume in the first place.
+    is_mocked: bool,
+}
+
+impl Held {
+    /// Why the run can be neither resumed nor replayed; nothing where that is not for a secret.
+    pub(super) fn reason(&self) -> Option<String> {
+        self.lock().reason.clone()
+    }
+
+    /// What is to be recorded after `event`, where it is the first that makes the run one that cannot be resumed.
+    pub(super) fn after(&self, event: &Event) -> Option<EventBody> {
+        let is_plan = matches!(&event.body, EventBody::PlanAccepted { .. });
+        let is_mocked = matches!(&event.body, EventBody::RunStarted { mocked: true, .. });
+        if event.redacted.is_empty() && !is_plan && !is_mocked {
+            return None;
+        }
+        let mut seen = self.lock();
+        seen.is_mocked |= is_mocked;
+        let marked = |field: &str| is_marked(&event.redacted, field);
+        let reason = match &event.body {
+            EventBody::RunStarted { .. } if marked("/context") => {
+                "a secret stood in the context it began with".to_owned()
+            }
+            EventBody::PlanProposed { plan_hash, .. } if marked("/source") => {
+                seen.plans.push(plan_hash.clone());
+                return None;
+            }
+            EventBody::PlanAccepted { plan_hash, .. } if seen.plans.contains(plan_hash) => {
+                "a secret stands in its plan".to_owned()
+            }
+            EventBody::ToolCallFinished { call_id, tool, .. } if marked("/result") => {
+                format!("the result of call {call_id} of `{tool}` held a secret")
+            }
+            EventBody::CallResolved { call_id, .. } if marked("/result") => {
+                format!("the result given for call {call_id} held a secret")
+            }
+            _ => return None,
+        };
+        if seen.is_mocked || seen.reason.is_some() {
+            return None;
+        }
+        let reason = format!("{reason}, which is not in the journal");
+        seen.reason = Some(reason.clone());
+        let code = ErrorCode::RunNotResumable.as_str().to_owned();
+        Some(EventBody::RunNotResumable { code, reason, call_id: event.body.call_id().cloned() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

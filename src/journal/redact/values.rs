@@ -1,0 +1,91 @@
+//! The same rules for what is no event: values of plans, failures they see, errors of edges.
+
+use bytes::Bytes;
+use indexmap::IndexMap;
+
+use super::{Marks, Place, REDACTED, Redactor, Scope};
+use crate::base::{CallOutcome, Error, ToolFailure, Value};
+
+impl Redactor {
+    /// A value without the secrets that are taken out of results.
+    #[must_use]
+    pub fn value(&self, value: Value) -> Value {
+        self.value_in(value, Scope::Exact)
+    }
+
+    /// A failure as it is recorded. Plans are shown it so as well, so that they see the same when they are replayed.
+    #[must_use]
+    pub fn failure(&self, failure: ToolFailure) -> ToolFailure {
+        self.failure_in(failure, Scope::Text)
+    }
+
+    /// An outcome without the secrets that are taken out of results, be it a result or a failure.
+    #[must_use]
+    pub fn outcome(&self, outcome: CallOutcome) -> CallOutcome {
+        match outcome {
+            Ok(value) => Ok(self.value(value)),
+            Err(failure) => Err(self.failure_in(failure, Scope::Exact)),
+        }
+    }
+
+    /// An error as an edge may send it.
+    #[must_use]
+    pub fn error(&self, error: Error) -> Error {
+        error.rewritten(
+            |text| self.text(text),
+            |json| self.json(json, Scope::Text, &Place::Top, &mut Marks::default()),
+        )
+    }
+
+    fn failure_in(&self, mut failure: ToolFailure, scope: Scope) -> ToolFailure {
+        failure.message = self.text_in(failure.message, scope);
+        failure.details = self.members_in(failure.details, scope);
+        failure
+    }
+
+    fn value_in(&self, value: Value, scope: Scope) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text_in(text, scope)),
+            Value::Bytes(bytes) => Value::from_lua_bytes(self.bytes(bytes)),
+            Value::Array(items) => {
+                Value::Array(items.into_iter().map(|item| self.value_in(item, scope)).collect())
+            }
+            Value::Object(members) => Value::Object(self.members_in(members, scope)),
+            Value::Failure(failure) => Value::Failure(Box::new(self.failure_in(*failure, scope))),
+            Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) => value,
+        }
+    }
+
+    fn members_in(&self, members: IndexMap<String, Value>, scope: Scope) -> IndexMap<String, Value> {
+        let mut safe = IndexMap::with_capacity(members.len());
+        for (name, value) in members {
+            let mut name = self.text_in(name, Scope::Exact);
+            // Two names that differed only in a secret must not become one.
+            while safe.contains_key(&name) {
+                name.push('\'');
+            }
+            safe.insert(name, self.value_in(value, scope));
+        }
+        safe
+    }
+
+    fn text_in(&self, text: String, scope: Scope) -> String {
+        self.replaced(&text, scope).unwrap_or(text)
+    }
+
+    /// Bytes that are no text.
+    fn bytes(&self, bytes: Bytes) -> Bytes {
+        let mut safe = Vec::new();
+        let mut kept = 0;
+        for (start, end) in self.known.ranges(&bytes) {
+            safe.extend_from_slice(bytes.get(kept..start).unwrap_or_default());
+            safe.extend_from_slice(REDACTED.as_bytes());
+            kept = end;
+        }
+        if kept == 0 {
+            return bytes;
+        }
+        safe.extend_from_slice(bytes.get(kept..).unwrap_or_default());
+        safe.into()
+    }
+}
