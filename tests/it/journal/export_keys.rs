@@ -73,10 +73,13 @@ fn one_of_each() -> Vec<EventBody> {
     let hash = "a".repeat(64);
     let by = json!({ "by": "ann", "os_user": "ann" });
     let fields = [
-        ("run_started", json!({ "task": "t", "plan_hash": hash, "plan_name": "p", "context": {}, "limits": {}, "version": "1",
+        (
+            "run_started",
+            json!({ "task": "t", "plan_hash": hash, "plan_name": "p", "context": {}, "limits": {}, "version": "1",
             "mocked": true, "engine": "mlua", "isolation": "process", "context_name": "c", "owner": "o", "tenant": "t",
             "mode": "structured", "parent_run_id": id, "parent_call_id": "1", "agent": "a", "starts_over": id,
-            "planning": {} })),
+            "planning": {} }),
+        ),
         ("plan_accepted", json!({ "plan_hash": hash, "calls_before": 0 })),
         ("run_resumed", json!({ "owner": "o", "version": "1", "calls_recorded": 1 })),
         ("run_not_resumable", json!({ "code": "run_not_resumable", "reason": "r", "call_id": "1" })),
@@ -86,35 +89,65 @@ fn one_of_each() -> Vec<EventBody> {
         ("agent_started", json!({ "call_id": "1", "agent": "a", "child_run_id": id })),
         ("iteration", json!({ "iteration": 1, "iterations_max": 2, "plan_hash": hash })),
         ("call_resolved", json!({ "call_id": "1", "resolution": "done", "result": {}, "message": "m" })),
-        ("approval_requested", json!({ "approval_id": "a", "call_id": "1", "tool": "t", "effect": "send", "line": 1,
+        (
+            "approval_requested",
+            json!({ "approval_id": "a", "call_id": "1", "tool": "t", "effect": "send", "line": 1,
             "arguments": {}, "arguments_hash": hash, "plan_hash": hash, "tier": "prompt", "rules": [], "reason": "r",
-            "origins": {}, "tool_hash": hash })),
-        ("approval_resolved", json!({ "approval_id": "a", "call_id": "1", "tool": "t", "plan_hash": hash,
-            "arguments_hash": hash, "decision": "edit", "by": "ann", "arguments": {}, "reason": "r", "grant_id": "g" })),
-        ("grant_issued", json!({ "grant_id": "g", "approval_id": "a", "tool": "t", "rules": [], "tenant": "t", "by": "ann",
-            "expires_at": "2026-01-01T00:00:00Z", "tier": "prompt", "tool_hash": hash })),
+            "origins": {}, "tool_hash": hash }),
+        ),
+        (
+            "approval_resolved",
+            json!({ "approval_id": "a", "call_id": "1", "tool": "t", "plan_hash": hash,
+            "arguments_hash": hash, "decision": "edit", "by": "ann", "arguments": {}, "reason": "r", "grant_id": "g" }),
+        ),
+        (
+            "grant_issued",
+            json!({ "grant_id": "g", "approval_id": "a", "tool": "t", "rules": [], "tenant": "t", "by": "ann",
+            "expires_at": "2026-01-01T00:00:00Z", "tier": "prompt", "tool_hash": hash }),
+        ),
         ("grant_revoked", json!({ "grant_id": "g", "tool": "t", "by": "ann" })),
-        ("prompt_budget_computed", json!({ "budget_tokens": 1, "used_tokens": 1, "parts": {}, "trimmed": ["a"],
-            "tools_left_out": ["b"] })),
+        (
+            "prompt_budget_computed",
+            json!({ "budget_tokens": 1, "used_tokens": 1, "parts": {}, "trimmed": ["a"],
+            "tools_left_out": ["b"] }),
+        ),
         ("prompt_composed", json!({ "prompt_hash": hash, "bytes": 1 })),
         ("llm_request_sent", json!({ "provider": "p", "model": "m", "purpose": "plan", "attempt": 1 })),
-        ("llm_response_received", json!({ "provider": "p", "model": "m", "text": "t", "input_tokens": 1, "output_tokens": 1,
-            "cost_micro_usd": 1, "duration_ms": 1, "recorded": true })),
+        (
+            "llm_response_received",
+            json!({ "provider": "p", "model": "m", "text": "t", "input_tokens": 1, "output_tokens": 1,
+            "cost_micro_usd": 1, "duration_ms": 1, "recorded": true }),
+        ),
         ("llm_retry_scheduled", json!({ "attempt": 1, "wait_ms": 1, "code": "c", "message": "m" })),
         ("llm_request_failed", json!({ "provider": "p", "model": "m", "code": "c", "message": "m" })),
         ("model_fallback", json!({ "from": "a", "to": "b", "code": "c" })),
         ("plan_proposed", json!({ "round": 0, "source": "s", "plan_hash": hash, "explanation": "e" })),
         ("plan_checked", json!({ "plan_hash": hash, "ok": true, "findings": [] })),
         ("repair_round", json!({ "round": 1, "rounds_max": 2, "code": "c", "message": "m" })),
-        ("replan_round", json!({ "attempt": 1, "attempts_max": 2, "code": "c", "message": "m", "line": 1, "calls": 1 })),
-        ("candidate_judged", json!({ "plan_hash": hash, "tests": {}, "errors": 1, "warnings": 1, "mock_run": "m",
-            "reviewer": "r", "code": "c", "rank": 1, "chosen": true, "reason": "r" })),
-        ("tool_call_started", json!({ "call_id": "1", "tool": "t", "effect": "read", "arguments": {}, "arguments_hash": hash,
+        (
+            "replan_round",
+            json!({ "attempt": 1, "attempts_max": 2, "code": "c", "message": "m", "line": 1, "calls": 1 }),
+        ),
+        (
+            "candidate_judged",
+            json!({ "plan_hash": hash, "tests": {}, "errors": 1, "warnings": 1, "mock_run": "m",
+            "reviewer": "r", "code": "c", "rank": 1, "chosen": true, "reason": "r" }),
+        ),
+        (
+            "tool_call_started",
+            json!({ "call_id": "1", "tool": "t", "effect": "read", "arguments": {}, "arguments_hash": hash,
             "line": 1, "idempotency_key": "k", "rule": "r", "allowed_by": "a", "planned_arguments_hash": hash,
-            "waited_ms": 1 })),
-        ("tool_call_finished", json!({ "call_id": "1", "tool": "t", "ok": true, "code": "c", "result": {}, "error": {},
-            "result_bytes": 1, "duration_ms": 1 })),
-        ("tool_call_refused", json!({ "call_id": "1", "tool": "t", "code": "c", "error": {}, "arguments": {} })),
+            "waited_ms": 1 }),
+        ),
+        (
+            "tool_call_finished",
+            json!({ "call_id": "1", "tool": "t", "ok": true, "code": "c", "result": {}, "error": {},
+            "result_bytes": 1, "duration_ms": 1 }),
+        ),
+        (
+            "tool_call_refused",
+            json!({ "call_id": "1", "tool": "t", "code": "c", "error": {}, "arguments": {} }),
+        ),
         ("step_retry_scheduled", json!({ "attempt": 1, "attempts_max": 2, "message": "m" })),
         ("limit_hit", json!({ "code": "c", "limit": 1, "observed": 2 })),
         ("sandbox_violation", json!({ "message": "m" })),
@@ -122,13 +155,17 @@ fn one_of_each() -> Vec<EventBody> {
         ("signal_received", json!({ "signal": "s" })),
         ("graceful_shutdown_started", json!({ "running": 1 })),
         ("run_finished", json!({ "stop_reason": "completed", "result": {}, "usage": usage })),
-        ("run_failed", json!({ "code": "c", "message": "m", "recoverable": true, "error": {}, "usage": usage })),
+        (
+            "run_failed",
+            json!({ "code": "c", "message": "m", "recoverable": true, "error": {}, "usage": usage }),
+        ),
         ("run_cancelled", json!({ "reason": "r", "usage": usage })),
         ("context_saved", json!({ "name": "n", "version": 3, "context_hash": hash })),
     ];
     let mut bodies = Vec::new();
     for name in EventBody::KEPT {
-        let known = fields.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("add {name} here"));
+        let known =
+            fields.iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("add {name} here"));
         let mut body = known.1.as_object().unwrap().clone();
         body.insert("event".into(), (*name).into());
         for (field, value) in by.as_object().unwrap() {

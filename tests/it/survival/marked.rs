@@ -10,8 +10,8 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::resume_request;
-use crate::support::value;
 use crate::approvals::{Governed, POLICY};
+use crate::support::value;
 
 /// Reads a word, does what takes the run off its VM, and gives the word back.
 fn plan(word: &str, then: &str) -> String {
@@ -23,7 +23,8 @@ fn plan(word: &str, then: &str) -> String {
 
 const SECRET: &str = "hush-hush-9f3a";
 const SECRET_IN_PARTS: &str = "'hush' || '-hush-9f3a'";
-const MAIL: &str = "local sent = send_email('admin@company.com', 's', 'x') if sent.error then error(sent.error) end";
+const MAIL: &str =
+    "local sent = send_email('admin@company.com', 's', 'x') if sent.error then error(sent.error) end";
 
 async fn run(governed: &Governed, source: &str, context: Json) -> luaplan::engine::RunOutcome {
     governed.bench.run_with(source, Some(value(context)), governed.bench.limits()).await
@@ -78,8 +79,7 @@ async fn a_run_that_held_a_secret_says_so_at_that_moment() {
         assert_eq!(events.iter().filter(|name| **name == "run_not_resumable").count(), 1);
         let state = governed.state(&outcome.run_id).await;
         assert_eq!(state.not_resumable, Some(reason));
-        let request =
-            ReplayRequest { run_id: outcome.run_id, with: None, cancel: CancellationToken::new() };
+        let request = ReplayRequest { run_id: outcome.run_id, with: None, cancel: CancellationToken::new() };
         assert_eq!(app.replay(request).await.unwrap_err().code(), ErrorCode::RunNotResumable);
     }
 }
@@ -90,7 +90,10 @@ async fn a_run_that_held_a_secret_ends_where_it_would_sleep() {
     let outcome = run(&governed, &plan(SECRET_IN_PARTS, "sleep(3600)"), json!({})).await;
     let error = outcome.error().unwrap();
     assert_eq!((outcome.status(), error.code()), (RunStatus::Failed, ErrorCode::RunNotResumable));
-    assert!(error.message().contains("cannot sleep") && error.message().contains("call 1 of `query_db`"), "{error}");
+    assert!(
+        error.message().contains("cannot sleep") && error.message().contains("call 1 of `query_db`"),
+        "{error}"
+    );
     assert!(error.help().contains(&format!("luaplan show {}", outcome.run_id)), "{}", error.help());
     let state = governed.state(&outcome.run_id).await;
     assert_eq!((state.status, state.code.as_deref()), (RunStatus::Failed, Some("run_not_resumable")));
@@ -145,6 +148,9 @@ async fn a_sleeping_run_that_cannot_go_on_ends_with_its_reason() {
         }
         assert_eq!((state.status, state.code.as_deref()), (RunStatus::Failed, Some("run_not_resumable")));
         let said = state.error.unwrap()["message"].as_str().unwrap().to_owned();
-        assert!(said.contains("it slept and cannot be woken") && said.contains("secret in its context"), "{said}");
+        assert!(
+            said.contains("it slept and cannot be woken") && said.contains("secret in its context"),
+            "{said}"
+        );
     }
 }
