@@ -9,6 +9,7 @@ use secrecy::SecretString;
 use serde::de::DeserializeOwned;
 
 use super::config::Config;
+use super::mcp_servers;
 use super::unconfigured::{UnconfiguredTool, Unmet};
 use super::wiring::{read, table};
 use crate::base::{Effect, Error, ErrorCode, Result};
@@ -242,6 +243,7 @@ pub(super) fn reached(config: &Config, catalog: &Catalog) -> BTreeMap<String, Ve
                     targets.push((TargetKind::Host, "any".to_owned()));
                 }
             }
+            ToolKind::Mcp => targets.extend(mcp_servers::reached(config, spec)),
             _ => {}
         }
         Ok(targets)

@@ -11,10 +11,12 @@ use super::mcp_logins::authorization;
 use super::planning::PromptWish;
 use crate::base::{Effect, Error, ErrorCode, Result, ToolFailure, Value};
 use crate::bus::Tool;
-use crate::catalog::ToolSpec;
+use crate::catalog::{TargetKind, ToolSpec};
+use crate::plan::preview::host_of;
 use crate::planner::Note;
 use crate::tools::mcp::{
-    Accepted, AcceptedPrompt, AcceptedTool, Change, HELP, McpConnection, McpServerSettings, McpTool, Refused,
+    Accepted, AcceptedPrompt, AcceptedTool, Change, HELP, McpConnection, McpServerSettings, McpTool,
+    McpTransport, Refused,
 };
 
 /// The servers, none of them started. Cheap to share.
@@ -96,6 +98,19 @@ pub(super) fn declared(config: &Config, others: &[ToolSpec]) -> Result<Vec<ToolS
         }
     }
     Ok(specs)
+}
+
+/// What a tool of a server reaches whatever it is given: the server, its host, and any where it may reach beyond.
+pub(super) fn reached(config: &Config, spec: &ToolSpec) -> Vec<(TargetKind, String)> {
+    let server = spec.name.split('.').next().unwrap_or_default();
+    let mut reached = vec![(TargetKind::Server, server.to_owned())];
+    if let Some(McpTransport::Url { url, .. }) = config.mcp.get(server).map(|settings| &settings.transport) {
+        reached.extend(host_of(url).map(|host| (TargetKind::Host, host)));
+    }
+    if spec.server_hints.is_none_or(|hints| hints.is_open_world) {
+        reached.push((TargetKind::Host, "any".to_owned()));
+    }
+    reached
 }
 
 /// Whether settings of `tool` may stand there although there is no such tool: its server is not

@@ -305,6 +305,7 @@ impl Checker<'_> {
             price_micro_usd,
             sleeps_max,
             agents: BTreeMap::new(),
+            server_hints: None,
             compiled: CompiledParams::default(),
         };
         let arguments = self.marks("arguments", &spec, raw.arguments, &["authority", "id", "content"])?;

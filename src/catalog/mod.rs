@@ -26,7 +26,7 @@ pub use names::plan_name;
 pub use overrides::ToolOverride;
 pub(crate) use schema::accepts;
 pub use search::{FoundTool, named_in, search};
-pub use spec::{ArgumentRole, Catalog, TargetKind, ToolKind, ToolSpec};
+pub use spec::{ArgumentRole, Catalog, ServerHints, TargetKind, ToolKind, ToolSpec};
 pub use stub::{is_lua_keyword, lua_type, stubs};
 
 #[cfg(test)]

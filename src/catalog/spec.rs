@@ -43,11 +43,13 @@ pub enum TargetKind {
     File,
     /// A language model.
     Model,
+    /// An MCP server by its configured name.
+    Server,
 }
 
 impl TargetKind {
     /// Every kind, in the order they are shown in.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Url,
         Self::Host,
         Self::Recipient,
@@ -56,6 +58,7 @@ impl TargetKind {
         Self::Sql,
         Self::File,
         Self::Model,
+        Self::Server,
     ];
 
     /// The name manifests use.
@@ -70,8 +73,18 @@ impl TargetKind {
             Self::Sql => "sql",
             Self::File => "file",
             Self::Model => "model",
+            Self::Server => "server",
         }
     }
+}
+
+/// What the MCP server of a tool says of it, in its own words; what it does not say is assumed as the protocol has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerHints {
+    /// Whether a call may undo or overwrite something, rather than only add to it.
+    pub is_destructive: bool,
+    /// Whether a call may reach beyond the server.
+    pub is_open_world: bool,
 }
 
 /// How a tool is made.
@@ -129,6 +142,8 @@ pub struct ToolSpec {
     pub sleeps_max: Option<Duration>,
     /// The agents a call can start, by name, with the tools each may call; empty for other tools.
     pub agents: BTreeMap<String, Vec<String>>,
+    /// For tools of MCP servers: what these say of them.
+    pub server_hints: Option<ServerHints>,
     /// `params`, compiled at first use. Replace it with the default when `params` is changed.
     pub compiled: CompiledParams,
 }

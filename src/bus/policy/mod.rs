@@ -2,7 +2,7 @@
 //!
 //! Of the rules that match, the strictest decides: deny, then manual, then prompt, then auto; among
 //! equals the first of the file. Calls that no rule matches follow the file's defaults by effect. Without
-//! a file every registered tool is allowed.
+//! a file every registered tool is allowed, and a person is asked about those of MCP servers that may destroy something.
 
 mod condition;
 mod fit;
@@ -23,7 +23,7 @@ use crate::base::{Effect, ErrorCode, ToolFailure, Value};
 use crate::catalog::ToolSpec;
 use crate::journal::RuleReference;
 
-/// What stands for the rule where a policy file decides by its defaults.
+/// What stands for the rule where a default decides.
 pub const DEFAULT_RULE: &str = "default";
 
 /// What a run may do with the tools that are registered.
@@ -58,7 +58,7 @@ pub struct MatchedRule {
 pub struct Verdict {
     /// What happens.
     pub decision: Tier,
-    /// The name of the rule that decided, `default` for the file's defaults; absent without a file.
+    /// The name of the rule that decided, `default` for a default; absent where all that is registered is allowed.
     pub decided_by: Option<String>,
     /// Why, for people.
     pub reason: String,
@@ -102,8 +102,21 @@ impl Policy {
         }
         match &self.rules {
             Some(rules) => self.by_rules(rules, spec, arguments),
+            None if is_destructive_elsewhere(spec) => self.without_file(spec),
             None => Verdict::without_rules(Tier::Auto, "no policy file is configured".to_owned()),
         }
+    }
+
+    /// Asks a person about a tool of others that may destroy something: nobody here wrote down that it may.
+    fn without_file(&self, spec: &ToolSpec) -> Verdict {
+        let is_unasked = self.circumstances.mode == Mode::Autonomous;
+        let decision = if is_unasked { Tier::Auto } else { Tier::Prompt };
+        let (name, effect) = (&spec.name, spec.effect.as_str());
+        let reason = format!(
+            "no policy file is configured, and the server of `{name}` ({effect}) does not rule out that it destroys something"
+        );
+        let decided_by = Some(DEFAULT_RULE.to_owned());
+        Verdict { decision, decided_by, reason, matched: Vec::new(), is_unasked }
     }
 
     fn by_rules(&self, rules: &PolicyRules, spec: &ToolSpec, arguments: &Value) -> Verdict {
@@ -136,6 +149,11 @@ impl Policy {
         let decision = if is_unasked { Tier::Auto } else { decision };
         Verdict { decision, decided_by: Some(decided_by), reason, matched, is_unasked }
     }
+}
+
+/// Whether a tool of an MCP server may do more than read and add, as far as it says.
+fn is_destructive_elsewhere(spec: &ToolSpec) -> bool {
+    spec.effect != Effect::Read && spec.server_hints.is_some_and(|hints| hints.is_destructive)
 }
 
 impl Verdict {

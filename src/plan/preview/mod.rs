@@ -21,7 +21,7 @@ use crate::base::{Effect, Value};
 use crate::catalog::{Catalog, TargetKind};
 
 pub use agents::{AgentPlan, AgentReach, SavedPlan, agents_called, with_effects};
-pub use reach::{Reach, Target};
+pub use reach::{Reach, Target, host_of};
 
 /// The parameter that says how long a call sleeps.
 const SECONDS: &str = "seconds";

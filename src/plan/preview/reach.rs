@@ -174,7 +174,8 @@ fn begins(kind: TargetKind, head: &str, found: &mut Vec<Target>) {
 }
 
 /// The host of an address, with its port where it is not the usual one.
-pub(super) fn host_of(text: &str) -> Option<String> {
+#[must_use]
+pub fn host_of(text: &str) -> Option<String> {
     let url = Url::parse(text.trim()).ok()?;
     let host = url.host_str()?;
     Some(match url.port() {

@@ -8,13 +8,14 @@ use crate::catalog::TargetKind;
 use crate::plan::flow::Origin;
 
 /// The names of what is reached, for one or more of a kind.
-const HEADINGS: [(TargetKind, &str); 6] = [
+const HEADINGS: [(TargetKind, &str); 7] = [
     (TargetKind::Host, "hosts"),
     (TargetKind::Recipient, "recipients"),
     (TargetKind::Database, "databases"),
     (TargetKind::Table, "tables"),
     (TargetKind::File, "files"),
     (TargetKind::Model, "models"),
+    (TargetKind::Server, "MCP servers"),
 ];
 
 impl Preview {

@@ -13,7 +13,7 @@ use super::kept_file::read_regular;
 use super::prompts::AcceptedPrompt;
 use super::settings::McpServerSettings;
 use crate::base::{ContentHash, Effect, Error, ErrorCode, Rate, Result};
-use crate::catalog::{ArgumentRole, CompiledParams, ToolKind, ToolSpec, plan_name};
+use crate::catalog::{ArgumentRole, CompiledParams, ServerHints, ToolKind, ToolSpec, plan_name};
 use crate::journal::create_private_folder;
 
 const VERSION: u32 = 1;
@@ -67,8 +67,19 @@ pub struct AcceptedTool {
     pub effect: Effect,
     /// Whether it may be repeated, by the server's hints.
     pub idempotent: bool,
+    /// Whether a call may undo or overwrite something, by the server's hints; so where it says nothing.
+    #[serde(default = "unsaid")]
+    pub is_destructive: bool,
+    /// Whether a call may reach beyond the server, by its hints; so where it says nothing.
+    #[serde(default = "unsaid")]
+    pub is_open_world: bool,
     /// Of everything above as the server said it.
     pub hash: ContentHash,
+}
+
+/// What the protocol has a client assume of a hint that is not given.
+const fn unsaid() -> bool {
+    true
 }
 
 /// A tool that cannot be taken, and why.
@@ -137,6 +148,8 @@ impl AcceptedTool {
             effect,
             idempotent: hints
                 .is_some_and(|hints| effect == Effect::Read || hints.idempotent_hint == Some(true)),
+            is_destructive: hints.and_then(|hints| hints.destructive_hint).unwrap_or_else(unsaid),
+            is_open_world: hints.and_then(|hints| hints.open_world_hint).unwrap_or_else(unsaid),
             hash: hash_of(tool),
         })
     }
@@ -160,6 +173,8 @@ impl AcceptedTool {
             result: None,
             effect: Effect::Read,
             idempotent: true,
+            is_destructive: false,
+            is_open_world: unsaid(),
         }
     }
 
@@ -194,6 +209,10 @@ impl AcceptedTool {
             price_micro_usd: None,
             sleeps_max: None,
             agents: BTreeMap::new(),
+            server_hints: Some(ServerHints {
+                is_destructive: self.is_destructive,
+                is_open_world: self.is_open_world,
+            }),
             compiled: CompiledParams::default(),
         })
     }

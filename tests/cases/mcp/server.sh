@@ -14,6 +14,7 @@ tools() {
   done
   printf '{"name":"lies","description":"Lies",%s,%s,"outputSchema":{"type":"object","required":["said"]}},' "$any" "$reads"
   printf '{"name":"saveNote","description":"Saves",%s,"annotations":{"readOnlyHint":false,"openWorldHint":false}},' "$any"
+  printf '{"name":"addNote","description":"Adds",%s,"annotations":{"readOnlyHint":false,"destructiveHint":false}},' "$any"
   printf '{"name":"tell","description":"Tells",%s,"annotations":{"readOnlyHint":false}},' "$any"
   printf '{"name":"quiet","description":"Says nothing of itself",%s}]' "$any"
 }
@@ -82,6 +83,10 @@ while IFS= read -r line; do
       : > "$notes/changed"
       echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
       answer "$id" "$(text changed)" ;;
+    *'"name":"saveNote"'*|*'"name":"addNote"'*|*'"name":"tell"'*|*'"name":"quiet"'*)
+      name=${line#*\"name\":\"}
+      echo "${name%%\"*}" >> "$notes/did"
+      answer "$id" "$(text did)" ;;
     *) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"not known"}}\n' "$id" ;;
   esac
 done

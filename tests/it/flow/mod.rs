@@ -294,5 +294,5 @@ fn generated_plans_have_every_construct() {
 
 #[test]
 fn kinds_of_targets_stay_known() {
-    assert_eq!(TargetKind::ALL.len(), 8);
+    assert_eq!(TargetKind::ALL.len(), 9);
 }

@@ -1,5 +1,6 @@
 //! Tools of MCP servers in plans: a small server that behaves well and badly, and real ones.
 
+mod asked;
 mod hostile;
 mod prompts;
 mod real;
@@ -10,8 +11,8 @@ use std::path::Path;
 
 use luaplan::app::{App, McpOffer, offer_of_mcp_server};
 use luaplan::app::{PlanWishes, RunRequest, Work};
-use luaplan::base::{LimitProfile, RunId};
-use luaplan::bus::Circumstances;
+use luaplan::base::{ErrorCode, LimitProfile, RunId};
+use luaplan::bus::{Circumstances, Mode};
 use luaplan::engine::RunOutcome;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +42,11 @@ pub(super) async fn accept(app: &App, server: &str) -> McpOffer {
 }
 
 pub(super) async fn run(app: &App, source: &str) -> RunOutcome {
-    let request = RunRequest {
+    app.run(request(source)).await
+}
+
+fn request(source: &str) -> RunRequest {
+    RunRequest {
         run_id: RunId::generate(),
         work: Work::Plan { name: "plan".to_owned(), source: source.to_owned() },
         context: None,
@@ -53,13 +58,19 @@ pub(super) async fn run(app: &App, source: &str) -> RunOutcome {
         listeners: Vec::new(),
         cancel: CancellationToken::new(),
         starts_over: None,
-    };
-    app.run(request).await
+    }
 }
 
 /// What a plan returned.
 pub(crate) async fn result(app: &App, source: &str) -> Json {
     run(app, source).await.result.unwrap_or_else(|error| panic!("{error}")).to_json()
+}
+
+/// What a plan returned, or why not, where nobody is asked about what a server does not call harmless.
+pub(crate) async fn unasked(app: &App, source: &str) -> Result<Json, ErrorCode> {
+    let circumstances = Circumstances { mode: Mode::Autonomous, ..Circumstances::default() };
+    let outcome = app.run(RunRequest { circumstances, ..request(source) }).await;
+    outcome.result.map(|value| value.to_json()).map_err(|error| error.code())
 }
 
 /// The failure of one call, as the plan sees it.
@@ -69,5 +80,5 @@ pub(crate) async fn failure(app: &App, call: &str) -> Json {
          return {{ worked = answer }} end\n  return {{ code = answer.code, error = answer.error, \
          retryable = answer.retryable }}\nend"
     );
-    result(app, &plan).await
+    unasked(app, &plan).await.unwrap_or_else(|code| panic!("{code}"))
 }

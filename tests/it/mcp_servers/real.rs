@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{accept, result};
+use super::{accept, unasked};
 use crate::http_support::open;
 use crate::support::say_skipped;
 
@@ -20,7 +20,7 @@ async fn with(server: &str, command: &[String], plan: &str) -> serde_json::Value
     let (key, command) = (format!("mcp.{server}.command"), serde_json::to_string(command).unwrap());
     let settings = [(key.as_str(), command.as_str())];
     accept(&open(folder.path(), &settings, None).await, server).await;
-    result(&open(folder.path(), &settings, None).await, plan).await
+    unasked(&open(folder.path(), &settings, None).await, plan).await.unwrap()
 }
 
 fn node(package: &str, arguments: &[&str]) -> Option<Vec<String>> {
