@@ -10,7 +10,7 @@ use luaplan::tools::call_llm::CallLlm;
 use serde_json::json;
 
 use crate::llm::server::{ANSWER, Answer, Server, client, keys};
-use crate::support::{TestRun, spec, value};
+use crate::support::{Part, TestRun, spec, value};
 
 fn tool(settings: &LlmSettings, keys: &ApiKeys) -> CallLlm {
     CallLlm::new(spec("call_llm", Duration::from_secs(120)), Arc::new(client(settings, keys)), 1)
@@ -49,13 +49,9 @@ async fn a_missing_key_fails_before_anything_is_sent() {
     assert!(server.asked().is_empty());
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
 #[tokio::test]
 async fn a_real_model_answers_and_its_tokens_are_paid() {
-    let Ok(url) = std::env::var("LUAPLAN_TEST_LLM_URL") else {
-        crate::support::say_skipped("asks a real model, because LUAPLAN_TEST_LLM_URL is not set");
-        return;
-    };
+    let Some(url) = Part::Llm.place("asks a real model") else { return };
     let settings = LlmSettings {
         base_url: Some(url),
         timeout: Duration::from_secs(120),

@@ -6,6 +6,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{Connection as _, Executor as _};
 
 use crate::cli::Folder;
+use crate::support::Part;
 
 /// The state and message of one check.
 fn check<'a>(report: &'a Json, name: &str) -> (&'a str, &'a str) {
@@ -22,16 +23,10 @@ async fn database(folder: &Folder) {
     connection.close().await.unwrap();
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests find their parts by the environment")]
 fn databases() -> String {
     let mut databases = vec!["main = \"sqlite:app.db\"".to_owned()];
-    for (name, variable) in [("postgres", "LUAPLAN_TEST_POSTGRES_URL"), ("mysql", "LUAPLAN_TEST_MYSQL_URL")] {
-        match std::env::var(variable) {
-            Ok(url) => databases.push(format!("{name} = \"{url}\"")),
-            Err(_) => {
-                crate::support::say_skipped(&format!("{name} is not tried because {variable} is not set"));
-            }
-        }
+    for (name, part) in [("postgres", Part::Postgres), ("mysql", Part::Mysql)] {
+        databases.extend(part.place(name).map(|url| format!("{name} = \"{url}\"")));
     }
     databases.join(", ")
 }

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::say_skipped;
+use crate::support::Part;
 
 /// Where Debian and Fedora have the programs of a server, beside `PATH`.
 const FOLDERS: [&str; 2] = ["/usr/lib/postgresql", "/usr/bin"];
@@ -31,16 +31,15 @@ impl Cluster {
     /// A new one; `None`, said aloud, where there are no programs for it, or no user who may run them.
     pub(crate) fn start(what: &str) -> Option<Self> {
         let Some(programs) = programs() else {
-            say_skipped(&format!("{what}: there is no initdb and pg_ctl"));
+            Part::PostgresCluster.is_absent(what, "there is no initdb and pg_ctl");
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
         let is_root = folder.path().metadata().unwrap().uid() == 0;
         let user = if is_root { unprivileged() } else { None };
         if is_root && user.is_none() {
-            say_skipped(&format!(
-                "{what}: a PostgreSQL server does not run as root, and nobody else is there"
-            ));
+            Part::PostgresCluster
+                .is_absent(what, "a PostgreSQL server does not run as root, and there is no other user");
             return None;
         }
         if let Some((user, group)) = user {

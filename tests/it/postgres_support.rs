@@ -2,9 +2,7 @@
 
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 
-use crate::support::say_skipped;
-
-const URL: &str = "LUAPLAN_TEST_POSTGRES_URL";
+use crate::support::Part;
 
 /// A database that is there as long as this.
 pub(crate) struct Database {
@@ -15,12 +13,7 @@ pub(crate) struct Database {
 impl Database {
     /// A new, empty one; `None`, said aloud, where no server is given.
     pub(crate) async fn new(what: &str) -> Option<Self> {
-        #[expect(clippy::disallowed_methods, reason = "where the tests' server is")]
-        let Ok(server) = std::env::var(URL) else {
-            say_skipped(&format!("{what} on PostgreSQL: {URL} is not set"));
-            return None;
-        };
-        Some(Self::at(server).await)
+        Some(Self::at(Part::Postgres.place(what)?).await)
     }
 
     /// A new, empty one on this server.

@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
 use crate::send_email::{awkward_bytes, tool};
-use crate::support::TestRun;
+use crate::support::{Part, TestRun};
 
 /// Listens on a free port, says which, writes each message and its envelope, and ends with its
 /// standard input.
@@ -32,13 +32,9 @@ async def main():
 asyncio.run(main())
 "#;
 
-#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
 #[tokio::test]
 async fn an_independent_server_receives_the_same_message() {
-    let Ok(python) = std::env::var("LUAPLAN_TEST_AIOSMTPD") else {
-        crate::support::say_skipped("the test against aiosmtpd, because LUAPLAN_TEST_AIOSMTPD is not set");
-        return;
-    };
+    let Some(python) = Part::Aiosmtpd.place("an independent server") else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut server = Command::new(python)
         .args(["-c", SERVER])

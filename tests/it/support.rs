@@ -81,6 +81,78 @@ pub(crate) fn invocation(arguments: Value) -> Invocation {
     }
 }
 
+/// A part of the machine that some tests need.
+#[derive(Clone, Copy)]
+pub(crate) enum Part {
+    Postgres,
+    Mysql,
+    Aiosmtpd,
+    Llm,
+    McpPython,
+    McpNode,
+    /// `initdb` and `pg_ctl`, and a user who may run them.
+    PostgresCluster,
+    Bubblewrap,
+    /// The command that gives a program a terminal.
+    Script,
+}
+
+impl Part {
+    /// As `LUAPLAN_TEST_REQUIRE` names it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Postgres => "postgres",
+            Self::Mysql => "mysql",
+            Self::Aiosmtpd => "aiosmtpd",
+            Self::Llm => "llm",
+            Self::McpPython => "mcp_python",
+            Self::McpNode => "mcp_node",
+            Self::PostgresCluster => "postgres_cluster",
+            Self::Bubblewrap => "bwrap",
+            Self::Script => "script",
+        }
+    }
+
+    /// The variable that says where it is; `None` for programs, which are looked for.
+    const fn variable(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Postgres => "LUAPLAN_TEST_POSTGRES_URL",
+            Self::Mysql => "LUAPLAN_TEST_MYSQL_URL",
+            Self::Aiosmtpd => "LUAPLAN_TEST_AIOSMTPD",
+            Self::Llm => "LUAPLAN_TEST_LLM_URL",
+            Self::McpPython => "LUAPLAN_TEST_MCP_PYTHON",
+            Self::McpNode => "LUAPLAN_TEST_MCP_NODE_MODULES",
+            Self::PostgresCluster | Self::Bubblewrap | Self::Script => return None,
+        })
+    }
+
+    /// Where it is; else the test is skipped, which is said.
+    pub(crate) fn place(self, what: &str) -> Option<String> {
+        let found = self.variable().and_then(variable);
+        if found.is_none() {
+            self.is_absent(what, &format!("{} is not set", self.variable().unwrap_or_default()));
+        }
+        found
+    }
+
+    /// Says that a test is skipped, and why.
+    ///
+    /// # Panics
+    /// Where `LUAPLAN_TEST_REQUIRE` names the part.
+    pub(crate) fn is_absent(self, what: &str, why: &str) {
+        let required = variable("LUAPLAN_TEST_REQUIRE").unwrap_or_default();
+        let is_required = required.split(',').any(|name| name.trim() == self.name());
+        assert!(!is_required, "{what}: {why}, and LUAPLAN_TEST_REQUIRE names `{}`", self.name());
+        say_skipped(&format!("{what}: {why}"));
+    }
+}
+
+/// What a variable of the tests says.
+#[expect(clippy::disallowed_methods, reason = "tests find their parts by the environment")]
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
 /// Says that a test was skipped, and why. Straight to standard error: what a passing test prints
 /// is kept back, and nobody would learn of it.
 pub(crate) fn say_skipped(what_and_why: &str) {

@@ -103,7 +103,7 @@ fn a_pipe_that_is_closed_early_is_no_reason_to_panic() {
 /// Runs in a pseudo-terminal; `None` where the machine has no `script`.
 fn in_terminal(folder: &Folder, variables: &str, words: &str) -> Option<super::Ended> {
     if shell(folder, "command -v script").code != 0 {
-        crate::support::say_skipped("terminals are not tried because `script` is not installed");
+        crate::support::Part::Script.is_absent("terminals", "`script` is not installed");
         return None;
     }
     Some(shell(folder, &format!("{variables} script -qec \"'$LUAPLAN' {words}\" /dev/null")))

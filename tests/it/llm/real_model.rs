@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use crate::support::Part;
 use luaplan::base::ErrorCode;
 use luaplan::llm::{
     ApiKeys, ChatMessage, ChatReply, ChatRequest, ChatRole, LlmClient as _, LlmProgress, LlmSettings,
@@ -12,12 +13,8 @@ use serde_json::{Value as Json, json};
 
 use super::server::client;
 
-#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
 fn settings() -> Option<LlmSettings> {
-    let Ok(url) = std::env::var("LUAPLAN_TEST_LLM_URL") else {
-        crate::support::say_skipped("asks a real model, because LUAPLAN_TEST_LLM_URL is not set");
-        return None;
-    };
+    let url = Part::Llm.place("asks a real model")?;
     Some(LlmSettings {
         base_url: Some(url),
         temperature: Some(0.0),

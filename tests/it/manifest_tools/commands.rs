@@ -7,7 +7,7 @@ use luaplan::tools::command::try_bubblewrap;
 use serde_json::json;
 
 use super::{Shop, manifest};
-use crate::support::say_skipped;
+use crate::support::Part;
 
 const PARAMS: &str = "{ x = { type = [\"string\", \"array\"] }, text = { type = \"string\" } }";
 
@@ -15,13 +15,13 @@ const PARAMS: &str = "{ x = { type = [\"string\", \"array\"] }, text = { type = 
 async fn has_walls(what: &str) -> bool {
     let Some(program) = ["/usr/bin/bwrap", "/usr/local/bin/bwrap"].iter().map(Path::new).find(|p| p.exists())
     else {
-        say_skipped(&format!("{what}: bubblewrap is not installed"));
+        Part::Bubblewrap.is_absent(what, "bubblewrap is not installed");
         return false;
     };
     match try_bubblewrap(program).await {
         Ok(()) => true,
         Err(why) => {
-            say_skipped(&format!("{what}: bubblewrap cannot work here: {why}"));
+            Part::Bubblewrap.is_absent(what, &format!("bubblewrap cannot work here: {why}"));
             false
         }
     }

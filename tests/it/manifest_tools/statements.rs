@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
 use super::{Shop, manifest};
-use crate::support::say_skipped;
+use crate::support::Part;
 
 const FIND: &str =
     "[settings]\nsql = \"SELECT id, name FROM PEOPLE WHERE city = :city AND id <= :most ORDER BY id\"";
@@ -81,11 +81,8 @@ async fn a_statement_finds_and_writes_on_sqlite() {
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
 async fn a_statement_finds_and_writes_on_postgresql() {
-    let Ok(url) = std::env::var("LUAPLAN_TEST_POSTGRES_URL") else {
-        return say_skipped("statements on PostgreSQL: LUAPLAN_TEST_POSTGRES_URL is not set");
-    };
+    let Some(url) = Part::Postgres.place("statements on PostgreSQL") else { return };
     let mut database = sqlx::PgConnection::connect(&url).await.unwrap();
     for statement in setup("manifest_people") {
         database.execute(sqlx::raw_sql(AssertSqlSafe(statement))).await.unwrap();
@@ -95,11 +92,8 @@ async fn a_statement_finds_and_writes_on_postgresql() {
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
 async fn a_statement_finds_and_writes_on_mariadb() {
-    let Ok(url) = std::env::var("LUAPLAN_TEST_MYSQL_URL") else {
-        return say_skipped("statements on MariaDB: LUAPLAN_TEST_MYSQL_URL is not set");
-    };
+    let Some(url) = Part::Mysql.place("statements on MariaDB") else { return };
     let mut database = sqlx::MySqlConnection::connect(&url).await.unwrap();
     for statement in setup("manifest_people") {
         database.execute(sqlx::raw_sql(AssertSqlSafe(statement))).await.unwrap();

@@ -14,7 +14,7 @@ use tokio::process::Command;
 
 use super::serve::Serving;
 use crate::http_support::PATIENCE;
-use crate::support::say_skipped;
+use crate::support::{Part, variable};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_luaplan");
 
@@ -107,17 +107,9 @@ console.log(JSON.stringify([await use(stdio), await use(http)]));
 process.exit(0);
 "#;
 
-#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
-
 /// The Node to run things with, and its modules.
 fn node(what: &str) -> Option<(String, PathBuf)> {
-    let Some(modules) = variable("LUAPLAN_TEST_MCP_NODE_MODULES") else {
-        say_skipped(&format!("the test with {what}, because LUAPLAN_TEST_MCP_NODE_MODULES is not set"));
-        return None;
-    };
+    let modules = Part::McpNode.place(what)?;
     Some((variable("LUAPLAN_TEST_MCP_NODE").unwrap_or_else(|| "node".to_owned()), modules.into()))
 }
 
@@ -149,10 +141,7 @@ fn judge(seen: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_python_sdk_works_with_it() {
-    let Some(python) = variable("LUAPLAN_TEST_MCP_PYTHON") else {
-        say_skipped("the test with the Python SDK, because LUAPLAN_TEST_MCP_PYTHON is not set");
-        return;
-    };
+    let Some(python) = Part::McpPython.place("the Python SDK") else { return };
     let (serving, folder) = (Serving::start(&[]).await, tempfile::tempdir().unwrap());
     let mut command = Command::new(python);
     command.args(["-c", PYTHON, BINARY]).arg(folder.path()).arg(format!("{}/mcp", serving.client.base));
@@ -161,10 +150,7 @@ async fn the_python_sdk_works_with_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_python_sdk_puts_questions_before_a_person() {
-    let Some(python) = variable("LUAPLAN_TEST_MCP_PYTHON") else {
-        say_skipped("the questions to the Python SDK, because LUAPLAN_TEST_MCP_PYTHON is not set");
-        return;
-    };
+    let Some(python) = Part::McpPython.place("questions to the Python SDK") else { return };
     let folder = tempfile::tempdir().unwrap();
     let policy = "version = 1\n[[rule]]\nname = \"asks\"\ntool = \"fetch_url\"\ndecision = \"prompt\"\nreason = \"it leaves the machine\"\n";
     std::fs::write(folder.path().join("policy.toml"), policy).unwrap();

@@ -12,8 +12,8 @@ use tokio::process::{Child, Command};
 
 use super::{app, config, log_in, token_file, write};
 use crate::http_support::PATIENCE;
-use crate::mcp_servers::{failure, variable};
-use crate::support::say_skipped;
+use crate::mcp_servers::failure;
+use crate::support::{Part, variable};
 
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
@@ -41,7 +41,8 @@ async fn the_typescript_sdk_lets_us_in() {
         Path::new(&modules).join("@modelcontextprotocol/sdk/dist/esm/examples/server/simpleStreamableHttp.js")
     });
     let Some(script) = script.filter(|script| script.exists()) else {
-        return say_skipped("TypeScript's example, because LUAPLAN_TEST_MCP_NODE_MODULES does not name it");
+        return Part::McpNode
+            .is_absent("TypeScript's example", "LUAPLAN_TEST_MCP_NODE_MODULES does not name it");
     };
     let (port, authority) = (free_port(), free_port());
     let mut node =
@@ -67,9 +68,7 @@ async fn the_typescript_sdk_lets_us_in() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_python_sdk_lets_us_in_and_renews() {
-    let Some(python) = variable("LUAPLAN_TEST_MCP_PYTHON") else {
-        return say_skipped("Python's authorization, because LUAPLAN_TEST_MCP_PYTHON is not set");
-    };
+    let Some(python) = Part::McpPython.place("Python's authorization") else { return };
     let port = free_port();
     let mut server = Command::new(python);
     server.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/mcp/login_server.py"));

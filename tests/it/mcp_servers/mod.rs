@@ -17,7 +17,6 @@ use luaplan::engine::RunOutcome;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::real::variable;
 use crate::http_support::open;
 
 /// The small server as `[mcp.small]`, with its folder.

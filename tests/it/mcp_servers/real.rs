@@ -7,12 +7,7 @@ use serde_json::json;
 
 use super::{accept, unasked};
 use crate::http_support::open;
-use crate::support::say_skipped;
-
-#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
-pub(crate) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
+use crate::support::{Part, variable};
 
 /// Runs `plan` with a server of that command; `None` where it is not installed.
 async fn with(server: &str, command: &[String], plan: &str) -> serde_json::Value {
@@ -28,7 +23,7 @@ fn node(package: &str, arguments: &[&str]) -> Option<Vec<String>> {
     let script = modules
         .map(|modules| Path::new(&modules).join("@modelcontextprotocol").join(package).join("dist/index.js"));
     let Some(script) = script.filter(|script| script.exists()) else {
-        say_skipped(&format!("{package}, because LUAPLAN_TEST_MCP_NODE_MODULES does not name it"));
+        Part::McpNode.is_absent(package, "LUAPLAN_TEST_MCP_NODE_MODULES does not name it");
         return None;
     };
     let node = variable("LUAPLAN_TEST_MCP_NODE").unwrap_or_else(|| "/usr/bin/node".to_owned());
@@ -38,10 +33,7 @@ fn node(package: &str, arguments: &[&str]) -> Option<Vec<String>> {
 }
 
 fn python(module: &str, arguments: &[&str]) -> Option<Vec<String>> {
-    let Some(python) = variable("LUAPLAN_TEST_MCP_PYTHON") else {
-        say_skipped(&format!("{module}, because LUAPLAN_TEST_MCP_PYTHON is not set"));
-        return None;
-    };
+    let python = Part::McpPython.place(module)?;
     let mut command = vec![python, "-m".to_owned(), module.to_owned()];
     command.extend(arguments.iter().map(|argument| (*argument).to_owned()));
     Some(command)

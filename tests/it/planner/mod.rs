@@ -24,6 +24,7 @@ use luaplan::planner::{Planner, PlannerSettings, PlanningRequest, Proposal};
 use serde_json::json;
 
 use crate::llm::server::{Answer, Server, client, keys};
+use crate::support::Part;
 
 const GOOD: &str = "function run(context)\n  local rows = find_rows{limit = 3}\n  if rows.error then\n    \
                     error(rows.error)\n  end\n  return rows\nend\n";
@@ -188,12 +189,8 @@ async fn a_failure_of_the_provider_is_journaled_and_ends_planning() {
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "tests may read LUAPLAN_TEST_ variables")]
 async fn a_real_small_model_ends_in_a_plan_or_in_a_coded_error_with_its_rounds() {
-    let Ok(url) = std::env::var("LUAPLAN_TEST_LLM_URL") else {
-        crate::support::say_skipped("plans with a real model, because LUAPLAN_TEST_LLM_URL is not set");
-        return;
-    };
+    let Some(url) = Part::Llm.place("plans with a real model") else { return };
     let model = LlmSettings {
         base_url: Some(url),
         temperature: Some(0.0),

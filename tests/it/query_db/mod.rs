@@ -23,6 +23,8 @@ use serde_json::Value as Json;
 use sqlx::{AssertSqlSafe, Connection, MySqlConnection, PgConnection, SqliteConnection};
 use tokio_util::sync::CancellationToken;
 
+use crate::support::Part;
+
 /// The kinds of database a test can run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -44,17 +46,11 @@ impl Kind {
 
     /// The server's address from the environment, or a word on why the test does not run.
     fn server(self) -> Option<String> {
-        let variable = match self {
-            Self::Sqlite => return None,
-            Self::Postgres => "LUAPLAN_TEST_POSTGRES_URL",
-            Self::Mysql => "LUAPLAN_TEST_MYSQL_URL",
-        };
-        #[expect(clippy::disallowed_methods, reason = "tests take server addresses from the environment")]
-        let url = std::env::var(variable).ok();
-        if url.is_none() {
-            crate::support::say_skipped(&format!("{} because {variable} is not set", self.name()));
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres => Part::Postgres.place(self.name()),
+            Self::Mysql => Part::Mysql.place(self.name()),
         }
-        url
     }
 }
 
