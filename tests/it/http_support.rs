@@ -28,9 +28,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// A port where connections are refused. The socket keeps others from listening there, and does not itself.
 pub(crate) fn refusing() -> (TcpSocket, SocketAddr) {
     let socket = TcpSocket::new_v4().unwrap();
-    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
-    let address = socket.local_addr().unwrap();
-    (socket, address)
+    let bound = socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).and_then(|()| socket.local_addr());
+    (socket, bound.unwrap())
 }
 
 /// A running service over its own data folder.

@@ -82,6 +82,14 @@ CREATE INDEX runs_sleeping ON runs (wake_at) WHERE status = 'sleeping';
 /// The triggers of [`TABLES`].
 pub(super) const TRIGGERS: [&str; 2] = ["records_no_change", "contexts_no_change"];
 
+/// Of these triggers, as `pg_trigger.tgtype` has it: before each statement that updates, deletes or truncates.
+pub(super) const TRIGGER_TYPE: i32 = 2 | 8 | 16 | 32;
+
+/// What their function does, as `pg_proc.prosrc` has it.
+pub(super) fn trigger_function() -> &'static str {
+    TABLES.split("$$").nth(1).unwrap_or_default()
+}
+
 /// The id of the journal in this database; `None` where there is none. A newer one is refused.
 pub(super) async fn look(connection: &mut PgConnection, shown: &str) -> Result<Option<String>> {
     let failed = |error| journal_error(shown, error);

@@ -63,18 +63,29 @@ async fn look(check: &mut Check, connection: &mut PgConnection) {
 }
 
 async fn look_at_database(check: &mut Check, connection: &mut PgConnection) -> sqlx::Result<()> {
-    let triggers: Vec<String> = sqlx::query_scalar(
-        "SELECT tgname::text FROM pg_trigger WHERE NOT tgisinternal AND tgenabled IN ('O', 'A') \
-         AND tgrelid IN ('luaplan.records'::regclass, 'luaplan.contexts'::regclass)",
+    // Whether it is switched on, fires on whatever changes, and what it does.
+    let found: Vec<(String, bool, bool, String)> = sqlx::query_as(
+        "SELECT tgname::text, tgenabled IN ('O', 'A'), \
+         tgtype::int = $1 AND tgqual IS NULL AND tgattr::text = '' AND lanname = 'plpgsql', prosrc \
+         FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid JOIN pg_language ON pg_language.oid = prolang \
+         WHERE NOT tgisinternal AND tgrelid IN ('luaplan.records'::regclass, 'luaplan.contexts'::regclass)",
     )
+    .bind(schema::TRIGGER_TYPE)
     .fetch_all(&mut *connection)
     .await?;
     for trigger in schema::TRIGGERS {
-        if !triggers.iter().any(|name| name == trigger) {
-            let message =
-                format!("the trigger `{trigger}`, which refuses changes, is missing or switched off");
-            check.found(None, ProblemKind::Unprotected, message);
-        }
+        let what = match found.iter().find(|(name, ..)| name == trigger) {
+            None => "is missing",
+            Some((_, false, ..)) => "is switched off",
+            Some((_, _, true, function)) if function == schema::trigger_function() => continue,
+            Some(_) => "is not the one the journal was made with",
+        };
+        let message = format!("the trigger `{trigger}`, which refuses changes, {what}");
+        check.found(None, ProblemKind::Unprotected, message);
+    }
+    for (name, ..) in found.iter().filter(|(name, ..)| !schema::TRIGGERS.contains(&name.as_str())) {
+        let message = format!("the trigger `{name}` is none of the journal's");
+        check.found(None, ProblemKind::Unprotected, message);
     }
     let heads: Vec<(i64, String)> =
         sqlx::query_as("SELECT sequence, hash FROM head").fetch_all(&mut *connection).await?;

@@ -54,9 +54,21 @@ CREATE TRIGGER contexts_no_delete BEFORE DELETE ON contexts
 BEGIN SELECT RAISE(ABORT, 'contexts are append-only'); END;
 ";
 
-/// The triggers of [`SCHEMA`].
-pub(super) const TRIGGERS: [&str; 4] =
-    ["records_no_update", "records_no_delete", "contexts_no_update", "contexts_no_delete"];
+/// The triggers of [`SCHEMA`]: the name of each, and its statement as [`one_line`] writes it.
+pub(super) fn triggers() -> Vec<(&'static str, String)> {
+    const CREATE: &str = "CREATE TRIGGER ";
+    let statements = SCHEMA.split(CREATE).skip(1).filter_map(|rest| rest.split_once("END;"));
+    let named = statements.filter_map(|(statement, _)| {
+        let name = statement.split_whitespace().next()?;
+        Some((name, one_line(&format!("{CREATE}{statement}END"))))
+    });
+    named.collect()
+}
+
+/// A statement with single blanks, as line breaks and indents say nothing.
+pub(super) fn one_line(statement: &str) -> String {
+    statement.split_whitespace().collect::<Vec<_>>().join(" ")
+}
 
 /// What an opened file turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -64,14 +64,27 @@ async fn look(check: &mut Check, connection: &mut PoolConnection<Sqlite>) {
 }
 
 async fn look_at_file(check: &mut Check, connection: &mut PoolConnection<Sqlite>) -> sqlx::Result<()> {
-    let triggers: Vec<String> = sqlx::query_scalar("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
-        .fetch_all(&mut **connection)
-        .await?;
-    for trigger in schema::TRIGGERS {
-        if !triggers.iter().any(|name| name == trigger) {
-            let message = format!("the trigger `{trigger}`, which refuses changes, is missing");
-            check.found(None, ProblemKind::Unprotected, message);
-        }
+    let found: Vec<(String, Option<String>)> =
+        sqlx::query_as("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
+            .fetch_all(&mut **connection)
+            .await?;
+    let expected = schema::triggers();
+    for (trigger, statement) in &expected {
+        let there = found.iter().find(|(name, _)| name == trigger);
+        let what = match there {
+            None => "is missing",
+            // One of the same name may fire never, or do nothing.
+            Some((_, sql)) if schema::one_line(sql.as_deref().unwrap_or_default()) != *statement => {
+                "is not the one the journal was made with"
+            }
+            Some(_) => continue,
+        };
+        let message = format!("the trigger `{trigger}`, which refuses changes, {what}");
+        check.found(None, ProblemKind::Unprotected, message);
+    }
+    for (name, _) in found.iter().filter(|(name, _)| expected.iter().all(|(known, _)| known != name)) {
+        let message = format!("the trigger `{name}` is none of the journal's");
+        check.found(None, ProblemKind::Unprotected, message);
     }
     let complaints: Vec<String> =
         sqlx::query_scalar("PRAGMA integrity_check(20)").fetch_all(&mut **connection).await?;

@@ -67,6 +67,36 @@ async fn what_somebody_changed_in_the_database_is_found() {
         ("DELETE FROM records WHERE sequence = 4", Some(5), RecordsMissing),
         ("DELETE FROM records WHERE sequence > 8", Some(10), EndMissing),
         ("ALTER TABLE records DISABLE TRIGGER records_no_change", None, Unprotected),
+        ("DROP TRIGGER records_no_change ON records", None, Unprotected),
+        (
+            "CREATE OR REPLACE TRIGGER records_no_change BEFORE DELETE ON records
+             FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
+            None,
+            Unprotected,
+        ),
+        (
+            "CREATE OR REPLACE TRIGGER records_no_change BEFORE UPDATE OF at OR DELETE OR TRUNCATE ON records
+             FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
+            None,
+            Unprotected,
+        ),
+        (
+            "CREATE OR REPLACE TRIGGER records_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON records
+             FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION refuse_change()",
+            None,
+            Unprotected,
+        ),
+        (
+            "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN RETURN NULL; END $$",
+            None,
+            Unprotected,
+        ),
+        (
+            "CREATE TRIGGER more AFTER INSERT ON records FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()",
+            None,
+            Unprotected,
+        ),
         (
             "INSERT INTO contexts VALUES ('daily', 1, '{\"n\":9}', 'no hash', '2026-01-01T00:00:00Z', NULL)",
             None,

@@ -205,3 +205,29 @@ async fn a_flipped_bit_anywhere_in_the_stored_records_is_found() {
         assert!(found, "byte {position}");
     }
 }
+
+#[tokio::test]
+async fn a_trigger_of_the_right_name_that_refuses_nothing_is_found() {
+    let refuses = "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END";
+    for (name, other) in [
+        ("records_no_update", "BEFORE UPDATE ON records BEGIN SELECT 1; END".to_owned()),
+        ("records_no_update", format!("BEFORE UPDATE ON records WHEN 0 {refuses}")),
+        ("records_no_update", format!("BEFORE UPDATE OF at ON records {refuses}")),
+        ("records_no_update", format!("BEFORE UPDATE ON contexts {refuses}")),
+        ("records_no_delete", format!("BEFORE INSERT ON records WHEN new.tool = 'pay' {refuses}")),
+        ("contexts_no_delete", "BEFORE DELETE ON contexts BEGIN SELECT RAISE(IGNORE); END".to_owned()),
+        ("more", "AFTER INSERT ON records BEGIN SELECT 1; END".to_owned()),
+    ] {
+        let dir = Dir::new();
+        let journal = dir.open().await;
+        fill(&journal).await;
+        journal.close().await;
+        let mut raw = dir.raw().await;
+        let sql = format!("DROP TRIGGER IF EXISTS {name}; CREATE TRIGGER {name} {other};");
+        raw.execute(sqlx::raw_sql(AssertSqlSafe(sql.clone()))).await.unwrap();
+        raw.close().await.unwrap();
+        let report = SqliteJournal::open_read_only(&dir.path()).await.unwrap().verify().await.unwrap();
+        assert_eq!(kinds(&report), [(None, ProblemKind::Unprotected)], "{sql}");
+        assert!(!report.ok && report.problems[0].message.contains(name), "{report:?}");
+    }
+}
