@@ -36,6 +36,7 @@ pub(super) async fn list(
     responses((status = 200, description = "`approval`: what was decided; `pending`: how many calls of the run still wait; `run`: `resumed`, `waits` or `left`"),
         (status = 422, description = "The `Idempotency-Key` stands for another request"),
         (status = 400, description = "A part of the request cannot be understood, or the arguments do not fit"),
+        (status = 413, description = "The body is larger than `server.body_limit`"),
         (status = 403, description = "The policy denies the edited arguments, or does not let this key decide"),
         (status = 404, description = "There is no such run or request"),
         (status = 409, description = "A request under the same `Idempotency-Key` is being answered, or: It was decided already (`decision` or `first` says by whom and how), or the call is no longer wanted"),

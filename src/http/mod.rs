@@ -20,6 +20,7 @@ mod idempotency;
 mod mount;
 mod open;
 mod openapi;
+mod openapi_forms;
 mod origin;
 mod problem;
 mod redirect;

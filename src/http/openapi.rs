@@ -4,7 +4,9 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, Secur
 use utoipa::openapi::{Components, Content, OpenApi as Document, Ref, RefOr, Response};
 use utoipa::{Modify, OpenApi};
 
-use super::{approvals, audit, dto, events, explain, grants, health, resume, runs, submit, tools};
+use super::{
+    approvals, audit, dto, events, explain, grants, health, openapi_forms, resume, runs, submit, tools,
+};
 
 const PROBLEM_SCHEMA: &str = "Problem";
 const BEARER: &str = "bearer";
@@ -57,7 +59,9 @@ struct Api;
 /// The OpenAPI document.
 #[must_use]
 pub fn document() -> Document {
-    Api::openapi()
+    let mut document = Api::openapi();
+    openapi_forms::add(&mut document);
+    document
 }
 
 /// This document.
@@ -106,9 +110,11 @@ impl Modify for Common {
     }
 }
 
-const GUARDED_ANSWERS: [(&str, &str); 4] = [
+const GUARDED_ANSWERS: [(&str, &str); 6] = [
     ("401", "No valid API key was shown"),
     ("403", "Without keys: a web page of another site sent this, or the host is not a loopback name"),
     ("408", "The request was not complete or not answered in time"),
+    ("429", "The API key holds as many requests as one may"),
     ("500", "Something the service should have prevented; the log says more"),
+    ("503", "No place is free for this key, or the journal does not answer"),
 ];

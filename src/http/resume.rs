@@ -23,6 +23,7 @@ use crate::base::Result;
         (status = 202, description = "The run goes on"),
         (status = 400, description = "A part of the request cannot be understood, or a resolution names a call that is not in doubt"),
         (status = 404, description = "There is no such run"),
+        (status = 413, description = "The body is larger than `server.body_limit`"),
         (status = 409, description = "The run is under way, or cannot go on from its journal"),
         (status = 429, description = "`server.max_concurrent_runs` runs are under way"), (status = 503, description = "Stopping")))]
 pub(super) async fn resume(
@@ -52,6 +53,7 @@ fn resolution((call_id, said): (String, Resolution)) -> Result<CallResolution> {
         (status = 422, description = "The `Idempotency-Key` stands for another request"),
         (status = 400, description = "A part of the request cannot be understood"),
         (status = 404, description = "There is no such run"),
+        (status = 413, description = "The body is larger than `server.body_limit`"),
         (status = 409, description = "A request under the same `Idempotency-Key` is being answered, or: The run is under way, its records do not suffice, or it did more than read (`calls`) and `repeat_effects` is not given"),
         (status = 429, description = "`server.max_concurrent_runs` runs are under way"), (status = 503, description = "Stopping")))]
 pub(super) async fn reset(
@@ -83,6 +85,8 @@ pub(super) async fn reset(
 #[utoipa::path(post, path = "/v1/runs/{id}/replay", operation_id = "replay_run", tag = "runs", params(("id" = String, Path, description = "Run id")),
     request_body = ReplayBody,
     responses((status = 200, description = "Whether it came to the same, and what differs"),
+        (status = 400, description = "A part of the request cannot be understood"),
+        (status = 413, description = "The body is larger than `server.body_limit`"),
         (status = 404, description = "There is no such run"),
         (status = 409, description = "The journal lacks what is needed"),
         (status = 422, description = "The check refused the plan")))]

@@ -35,6 +35,7 @@ mod flow;
 mod hostile;
 mod http_analysis;
 mod http_binary;
+mod http_described;
 mod http_docs;
 mod http_errors;
 mod http_events;
