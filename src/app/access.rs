@@ -138,10 +138,13 @@ impl Access<'_> {
     pub async fn list(&self, filter: RunFilter) -> Result<Json> {
         let tenant = self.caller.only_tenant(Scope::RunsRead)?;
         if let (Some(before), Some(_)) = (&filter.before, &tenant)
-            && self.may_read(before).await.is_err()
+            && let Err(error) = self.may_read(before).await
         {
-            // As after a run that is not there.
-            return Ok(serde_json::json!({ "runs": [], "next": null }));
+            return match error.code() {
+                // As after a run that is not there.
+                ErrorCode::NotFound => Ok(serde_json::json!({ "runs": [], "next": null })),
+                _ => Err(error),
+            };
         }
         self.runs.list(RunFilter { tenant, ..filter }).await
     }
@@ -255,9 +258,28 @@ impl Access<'_> {
     /// As [`Access::cancel`], and as [`ActiveRuns::submit`].
     pub async fn submit_over(&self, first: &RunId, request: RunRequest) -> Result<Option<ActiveRun>> {
         self.may(Scope::RunsControl, first).await?;
-        let run = self.runs.submit(request).await?;
-        self.app().cancel_unless_over(first, Some(self.caller.actor())).await?;
-        Ok(run)
+        let (runs, first, by) = (self.runs.clone(), first.clone(), self.caller.actor().clone());
+        // Whole even where the caller goes away: else both runs would go on.
+        let both = tokio::spawn(async move {
+            let run = runs.submit(request).await?;
+            runs.app().cancel_unless_over(&first, Some(&by)).await?;
+            Ok(run)
+        });
+        both.await.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "the reset broke off")))
+    }
+
+    /// Ends `first`, where it is not over, in favour of a run that has begun in its place.
+    ///
+    /// # Errors
+    /// As [`Access::cancel`].
+    pub async fn end_started_over(&self, first: &RunId) -> Result<()> {
+        self.may(Scope::RunsControl, first).await?;
+        self.app().cancel_unless_over(first, Some(self.caller.actor())).await
+    }
+
+    /// Whether this caller may end a run.
+    pub async fn may_cancel(&self, run_id: &RunId) -> bool {
+        self.may(Scope::RunsControl, run_id).await.is_ok()
     }
 
     /// As [`App::replay`].

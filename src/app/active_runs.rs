@@ -71,11 +71,6 @@ impl ActiveRuns {
     pub async fn resume(self: &Arc<Self>, request: ResumeRequest) -> Result<ActiveRun> {
         let request = self.app.toward_root(request).await?;
         let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
-        if self.active(&run_id).is_some() {
-            return Err(
-                Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")).about_run(&run_id)
-            );
-        }
         let app = self.app.clone();
         let (sender, taken_up) = oneshot::channel();
         let tenant = self.app.tenant_of(&run_id).await?.unwrap_or_default();
@@ -92,7 +87,7 @@ impl ActiveRuns {
         Ok(run)
     }
 
-    /// A place among the runs under way.
+    /// A place among the runs under way. A run has one at most: of two who resume it at once, one does.
     pub(super) fn place(
         self: &Arc<Self>,
         run_id: RunId,
@@ -104,6 +99,10 @@ impl ActiveRuns {
         let mut runs = self.lock();
         if runs.stopping {
             return Err(Error::new(ErrorCode::ShuttingDown, "the server is stopping"));
+        }
+        if runs.active.contains_key(&run_id) {
+            let message = format!("run {run_id} is under way");
+            return Err(Error::new(ErrorCode::RunActive, message).about_run(&run_id));
         }
         let (limit, under_way) = (self.app.config().server.max_concurrent_runs, runs.active.len());
         if under_way >= limit as usize {

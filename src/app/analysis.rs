@@ -26,7 +26,8 @@ const WAITING_OF_ONE_MAX: usize = 256;
 pub(super) enum Waiting {
     /// A request: where too many wait it is refused, and may come again.
     Request,
-    /// A run on record, which must not fail for that. `server.max_concurrent_runs` bounds them.
+    /// A run on record, or a program a model was paid for: neither may fail for that. `server.max_concurrent_runs` and
+    /// the shares of keys bound them.
     Run,
 }
 
@@ -58,7 +59,10 @@ struct State {
 impl Analysis {
     pub(super) fn new() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads_max = processors.max(THREADS_MIN);
+        Self::with_threads(processors.max(THREADS_MIN))
+    }
+
+    fn with_threads(threads_max: usize) -> Self {
         Self { shared: Arc::new(Shared { state: Mutex::default(), work: Condvar::new(), threads_max }) }
     }
 
@@ -101,7 +105,9 @@ impl Shared {
             state.order.push_back(tenant.to_owned());
         }
         state.queues.entry(tenant.to_owned()).or_default().push_back((waiting, job));
-        if state.idle == 0 && state.threads < self.threads_max {
+        // A thread that was woken counts as idle until it looks: as many jobs as that may be its already.
+        let queued: usize = state.queues.values().map(VecDeque::len).sum();
+        if queued > state.idle && state.threads < self.threads_max {
             let shared = Arc::clone(self);
             let builder =
                 std::thread::Builder::new().name("plan-analysis".to_owned()).stack_size(STACK_BYTES);
@@ -213,7 +219,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_tenants_flood_neither_holds_all_threads_nor_fills_the_queue() {
-        let pool = Arc::new(Analysis::new());
+        let pool = Arc::new(Analysis::with_threads(2));
         let mut gates = Vec::new();
         let mut flood = tokio::task::JoinSet::new();
         for _ in 0..WAITING_OF_ONE_MAX + 100 {

@@ -20,12 +20,13 @@ pub fn check_event_names(events: &[String]) -> Result<()> {
         .with_help(format!("{meant}the events are {}", EventBody::KEPT.join(", "))))
 }
 
-/// Whether `tool` is one of `known`, or a call of it is on record: tools come and go, and the log stays.
+/// Whether `tool` is one of `known`, or a call of it is on record, of one tenant or of any: tools come and go, and the log stays.
 ///
 /// # Errors
 /// `bad_request`, naming tools there are; as reading the journal.
 pub async fn check_tool_on_record(
     journal: Option<&dyn JournalRead>,
+    tenant: Option<&str>,
     known: &[&str],
     tool: &str,
 ) -> Result<()> {
@@ -33,7 +34,8 @@ pub async fn check_tool_on_record(
         return Ok(());
     }
     if let Some(journal) = journal {
-        let filter = RecordFilter { tool: Some(tool.to_owned()), limit: Some(1), ..RecordFilter::default() };
+        let (tool, tenant) = (Some(tool.to_owned()), tenant.map(str::to_owned));
+        let filter = RecordFilter { tool, tenant, limit: Some(1), ..RecordFilter::default() };
         if !journal.records(filter).await?.is_empty() {
             return Ok(());
         }

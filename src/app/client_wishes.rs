@@ -151,7 +151,7 @@ impl App {
         check_event_names(&events)?;
         if let Some(tool) = &wishes.tool {
             let known: Vec<&str> = self.catalog.names().collect();
-            check_tool_on_record(Some(&*self.journal), &known, tool).await?;
+            check_tool_on_record(Some(&*self.journal), tenant.as_deref(), &known, tool).await?;
         }
         let filter = RecordFilter {
             run_id: wishes.run.as_deref().map(str::parse).transpose()?,

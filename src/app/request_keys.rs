@@ -12,8 +12,9 @@ use crate::journal::{JournalRead as _, KeyedRequest};
 /// How long a key stands for its request.
 const KEPT: SignedDuration = SignedDuration::from_hours(24);
 
-/// How long a request that was claimed and has left no trace may still be under way, in another process too.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
+/// How much longer than `server.request_timeout` a request that was claimed and has left no trace may be under way,
+/// in another process too.
+const ANSWERED_LATE: Duration = Duration::from_secs(60);
 
 /// The longest key, in characters.
 const KEY_LENGTH_MAX: usize = 255;
@@ -21,24 +22,24 @@ const KEY_LENGTH_MAX: usize = 255;
 /// What a key says of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Claim {
-    /// It is the first; a run that it begins has this id.
-    First(RunId),
+    /// It is the first; a run that it begins has its id.
+    First(KeyedRequest),
     /// It came before and began, or would have begun, the run of this id; its answer, where that was kept.
     Repeated(RunId, Option<Json>),
 }
 
 impl App {
-    /// Claims `key` for a request of `tenant`, of which `request_hash` says what it asks.
+    /// Claims `key` for a request of `claimant`, of which `request_hash` says what it asks.
     ///
     /// # Errors
     /// `bad_request` for a key that is none; `idempotency_key_reused` where it stands for another request;
     /// `idempotency_in_progress` where the same request is being answered; and as writing the journal.
-    pub async fn claim_request(&self, tenant: &str, key: &str, request_hash: ContentHash) -> Result<Claim> {
+    pub async fn claim_request(&self, claimant: &str, key: &str, request_hash: ContentHash) -> Result<Claim> {
         check_key(key)?;
         let keys = self.journal.request_keys();
         let now = self.clock.now();
         let request = KeyedRequest {
-            tenant: tenant.to_owned(),
+            claimant: claimant.to_owned(),
             key: key.to_owned(),
             request_hash,
             run_id: RunId::generate(),
@@ -47,7 +48,7 @@ impl App {
         };
         let expired = now.checked_sub(KEPT).unwrap_or(jiff::Timestamp::MIN);
         let Some(held) = keys.claim(&request, expired).await? else {
-            return Ok(Claim::First(request.run_id));
+            return Ok(Claim::First(request));
         };
         if held.request_hash != request.request_hash {
             let message = "the idempotency key was sent with another request before";
@@ -57,11 +58,12 @@ impl App {
             return Ok(Claim::Repeated(held.run_id, held.answer));
         }
         // Nothing on record after so long: the process that claimed it is gone, or its client went away first.
-        let is_left = now.duration_since(held.claimed_at).unsigned_abs() > ANSWERED_WITHIN;
-        if is_left && keys.claim_again(&held, now).await? {
-            return Ok(Claim::First(held.run_id));
+        let answered_within = self.config.server.request_timeout + ANSWERED_LATE;
+        let claimed_for = now.duration_since(held.claimed_at).unsigned_abs();
+        if claimed_for > answered_within && keys.claim_again(&held, now).await? {
+            return Ok(Claim::First(KeyedRequest { claimed_at: now, ..held }));
         }
-        let message = "the same request is being answered";
+        let message = format!("the same request came {} s ago and is being answered", claimed_for.as_secs());
         Err(Error::new(ErrorCode::IdempotencyInProgress, message))
     }
 
@@ -77,16 +79,16 @@ impl App {
     ///
     /// # Errors
     /// As writing the journal.
-    pub async fn keep_answer(&self, tenant: &str, key: &str, answer: &Json) -> Result<()> {
-        self.journal.request_keys().answered(tenant, key, answer).await
+    pub async fn keep_answer(&self, request: &KeyedRequest, answer: &Json) -> Result<()> {
+        self.journal.request_keys().answered(request, answer).await
     }
 
     /// Gives the key of a request back that was refused: it may be sent again under the same key.
     ///
     /// # Errors
     /// As writing the journal.
-    pub async fn release_request(&self, tenant: &str, key: &str) -> Result<()> {
-        self.journal.request_keys().release(tenant, key).await
+    pub async fn release_request(&self, request: &KeyedRequest) -> Result<()> {
+        self.journal.request_keys().release(request).await
     }
 }
 

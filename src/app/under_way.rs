@@ -41,7 +41,7 @@ impl Ask {
 pub(super) struct Asked {
     pub(super) cancel: bool,
     pub(super) pause: bool,
-    /// Who asked last.
+    /// Who asked for its end, else who asked it to stand still.
     pub(super) by: Option<Actor>,
 }
 
@@ -52,13 +52,16 @@ struct UnderWay {
     pause: CancellationToken,
     /// The run that called it, where it is the run of an agent.
     parent: Option<RunId>,
-    /// Who asked something of it last.
-    by: Option<Actor>,
+    /// Who asked first for its end.
+    cancel_by: Option<Actor>,
+    /// Who asked first that it stands still.
+    pause_by: Option<Actor>,
 }
 
 impl Asked {
     fn of(run: &UnderWay) -> Self {
-        Self { cancel: run.cancel.is_cancelled(), pause: run.pause.is_cancelled(), by: run.by.clone() }
+        let by = run.cancel_by.clone().or_else(|| run.pause_by.clone());
+        Self { cancel: run.cancel.is_cancelled(), pause: run.pause.is_cancelled(), by }
     }
 }
 
@@ -89,7 +92,8 @@ impl RunsUnderWay {
             cancel: cancel.clone(),
             pause: CancellationToken::new(),
             parent,
-            by: None,
+            cancel_by: None,
+            pause_by: None,
         };
         let mut shared = lock(&self.shared);
         shared.runs.insert(log.run_id().clone(), run);
@@ -129,7 +133,7 @@ impl RunsUnderWay {
     /// Notes who is about to end a run of this process.
     pub(super) fn asked_by(&self, run_id: &RunId, by: Option<&Actor>) {
         if let Some(run) = lock(&self.shared).runs.get_mut(run_id) {
-            run.by = by.cloned();
+            run.cancel_by = run.cancel_by.take().or_else(|| by.cloned());
         }
     }
 
@@ -170,11 +174,14 @@ impl RunsUnderWay {
 impl Shared {
     fn ask(&mut self, run_id: &RunId, ask: Ask, by: Option<&Actor>) -> bool {
         let Some(run) = self.runs.get_mut(run_id) else { return false };
-        run.by = by.cloned();
         match ask {
             // What it called is cancelled with it.
-            Ask::Cancel => run.cancel.cancel(),
+            Ask::Cancel => {
+                run.cancel_by = run.cancel_by.take().or_else(|| by.cloned());
+                run.cancel.cancel();
+            }
             Ask::Pause => {
+                run.pause_by = run.pause_by.take().or_else(|| by.cloned());
                 run.pause.cancel();
                 let called = self.runs.iter().filter(|(_, run)| run.parent.as_ref() == Some(run_id));
                 let called: Vec<RunId> = called.map(|(called, _)| called.clone()).collect();

@@ -23,6 +23,7 @@ pub(super) fn set(waits: &PendingApproval, pairs: &[String]) -> Result<ApprovalA
             let message = format!("`--argument {pair}` has no `=`");
             super::approvals::usage(message, "--argument", "write `--argument to=a@example.com`")
         })?;
+        let name = name.trim();
         // What is a text stays one: `--argument subject=2026` is no number then.
         let is_text = waits.request.arguments.get(name).is_some_and(Json::is_string);
         let value = match Value::from_json_text(text) {
@@ -30,7 +31,7 @@ pub(super) fn set(waits: &PendingApproval, pairs: &[String]) -> Result<ApprovalA
             Ok(value) if !is_text => value,
             _ => Value::String(text.to_owned()),
         };
-        values.insert(name.trim().to_owned(), value);
+        values.insert(name.to_owned(), value);
     }
     Ok(ApprovalAnswer::Set(values))
 }

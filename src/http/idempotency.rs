@@ -1,5 +1,6 @@
 //! `Idempotency-Key`: a request that comes again has its effect once. The header follows
-//! draft-ietf-httpapi-idempotency-key-header; a key stands for its request for 24 hours, per tenant.
+//! draft-ietf-httpapi-idempotency-key-header; a key stands for its request for 24 hours, for
+//! each API key.
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use super::problem::Problem;
 use super::state::ApiState;
 use crate::app::{Caller, Claim};
 use crate::base::{ContentHash, Error, ErrorCode, Result, RunId};
+use crate::journal::KeyedRequest;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
@@ -41,33 +43,45 @@ pub(super) async fn once(State(state): State<Arc<ApiState>>, request: Request, n
 async fn keyed(state: &Arc<ApiState>, mut request: Request, next: Next) -> Result<Response> {
     let Some(key) = key_of(request.headers())? else { return Ok(next.run(request).await) };
     // Keys of one tenant may have different scopes, and an answer is for the key that asked.
-    let tenant = request.extensions().get::<Caller>().map(claimant).unwrap_or_default();
+    let claimant = request.extensions().get::<Caller>().map(claimant).unwrap_or_default();
     let asked = format!("{} {}\n", request.method(), request.uri().path());
     let (parts, body) = request.into_parts();
     let whole = Request::from_parts(parts.clone(), body);
     let body = read(whole, state.app.config().server.body_limit_bytes).await?;
     let request_hash = ContentHash::of(&[asked.as_bytes(), &body].concat());
-    let claim = state.app.claim_request(&tenant, &key, request_hash).await?;
-    let keyed_run = match claim {
+    let claim = state.app.claim_request(&claimant, &key, request_hash).await?;
+    let (run_id, first) = match claim {
         Claim::Repeated(_, Some(answer)) => return Ok(repeated(axum::Json(answer).into_response())),
-        Claim::Repeated(run_id, None) => KeyedRun { run_id, is_repeated: true },
-        Claim::First(run_id) => KeyedRun { run_id, is_repeated: false },
+        Claim::Repeated(run_id, None) => (run_id, None),
+        Claim::First(request) => (request.run_id.clone(), Some(request)),
     };
-    let (run_id, is_repeated) = (keyed_run.run_id.clone(), keyed_run.is_repeated);
     request = Request::from_parts(parts, Body::from(body));
-    request.extensions_mut().insert(keyed_run);
+    request.extensions_mut().insert(KeyedRun { run_id, is_repeated: first.is_none() });
     let response = next.run(request).await;
-    if is_repeated {
-        return Ok(repeated(response));
+    let Some(first) = first else { return Ok(repeated(response)) };
+    let (response, answer) = kept(response).await?;
+    // What was done is done, and said, also where the journal fails now.
+    if let Err(error) = settle(state, &first, response.status().is_success(), answer).await {
+        tracing::error!(%error, run_id = %first.run_id, "the answer under an idempotency key was not kept");
     }
-    match response.status().is_success() {
-        // A begun run is the answer, also where this one could not say so; what it was begun with is on its record.
-        _ if state.app.is_on_record(&run_id).await? => Ok(response),
-        true => keep(state, &tenant, &key, response).await,
-        false => {
-            state.app.release_request(&tenant, &key).await?;
-            Ok(response)
-        }
+    Ok(response)
+}
+
+/// Keeps what a request was answered, or gives its key back where it was refused.
+async fn settle(
+    state: &ApiState,
+    request: &KeyedRequest,
+    is_success: bool,
+    answer: Option<Json>,
+) -> Result<()> {
+    // A begun run is the answer, also where this one could not say so; what it was begun with is on its record.
+    if state.app.is_on_record(&request.run_id).await? {
+        return Ok(());
+    }
+    match (is_success, answer) {
+        (true, Some(answer)) => state.app.keep_answer(request, &answer).await,
+        (true, None) => Ok(()),
+        (false, _) => state.app.release_request(request).await,
     }
 }
 
@@ -79,21 +93,19 @@ fn claimant(caller: &Caller) -> String {
     }
 }
 
-/// Keeps the answer of a request that began no run.
-async fn keep(state: &Arc<ApiState>, tenant: &str, key: &str, response: Response) -> Result<Response> {
+/// An answer, and its JSON where it is some.
+async fn kept(response: Response) -> Result<(Response, Option<Json>)> {
     let is_json = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
     if !is_json {
-        return Ok(response);
+        return Ok((response, None));
     }
     let (parts, body) = response.into_parts();
     // Made by a route of ours, which is bounded by what it answers from.
     let bytes = to_bytes(body, usize::MAX)
         .await
         .map_err(|error| Error::new(ErrorCode::Internal, "an answer could not be kept").with_source(error))?;
-    if let Ok(answer) = serde_json::from_slice::<Json>(&bytes) {
-        state.app.keep_answer(tenant, key, &answer).await?;
-    }
-    Ok(Response::from_parts(parts, Body::from(bytes)))
+    let answer = serde_json::from_slice(&bytes).ok();
+    Ok((Response::from_parts(parts, Body::from(bytes)), answer))
 }
 
 fn repeated(mut response: Response) -> Response {

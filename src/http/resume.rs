@@ -66,11 +66,13 @@ pub(super) async fn reset(
     JsonBody(body): JsonBody<ResetBody>,
 ) -> Result<Response, Problem> {
     let keyed = keyed.map(|Extension(keyed)| keyed);
+    let access = state.runs.access(&caller);
     if let Some(begun) = begun_before(keyed.as_ref()) {
+        // The process that began it may have ended before it came to this.
+        access.end_started_over(&run_id).await?;
         return watched(&state, &query, &headers, begun).await;
     }
     let wait = wait_of(&query)?;
-    let access = state.runs.access(&caller);
     let mut request = access.start_over(&run_id, body.repeat_effects).await?;
     if let Some(keyed) = keyed {
         request.run_id = keyed.run_id;

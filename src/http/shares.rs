@@ -119,7 +119,7 @@ pub(super) async fn within_share(
     answer(&state, caller.name(), is_stream, request, next).await
 }
 
-fn accepts_events(headers: &HeaderMap) -> bool {
+pub(super) fn accepts_events(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     accept.is_some_and(|accept| accept.contains("text/event-stream"))
 }

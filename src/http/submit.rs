@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Extension, State};
-use axum::http::header::{ACCEPT, LOCATION};
+use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value as Json, json};
@@ -16,6 +16,7 @@ use super::events::Watch;
 use super::extract::{JsonBody, QueryOf, log_run_id};
 use super::idempotency::KeyedRun;
 use super::problem::Problem;
+use super::shares::accepts_events;
 use super::shown;
 use super::state::ApiState;
 use crate::app::{
@@ -161,7 +162,7 @@ async fn begin(
         starts_over: None,
     };
     // Passing events are only seen by who watches from the start.
-    let watcher = wants_events(headers).then(|| state.app.hub().subscribe());
+    let watcher = accepts_events(headers).then(|| state.app.hub().subscribe());
     let run = state.runs.access(caller).submit(request, checked).await?;
     match watcher {
         Some(watcher) => {
@@ -187,7 +188,7 @@ pub(super) async fn watched(
 ) -> Result<Response, Problem> {
     let wait = wait_of(query)?;
     log_run_id(&run_id);
-    let watcher = wants_events(headers).then(|| state.app.hub().subscribe());
+    let watcher = accepts_events(headers).then(|| state.app.hub().subscribe());
     let run = state.active(&run_id);
     match watcher {
         Some(watcher) => Ok(streamed(state, Watch { run_id, after: 0, run, watcher, from_start: false })),
@@ -218,11 +219,6 @@ pub(super) fn wait_of(query: &WaitQuery) -> Result<Option<Duration>> {
         Error::new(ErrorCode::BadRequest, format!("`wait`: {}", error.message()))
             .with_help("write a duration with its unit: `wait=30s`")
     })
-}
-
-fn wants_events(headers: &HeaderMap) -> bool {
-    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
-    accept.is_some_and(|accept| accept.contains("text/event-stream"))
 }
 
 /// Waits a little less than a request may take, so that 202 still gets out. A run that sleeps is waited for

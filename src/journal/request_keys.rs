@@ -1,4 +1,4 @@
-//! Idempotency keys of requests: which request of a tenant came under which key, the run it was given, and what
+//! Idempotency keys of requests: which request of an API key came under which key, the run it was given, and what
 //! it was answered. Beside the log and no part of it: entries expire.
 
 use async_trait::async_trait;
@@ -26,8 +26,8 @@ CREATE INDEX IF NOT EXISTS request_keys_by_time ON request_keys (claimed_at);
 /// A request under a key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyedRequest {
-    /// Whose key it is: tenants' keys are apart.
-    pub tenant: String,
+    /// Whose key it is: the keys of API keys are apart, those of tenants with them.
+    pub claimant: String,
     /// The key.
     pub key: String,
     /// Hash of what was asked: method, path and body.
@@ -53,11 +53,11 @@ pub trait RequestKeys: Send + Sync {
     /// Claims again, at `now`, what was claimed and never answered; `false` where another caller did so first.
     async fn claim_again(&self, held: &KeyedRequest, now: Timestamp) -> Result<bool>;
 
-    /// Keeps what a request was answered.
-    async fn answered(&self, tenant: &str, key: &str, answer: &Json) -> Result<()>;
+    /// Keeps what a request was answered, where the key is still its own.
+    async fn answered(&self, request: &KeyedRequest, answer: &Json) -> Result<()>;
 
-    /// Gives a key back: its request had no effect.
-    async fn release(&self, tenant: &str, key: &str) -> Result<()>;
+    /// Gives a key back whose request had no effect, where it is still its own.
+    async fn release(&self, request: &KeyedRequest) -> Result<()>;
 }
 
 /// A request as its row has it.
@@ -69,7 +69,7 @@ fn from_row(request: &KeyedRequest, row: Row) -> Result<KeyedRequest> {
         Error::new(ErrorCode::JournalCorrupt, format!("a kept idempotency key cannot be read: {reason}"))
     };
     Ok(KeyedRequest {
-        tenant: request.tenant.clone(),
+        claimant: request.claimant.clone(),
         key: request.key.clone(),
         request_hash: serde_json::from_value(request_hash.into())
             .map_err(|error: serde_json::Error| corrupt(error.to_string()))?,
@@ -98,31 +98,36 @@ macro_rules! request_keys_in {
                     .execute(writer)
                     .await
                     .map_err(|error| self.failed(error))?;
-                let inserted = sqlx::query(
-                    "INSERT INTO request_keys (tenant, key, request_hash, run_id, claimed_at) \
-                     VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
-                )
-                .bind(&request.tenant)
-                .bind(&request.key)
-                .bind(request.request_hash.as_str())
-                .bind(request.run_id.as_str())
-                .bind(stored_time(request.claimed_at))
-                .execute(writer)
-                .await
-                .map_err(|error| self.failed(error))?;
-                if inserted.rows_affected() == 1 {
-                    return Ok(None);
+                // The key may be given back between the two: then it is claimed in the next round.
+                loop {
+                    let inserted = sqlx::query(
+                        "INSERT INTO request_keys (tenant, key, request_hash, run_id, claimed_at) \
+                         VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+                    )
+                    .bind(&request.claimant)
+                    .bind(&request.key)
+                    .bind(request.request_hash.as_str())
+                    .bind(request.run_id.as_str())
+                    .bind(stored_time(request.claimed_at))
+                    .execute(writer)
+                    .await
+                    .map_err(|error| self.failed(error))?;
+                    if inserted.rows_affected() == 1 {
+                        return Ok(None);
+                    }
+                    let row: Option<Row> = sqlx::query_as(
+                        "SELECT request_hash, run_id, claimed_at, answer FROM request_keys \
+                         WHERE tenant = $1 AND key = $2",
+                    )
+                    .bind(&request.claimant)
+                    .bind(&request.key)
+                    .fetch_optional(writer)
+                    .await
+                    .map_err(|error| self.failed(error))?;
+                    if let Some(row) = row {
+                        return from_row(request, row).map(Some);
+                    }
                 }
-                let row: Row = sqlx::query_as(
-                    "SELECT request_hash, run_id, claimed_at, answer FROM request_keys \
-                     WHERE tenant = $1 AND key = $2",
-                )
-                .bind(&request.tenant)
-                .bind(&request.key)
-                .fetch_one(writer)
-                .await
-                .map_err(|error| self.failed(error))?;
-                from_row(request, row).map(Some)
             }
 
             async fn claim_again(&self, held: &KeyedRequest, now: Timestamp) -> Result<bool> {
@@ -131,7 +136,7 @@ macro_rules! request_keys_in {
                      WHERE tenant = $2 AND key = $3 AND claimed_at = $4 AND answer IS NULL",
                 )
                 .bind(stored_time(now))
-                .bind(&held.tenant)
+                .bind(&held.claimant)
                 .bind(&held.key)
                 .bind(stored_time(held.claimed_at))
                 .execute(self.writer()?)
@@ -140,21 +145,25 @@ macro_rules! request_keys_in {
                 Ok(updated.rows_affected() == 1)
             }
 
-            async fn answered(&self, tenant: &str, key: &str, answer: &Json) -> Result<()> {
-                sqlx::query("UPDATE request_keys SET answer = $1 WHERE tenant = $2 AND key = $3")
-                    .bind(answer.to_string())
-                    .bind(tenant)
-                    .bind(key)
-                    .execute(self.writer()?)
-                    .await
-                    .map(drop)
-                    .map_err(|error| self.failed(error))
+            async fn answered(&self, request: &KeyedRequest, answer: &Json) -> Result<()> {
+                sqlx::query(
+                    "UPDATE request_keys SET answer = $1 WHERE tenant = $2 AND key = $3 AND claimed_at = $4",
+                )
+                .bind(answer.to_string())
+                .bind(&request.claimant)
+                .bind(&request.key)
+                .bind(stored_time(request.claimed_at))
+                .execute(self.writer()?)
+                .await
+                .map(drop)
+                .map_err(|error| self.failed(error))
             }
 
-            async fn release(&self, tenant: &str, key: &str) -> Result<()> {
-                sqlx::query("DELETE FROM request_keys WHERE tenant = $1 AND key = $2")
-                    .bind(tenant)
-                    .bind(key)
+            async fn release(&self, request: &KeyedRequest) -> Result<()> {
+                sqlx::query("DELETE FROM request_keys WHERE tenant = $1 AND key = $2 AND claimed_at = $3")
+                    .bind(&request.claimant)
+                    .bind(&request.key)
+                    .bind(stored_time(request.claimed_at))
                     .execute(self.writer()?)
                     .await
                     .map(drop)

@@ -9,7 +9,7 @@ use rmcp::model::{CallToolResponse, InputResponses, JsonObject};
 use rmcp::service::RequestContext;
 use serde_json::{Value as Json, json};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::answer::{done, ended, rested};
 use super::arguments::{DenyApproval, ResumeRun};
@@ -32,17 +32,18 @@ const PLACE_PAUSE: Duration = Duration::from_millis(1);
 
 impl McpServer {
     /// Waits for a run's end. Where it pauses for a person's leave and the client can ask one, it goes on
-    /// with what was decided.
+    /// with what was decided. With `ends_run` a client that goes away ends the run: for those who began it, or may
+    /// cancel it.
     pub(super) async fn follow(
         &self,
         run_id: &RunId,
-        run: ActiveRun,
+        (run, ends_run): (ActiveRun, bool),
         wait: Option<Duration>,
         progress: Option<Progress>,
         context: &Context,
     ) -> Result<CallToolResponse> {
         let deadline = wait.map(|wait| Instant::now() + wait);
-        let answer = self.followed(run_id, run, deadline, progress.as_ref(), context).await;
+        let answer = self.followed(run_id, (run, ends_run), deadline, progress.as_ref(), context).await;
         if let Some(progress) = progress {
             progress.finish().await;
         }
@@ -52,20 +53,21 @@ impl McpServer {
     async fn followed(
         &self,
         run_id: &RunId,
-        mut run: ActiveRun,
+        (mut run, ends_run): (ActiveRun, bool),
         deadline: Option<Instant>,
         progress: Option<&Progress>,
         context: &Context,
     ) -> Result<CallToolResponse> {
         loop {
             let wait = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            let Some(outcome) = until_ended(run_id, run, wait, &context.ct).await? else {
+            let Some(outcome) = until_ended(run_id, (run, ends_run), wait, &context.ct).await? else {
                 return Ok(still_running(run_id));
             };
             let wake_at = outcome.error().and_then(wake_at_of);
             let (answer, asks) = match deadline {
                 Some(deadline) if wake_at.is_some_and(|wake_at| wake_at < self.at(deadline)) => {
-                    let Some(report) = self.slept_out(run_id, deadline, &context.ct).await? else {
+                    let Some(report) = self.slept_out((run_id, ends_run), deadline, &context.ct).await?
+                    else {
                         return Ok(still_running(run_id));
                     };
                     let asks =
@@ -103,21 +105,24 @@ impl McpServer {
         context: &Context,
     ) -> Result<CallToolResponse> {
         let deadline = Instant::now() + wait.unwrap_or(ELSEWHERE_MAX);
-        let report = self.slept_out(run_id, deadline, &context.ct).await?;
+        let report = self.slept_out((run_id, true), deadline, &context.ct).await?;
         Ok(report.map_or_else(|| still_running(run_id), |report| rested(report).into()))
     }
 
     /// Waits for a run that sleeps and wakes before `deadline` until it has come to rest again; `None` where that
-    /// takes longer. A request that is cancelled ends its run.
+    /// takes longer. A request that is cancelled ends its run, with `ends_run`.
     async fn slept_out(
         &self,
-        run_id: &RunId,
+        (run_id, ends_run): (&RunId, bool),
         deadline: Instant,
         cancelled: &CancellationToken,
     ) -> Result<Option<Json>> {
         tokio::select! {
             biased;
             () = cancelled.cancelled() => {
+                if !ends_run {
+                    return Ok(None);
+                }
                 self.runs().cancel(run_id).await?; // judged: the client's own request began or resumed it
                 self.runs().report(run_id).await.map(Some) // judged as above
             }
@@ -185,7 +190,7 @@ impl McpServer {
         }
         let progress = Progress::asked_for(context);
         let run = self.go_on(&run_id, GoesOn::Asked(resolutions), progress.as_ref(), context).await?;
-        self.follow(&run_id, run, wait, progress, context).await
+        self.follow(&run_id, (run, true), wait, progress, context).await
     }
 
     pub(super) async fn deny_approval(
@@ -203,7 +208,7 @@ impl McpServer {
         }
         let progress = Progress::asked_for(context);
         let run = self.go_on(&run_id, GoesOn::Decided, progress.as_ref(), context).await?;
-        self.follow(&run_id, run, wait, progress, context).await
+        self.follow(&run_id, (run, access.may_cancel(&run_id).await), wait, progress, context).await
     }
 
     /// A call that comes again: the run it began goes on with what a person answered. The run's id came
@@ -222,7 +227,8 @@ impl McpServer {
         }
         let progress = Progress::asked_for(context);
         let run = self.go_on(&run_id, GoesOn::Decided, progress.as_ref(), context).await?;
-        self.follow(&run_id, run, wait, progress, context).await
+        let ends_run = self.runs().access(&caller_of(context)).may_cancel(&run_id).await;
+        self.follow(&run_id, (run, ends_run), wait, progress, context).await
     }
 }
 
@@ -251,15 +257,15 @@ enum Then {
     Longest,
 }
 
-/// Waits for the end of a run; `None` where it goes on longer than the client waits. A request that is
-/// cancelled, or whose connection is gone, ends its run; one that does not wait any longer leaves it going.
+/// Waits for the end of a run; `None` where it goes on longer than the client waits. With `ends_run` a request that is
+/// cancelled, or whose connection is gone, ends the run; one that does not wait any longer leaves it going.
 pub(super) async fn until_ended(
     run_id: &RunId,
-    mut run: ActiveRun,
+    (mut run, ends_run): (ActiveRun, bool),
     wait: Option<Duration>,
     cancelled: &CancellationToken,
 ) -> Result<Option<Arc<RunOutcome>>> {
-    let gone = run.cancel.clone().drop_guard();
+    let gone = ends_run.then(|| run.cancel.clone().drop_guard());
     let longest = async {
         match wait {
             Some(wait) => tokio::time::sleep(wait).await,
@@ -274,14 +280,15 @@ pub(super) async fn until_ended(
     };
     match then {
         // It may be at rest, and is not to be ended there.
-        Then::Ended => drop(gone.disarm()),
+        Then::Ended => drop(gone.map(DropGuard::disarm)),
+        Then::Cancelled if !ends_run => return Ok(None),
         Then::Cancelled => {
             run.cancel.cancel();
             // An error is a run that broke off, which is said below.
             let _ = run.outcome.wait_for(Option::is_some).await;
         }
         Then::Longest => {
-            gone.disarm();
+            drop(gone.map(DropGuard::disarm));
             return Ok(None);
         }
     }

@@ -114,7 +114,7 @@ impl McpServer {
         access.cancel(&run_id).await?;
         if let Some(run) = run {
             // How it ended is told by `run_status` too; here it only has to have ended.
-            until_ended(&run_id, run, None, &CancellationToken::new()).await?;
+            until_ended(&run_id, (run, true), None, &CancellationToken::new()).await?;
         }
         Ok(done(access.report_of_acted_on(&run_id).await?))
     }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, to_bytes};
@@ -84,7 +84,7 @@ impl HttpService {
             return refused(Error::new(ErrorCode::BadRequest, "the body could not be read to its end"));
         };
         let says_json = parts.headers.contains_key(CONTENT_TYPE);
-        let caller = Caller { key, refusal: Arc::new(Mutex::new(None)) };
+        let caller = Caller::of(key);
         let request = Request::from_parts(parts, Body::from(bytes.clone()));
         let response = CALLER.scope(caller.clone(), self.inner.handle(request)).await;
         if let Some(error) = caller.refusal.lock().unwrap_or_else(PoisonError::into_inner).take() {

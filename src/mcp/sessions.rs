@@ -22,11 +22,20 @@ tokio::task_local! {
     pub(super) static CALLER: Caller;
 }
 
-/// Who sent a request, and where the reason for refusing it is put.
-#[derive(Clone)]
+/// Who sent a request, and what came of it.
+#[derive(Clone, Default)]
 pub(super) struct Caller {
     pub(super) key: String,
+    /// Why it was refused.
     pub(super) refusal: Arc<Mutex<Option<Error>>>,
+    /// The session it began, in use until the request is over, however that ends.
+    begun: Arc<Mutex<Option<Using>>>,
+}
+
+impl Caller {
+    pub(super) fn of(key: String) -> Self {
+        Self { key, ..Self::default() }
+    }
 }
 
 /// Why a session could not be had.
@@ -110,13 +119,16 @@ impl Table {
         own.min_by_key(|(_, session)| (session.streams > 0, session.last_used)).map(|(id, _)| id.clone())
     }
 
-    /// The key that has most sessions.
+    /// The key that has most sessions, among those that have one without a request.
     fn greediest(&self) -> Option<String> {
-        let mut counts: HashMap<&str, usize> = HashMap::new();
+        let mut counts: HashMap<&str, (usize, bool)> = HashMap::new();
         for session in self.sessions.values() {
-            *counts.entry(session.key.as_str()).or_default() += 1;
+            let (count, has_idle) = counts.entry(session.key.as_str()).or_default();
+            *count += 1;
+            *has_idle |= session.requests == 0;
         }
-        counts.into_iter().max_by_key(|(_, count)| *count).map(|(key, _)| key.to_owned())
+        let with_idle = counts.into_iter().filter(|(_, (_, has_idle))| *has_idle);
+        with_idle.max_by_key(|(_, (count, _))| *count).map(|(key, _)| key.to_owned())
     }
 
     /// Enters a session, and takes out the one that makes room for it.
@@ -188,16 +200,26 @@ impl SessionManager for Sessions {
         let entered = CALLER
             .try_with(|caller| {
                 let entered = self.lock().enter(&id, &caller.key, self.max, self.max_per_key);
-                entered.map_err(|error| {
-                    *caller.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                })
+                match entered {
+                    Ok(evicted) => {
+                        let using = Using { table: self.table.clone(), id: id.clone(), is_stream: false };
+                        *caller.begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(using);
+                        Ok(evicted)
+                    }
+                    Err(error) => {
+                        *caller.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                        Err(())
+                    }
+                }
             })
             .unwrap_or(Err(()));
         match entered {
             Ok(None) => {}
             Ok(Some(evicted)) => {
                 tracing::debug!("the longest idle session was closed for a new one");
-                self.local.close_session(&evicted).await?;
+                if let Err(error) = self.local.close_session(&evicted).await {
+                    tracing::warn!(%error, "an idle session did not close as it should");
+                }
             }
             Err(()) => {
                 self.local.close_session(&id).await?;
@@ -212,8 +234,6 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
-        // Counted since the session was entered, so that it was not closed before it began.
-        let _using = Using { table: self.table.clone(), id: id.clone(), is_stream: false };
         Ok(self.local.initialize_session(id, message).await?)
     }
 

@@ -171,7 +171,7 @@ impl McpServer {
             starts_over: None,
         };
         match self.runs().access(&caller_of(context)).submit(request, checked).await? {
-            Some(run) => self.follow(&run_id, run, wait, progress, context).await,
+            Some(run) => self.follow(&run_id, (run, true), wait, progress, context).await,
             None => self.follow_elsewhere(&run_id, wait, context).await,
         }
     }

@@ -150,7 +150,7 @@ async fn a_decision_that_comes_again_is_answered_as_the_first() {
 
 fn request(key: &str, minutes_ago: i64) -> KeyedRequest {
     KeyedRequest {
-        tenant: "acme".into(),
+        claimant: "acme".into(),
         key: key.into(),
         request_hash: ContentHash::of(b"POST /v1/runs {}"),
         run_id: RunId::generate(),

@@ -43,6 +43,45 @@ async fn while_stopping_new_work_is_refused_and_running_work_finishes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_many_who_resume_a_run_one_does_and_the_stop_waits_for_it() {
+    let (gate, folder) = (Gate::new().await, tempfile::tempdir().unwrap());
+    let policy = folder.path().join("policy.toml");
+    std::fs::write(&policy, crate::approvals::POLICY).unwrap();
+    let policy = format!("{:?}", policy.display().to_string());
+    let service = Service::beside(&gate, &[("policy.file", &policy)]).await;
+    let client = service.client.clone();
+    let plan = format!(
+        "function run()\n  local sent = send_email('a@company.com', 'hello', 'x')\n  \
+         local body = fetch_url('http://{}/hold')\n  if body.error then return body.code end\n  \
+         return sent.code or body\nend",
+        gate.host
+    );
+    let paused = client.post("/v1/runs?wait=20s", &json!({ "plan": plan })).await.json();
+    let run_id = paused["run_id"].as_str().unwrap_or_else(|| panic!("{paused}")).to_owned();
+    let waits = client.get(&format!("/v1/approvals?run={run_id}")).await.json();
+    let path = format!("/v1/approvals/{}", waits["approvals"][0]["approval_id"].as_str().unwrap());
+    let denied = json!({ "decision": "deny", "reason": "no", "resume": false });
+    assert_eq!(client.post(&path, &denied).await.status, 200);
+    let resumed = futures::future::join_all((0..8).map(|_| {
+        let (client, path) = (client.clone(), format!("/v1/runs/{run_id}/resume"));
+        tokio::spawn(async move { client.post(&path, &json!({})).await.status })
+    }));
+    let mut statuses: Vec<u16> = resumed.await.into_iter().map(Result::unwrap).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [202, 409, 409, 409, 409, 409, 409, 409]);
+    gate.asked(1).await;
+    service.signal("SIGTERM");
+    until(async || (client.get("/readyz").await.status == 503).then_some(())).await;
+    // Its place is still there: whoever was late did not give it back.
+    let again = client.post(&format!("/v1/runs/{run_id}/cancel"), &json!({})).await;
+    assert_eq!(again.status, 202, "{}", again.text);
+    gate.open();
+    let (app, _folder) = service.ended().await;
+    let end = records(&app, &run_id).await.pop().unwrap();
+    assert_eq!(end.event.body.name(), "run_cancelled");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_outlasts_the_grace_is_journaled_as_cut_and_its_run_as_interrupted() {
     let gate = Gate::new().await;
     let service = Service::beside(&gate, &[("server.shutdown_grace", "\"50ms\"")]).await;

@@ -72,7 +72,7 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
         }
         None => pending.iter().collect(),
     };
-    let mut decided = Vec::new();
+    let mut answers = Vec::new();
     for waits in meant {
         let answer = match edit(session, &app, waits, &args.decision)? {
             Some(edit) => edit,
@@ -89,7 +89,12 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
                 difference.iter().for_each(|line| session.output.note(line));
             }
         }
-        decided.push(app.decide_as(&waits.request.approval_id, answer, Caller::at_terminal().actor()).await?);
+        answers.push((&waits.request.approval_id, answer));
+    }
+    // Not before all of them were asked about: a "no" decides nothing.
+    let mut decided = Vec::new();
+    for (approval_id, answer) in answers {
+        decided.push(app.decide_as(approval_id, answer, Caller::at_terminal().actor()).await?);
     }
     let left = app.pending_approvals(Some(&run_id)).await?.len();
     if !session.output.is_json() {

@@ -23,7 +23,7 @@ pub(super) async fn run(session: &Session<'_>, args: &AuditArgs) -> Result<u8> {
     if let Some(tool) = &args.tool {
         let (_, catalog) = session.tools()?;
         let known: Vec<&str> = catalog.names().collect();
-        check_tool_on_record(journal.as_ref().map(|journal| journal as _), &known, tool).await?;
+        check_tool_on_record(journal.as_ref().map(|journal| journal as _), None, &known, tool).await?;
     }
     let now = SystemClock.now();
     let run_id = match (args.run.as_deref(), &journal) {

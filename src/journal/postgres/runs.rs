@@ -133,7 +133,7 @@ impl Leases {
     pub async fn ask_to_cancel(&self, run_id: &RunId, by: Option<&Actor>) -> Result<bool> {
         let said = by.and_then(|by| serde_json::to_string(by).ok());
         let asked = sqlx::query(
-            "UPDATE runs SET cancel = TRUE, cancel_by = $2 WHERE run_id = $1 AND status = 'open'",
+            "UPDATE runs SET cancel = TRUE, cancel_by = coalesce(cancel_by, $2) WHERE run_id = $1 AND status = 'open'",
         )
         .bind(run_id.as_str())
         .bind(said)

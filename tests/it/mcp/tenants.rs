@@ -1,9 +1,13 @@
 //! Tenants are apart over `/mcp` too.
 
+use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
+use rmcp::service::PeerRequestOptions;
 use serde_json::json;
 
 use super::http::connect;
 use super::{call, refused};
+use crate::approvals::POLICY;
+use crate::http_support::{Client, Gate, until};
 use crate::http_tenants::{key_of, settings, world};
 use crate::mcp::serve::Serving;
 
@@ -64,4 +68,48 @@ async fn no_tool_shows_or_changes_what_another_tenant_has() {
     assert!(format!("{report:?}").contains("paused"), "{report:?}");
     acme.cancel().await.unwrap();
     overseer.cancel().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_only_decide_ends_no_run_by_going_away() {
+    let (gate, folder) = (Gate::new().await, tempfile::tempdir().unwrap());
+    let keys = format!(
+        "starter {} tenant=acme\ndecider {} tenant=acme scopes=approvals:decide\n",
+        key_of("starter"),
+        key_of("decider")
+    );
+    let file = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        folder.path().join(name).display().to_string()
+    };
+    let settings = [
+        format!("server.api_keys_file={:?}", file("keys", &keys)),
+        format!("policy.file={:?}", file("policy.toml", POLICY)),
+        format!("tools.fetch_url.allow_hosts=[\"{}\"]", gate.host),
+    ];
+    let serving = Serving::start(&settings.each_ref().map(String::as_str)).await;
+    let starter = Client { key: Some(key_of("starter")), ..serving.client.clone() };
+    let plan = format!(
+        "function run()\n  local sent = send_email('a@company.com', 'hello', 'x')\n  \
+         local body = fetch_url('http://{}/hold')\n  if body.error then return body.code end\n  \
+         return sent.code\nend",
+        gate.host
+    );
+    let paused = starter.post("/v1/runs?wait=20s", &json!({ "plan": plan })).await.json();
+    let path = format!("/v1/runs/{}", paused["run_id"].as_str().unwrap_or_else(|| panic!("{paused}")));
+    let decider = connect(&serving, Some(&key_of("decider"))).await;
+    let waits = call(&decider, "list_approvals", json!({})).await.structured_content.unwrap();
+    let arguments = json!({ "approval_id": waits["approvals"][0]["approval_id"], "reason": "no" });
+    let params =
+        CallToolRequestParams::new("deny_approval").with_arguments(arguments.as_object().cloned().unwrap());
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    let denied = decider.send_cancellable_request(request, PeerRequestOptions::no_options()).await.unwrap();
+    gate.asked(1).await;
+    denied.cancel(None).await.unwrap();
+    decider.cancel().await.unwrap();
+    assert_eq!(starter.get(&path).await.json()["status"], "running");
+    gate.open();
+    let ended =
+        until(async || Some(starter.get(&path).await.json()).filter(|run| run["status"] != "running")).await;
+    assert_eq!(ended["status"], "succeeded", "{ended}");
 }
