@@ -107,6 +107,31 @@ impl ToolSpec {
         format!("`{}` needs `{name}` ({expected}), which is not given", self.name)
     }
 
+    /// What is wrong with which parameters are given, where the manifest offers a choice of them: `oneOf` or `anyOf`
+    /// of lists of `required` names. `may_be` says which may be given, `is` which are for sure.
+    #[must_use]
+    pub fn choice_fault(&self, may_be: impl Fn(&str) -> bool, is: impl Fn(&str) -> bool) -> Option<String> {
+        ["oneOf", "anyOf"].into_iter().find_map(|key| {
+            let choices = self.choices(key)?;
+            let fits = |given: &dyn Fn(&str) -> bool| {
+                choices.iter().filter(|names| names.iter().all(|name| given(name))).count()
+            };
+            let named: Vec<String> = choices.iter().map(|names| listed(names)).collect();
+            match (fits(&may_be), fits(&is)) {
+                (0, _) => Some(format!("`{}` needs {}, and none is given", self.name, named.join(" or "))),
+                (_, 2..) if key == "oneOf" => {
+                    Some(format!("`{}` takes {}, and only one of them", self.name, named.join(" or ")))
+                }
+                _ => None,
+            }
+        })
+    }
+
+    /// The lists of parameters between which the manifest leaves a choice, where it says nothing else of them.
+    fn choices(&self, key: &str) -> Option<Vec<Vec<&str>>> {
+        self.params.get(key)?.as_array()?.iter().map(required_alone).collect()
+    }
+
     /// What to say about `count` arguments in a row where the tool has fewer parameters.
     #[must_use]
     pub fn too_many_message(&self, count: usize) -> String {
@@ -148,6 +173,10 @@ impl ToolSpec {
                 return Err(refuse(Some(name), self.missing_message(name)));
             }
         }
+        let is_given = |name: &str| arguments.contains_key(name);
+        if let Some(message) = self.choice_fault(is_given, is_given) {
+            return Err(refuse(None, message));
+        }
         let arguments = Value::Object(arguments);
         let validator = self.compiled.get(&self.params).map_err(|why| {
             refuse(None, format!("the parameters of `{}` cannot be checked: {why}", self.name))
@@ -178,6 +207,12 @@ fn refuse(parameter: Option<&str>, message: String) -> ToolFailure {
         Some(name) => failure.with_detail("parameter", name),
         None => failure,
     }
+}
+
+/// The names a schema requires, where that is all it says.
+fn required_alone(schema: &Json) -> Option<Vec<&str>> {
+    let members = schema.as_object().filter(|members| members.len() == 1)?;
+    members.get("required")?.as_array()?.iter().map(Json::as_str).collect()
 }
 
 fn listed(names: &[&str]) -> String {

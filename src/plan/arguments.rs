@@ -78,6 +78,10 @@ impl Checker<'_> {
                     || !names.contains(&given.as_str()) && nearest(given, names.iter().copied()) == Some(name)
             })
         };
+        let shows = |name: &str| {
+            given.0.iter().any(|(given, value)| given == name && (is_plain(value) && !is_nil(value)))
+        };
+        self.choice(&is_given, shows, report);
         self.missing(is_given, report);
     }
 
@@ -107,12 +111,20 @@ impl Checker<'_> {
                 .and_then(|place| given.get(place))
                 .is_some_and(|value| !(is_nil(value) && self.nil_is_absent(name)))
         };
+        self.choice(&is_given, |_| false, report);
         self.missing(is_given, report);
     }
 
     fn nil_is_absent(&self, name: &str) -> bool {
         // A required parameter that takes null is given by nil too; the call itself decides.
         self.spec.fault_of(name, &Value::Null).is_some() || !self.spec.is_required(name)
+    }
+
+    /// Parameters between which the manifest leaves a choice: `may_be` given, and for sure not nil.
+    fn choice(&self, may_be: impl Fn(&str) -> bool, is: impl Fn(&str) -> bool, report: &mut Report<'_>) {
+        if let Some(message) = self.spec.choice_fault(may_be, is) {
+            self.refuse(self.call_span, message, report);
+        }
     }
 
     fn missing(&self, is_given: impl Fn(&str) -> bool, report: &mut Report<'_>) {

@@ -98,7 +98,7 @@ fn find(input: &CheckInput<'_>, report: &mut Report<'_>) {
         Err(fault) => report.error(ErrorCode::PlanSyntax, fault.span, fault.message, fault.help),
         Ok(chunk) => {
             let walk = walk::walk(&chunk, report);
-            let calls = judge::judge(&walk, catalog, report);
+            let calls = judge::judge(&chunk, &walk, catalog, report);
             types::judge(&chunk, input, &walk, &calls, report);
             rules::judge(&chunk, input, &walk, &calls.tools, report);
             rules::apply_allowances(&chunk, report);

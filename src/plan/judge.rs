@@ -2,31 +2,40 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use emmylua_parser::LuaCallExpr;
+use emmylua_parser::{LuaAstNode as _, LuaCallExpr, LuaChunk};
 
 use crate::base::{ErrorCode, nearest};
 use crate::catalog::{Catalog, ToolSpec};
 
 use super::arguments;
+use super::engine::swapped_environment;
 use super::found::{GlobalUse, GlobalWrite, Walk, span_of};
 use super::globals;
+use super::guards::{Place, is_behind_a_look, is_looked_at, place};
 use super::report::{Report, Span};
 use super::types::{Calls, ToolCall};
 
 /// Reports on every global the plan uses, and on `run`.
 /// Gives the calls of tools and library functions it found.
-pub(super) fn judge(walk: &Walk, catalog: &Catalog, report: &mut Report<'_>) -> Calls {
+pub(super) fn judge(chunk: &LuaChunk, walk: &Walk, catalog: &Catalog, report: &mut Report<'_>) -> Calls {
     let defined: HashSet<&str> = walk.writes.iter().map(|write| write.name.as_str()).collect();
-    let mut judge = Judge { walk, catalog, defined, report, said: BTreeMap::new(), calls: Calls::default() };
+    let mut judge =
+        Judge { chunk, walk, catalog, defined, report, said: BTreeMap::new(), calls: Calls::default() };
     for used in &walk.uses {
         judge.use_of(used);
     }
     judge.say();
+    judge.replaced();
+    judge.environment();
     judge.run();
     judge.calls
 }
 
+/// Local variables whose names are compared with an unknown one; the comparison is quadratic.
+const NEAR_LOCALS_MAX: usize = 500;
+
 struct Judge<'a, 'source> {
+    chunk: &'a LuaChunk,
     walk: &'a Walk,
     catalog: &'a Catalog,
     defined: HashSet<&'a str>,
@@ -52,7 +61,7 @@ impl Judge<'_, '_> {
             return;
         }
         if let Some(member) = used.member.as_deref() {
-            if self.walk.members.contains(&format!("{name}.{member}")) {
+            if self.walk.members.contains_key(&format!("{name}.{member}")) {
                 return;
             }
             if self.is_server(name) {
@@ -61,8 +70,10 @@ impl Judge<'_, '_> {
             }
         }
         if let Some(spec) = self.catalog.get(name) {
-            if let Some(call) = used.call.as_ref().filter(|_| used.member.is_none()) {
-                self.tool_call(spec, call, 0);
+            match (&used.member, &used.call) {
+                (Some(member), _) => self.member_of_tool(used, member),
+                (None, Some(call)) => self.tool_call(spec, call, 0),
+                (None, None) => {}
             }
         } else if let Some(help) = globals::instead_of(name, used.member.as_deref())
             .filter(|_| !globals::is_allowed(name) || self.is_absent_member(used))
@@ -80,6 +91,15 @@ impl Judge<'_, '_> {
     fn tool_call(&mut self, spec: &ToolSpec, call: &LuaCallExpr, skip: usize) {
         self.calls.tools.push(ToolCall { tool: spec.name.clone(), span: span_of(call), skip });
         arguments::check(spec, call, skip, self.report);
+    }
+
+    /// A tool is a function, and has no members.
+    fn member_of_tool(&mut self, used: &GlobalUse, member: &str) {
+        let name = &used.name;
+        let message = format!("`{name}` is a tool, and has no `{member}`");
+        let help = format!("call the tool itself: `{name}{{…}}`");
+        let is_error = !is_behind_a_look(used.expression.syntax(), &path_of(used));
+        self.note(used, ErrorCode::PlanUnknownTool, is_error, message, help);
     }
 
     fn is_absent_member(&self, used: &GlobalUse) -> bool {
@@ -124,7 +144,8 @@ impl Judge<'_, '_> {
         };
         let whose = if globals::library_members(name).is_some() { "Lua's" } else { "the library" };
         let message = format!("{whose} `{name}` has no `{member}`");
-        self.note(used, ErrorCode::PlanUnknownTool, used.call.is_some(), message, help);
+        let is_error = self.fails(used, true);
+        self.note(used, ErrorCode::PlanUnknownTool, is_error, message, help);
     }
 
     /// `pcall(tool, …)` and `retry(n, tool, …)`: the arguments after the tool are the tool's.
@@ -167,7 +188,8 @@ impl Judge<'_, '_> {
             None => format!("`{}` has {}", used.name, tools.join(", ")),
         };
         let message = format!("there is no tool `{path}`");
-        self.note(used, ErrorCode::PlanUnknownTool, used.call.is_some(), message, help);
+        let is_error = self.fails(used, true);
+        self.note(used, ErrorCode::PlanUnknownTool, is_error, message, help);
     }
 
     fn tools_of(&self, server: &str) -> Vec<String> {
@@ -175,35 +197,72 @@ impl Judge<'_, '_> {
         self.catalog.names().filter(belongs).map(str::to_owned).collect()
     }
 
+    /// Whether the plan fails, or has nil in place of a value, where it reads a name that nothing sets: everywhere but in
+    /// a question whether it is there, and where such a question keeps it away. `is_slip` says that another name is
+    /// meant, so that a question asked later, of the variable it is put into, changes nothing.
+    fn fails(&self, used: &GlobalUse, is_slip: bool) -> bool {
+        let node = used.expression.syntax();
+        let is_nil = matches!(used.name.as_str(), "None" | "NULL" | "undefined");
+        let is_boolean = matches!(used.name.as_str(), "True" | "False");
+        // One that is nil raises where its member is asked for, whatever becomes of that.
+        let is_indexed = used.member.is_some() && !self.has_members(&used.name);
+        let fails = used.call.is_some()
+            || is_indexed
+            || match place(node) {
+                Place::Looked => is_boolean,
+                Place::Raises => true,
+                Place::HandedOn | Place::Taken => !is_nil,
+                Place::Kept(_) if is_nil || used.name == "False" => false,
+                Place::Kept(_) if is_boolean => true,
+                Place::Kept(variable) => is_slip || !is_looked_at(self.chunk, &variable),
+            };
+        let path = path_of(used);
+        fails && !is_behind_a_look(node, &path) && !(is_indexed && is_behind_a_look(node, &used.name))
+    }
+
+    /// Whether a name is a library's or a server's, so that what it lacks is nil.
+    fn has_members(&self, name: &str) -> bool {
+        globals::is_allowed(name) || self.is_server(name)
+    }
+
     fn unknown(&mut self, used: &GlobalUse) {
         let path = path_of(used);
         let called = used.call.is_some();
-        let key = (path_of(used), called && !self.walk.dynamic);
-        if let Some(verdict) = self.said.get_mut(&key) {
-            verdict.times += 1;
-            return;
-        }
         let mut known: Vec<&str> = self.defined.iter().copied().collect();
         known.extend(self.catalog.names());
         known.extend(globals::all().map(|name| -> &str { name }));
+        if self.walk.locals.len() <= NEAR_LOCALS_MAX {
+            known.extend(self.walk.locals.keys().map(String::as_str));
+        }
         // The order must not depend on a hash.
         known.sort_unstable();
         let near =
             nearest(&path, known.iter().copied()).or_else(|| nearest(&used.name, known.iter().copied()));
-        let foreign = globals::usual(&used.name, None)
-            .filter(|_| !near.is_some_and(|near| self.defined.contains(near)));
+        let own = near.is_some_and(|near| self.defined.contains(near) || self.walk.locals.contains_key(near));
+        let foreign = globals::usual(&used.name, None).filter(|_| !own);
+        let local = self.walk.locals.get(&used.name);
+        let is_error = self.fails(used, near.is_some() || foreign.is_some() || local.is_some());
+        if let Some(verdict) = self.said.get_mut(&(path_of(used), is_error && !self.walk.dynamic)) {
+            verdict.times += 1;
+            return;
+        }
         let absent = self.catalog.absent(&used.name).map(str::to_owned);
-        let help = match near {
+        let help = match (local, near) {
             _ if absent.is_some() => absent.unwrap_or_default(),
+            (Some(local), _) => format!(
+                "the local `{}` of line {} is not visible here; declare it further up, outside the block",
+                used.name,
+                self.report.lines.line(local.0)
+            ),
             _ if foreign.is_some() => foreign.unwrap_or_default().to_owned(),
-            Some(near) => format!("did you mean `{near}`?"),
-            None if called => match self.catalog.names().collect::<Vec<_>>() {
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) if called => match self.catalog.names().collect::<Vec<_>>() {
                 tools if tools.is_empty() => {
                     "no tools are enabled; define the function in the plan".to_owned()
                 }
                 tools => format!("define it in the plan, or use a tool: {}", tools.join(", ")),
             },
-            None => "it is always nil; define it, or pass it in as an argument".to_owned(),
+            (None, None) => "it is always nil; define it, or pass it in as an argument".to_owned(),
         };
         let message = match (called, &used.member) {
             (true, None) => format!("`{path}` is called, but is neither a tool nor defined in the plan"),
@@ -212,7 +271,7 @@ impl Judge<'_, '_> {
             }
             (false, _) => format!("`{}` is read, but never defined", used.name),
         };
-        self.note(used, ErrorCode::PlanUnknownTool, called, message, help);
+        self.note(used, ErrorCode::PlanUnknownTool, is_error, message, help);
     }
 
     fn note(&mut self, used: &GlobalUse, code: ErrorCode, is_error: bool, message: String, help: String) {
@@ -233,6 +292,33 @@ impl Judge<'_, '_> {
             } else {
                 self.report.warning(verdict.code, verdict.span, message, verdict.help);
             }
+        }
+    }
+
+    /// A tool's name, or a member of a server, to which the plan gives a value of its own.
+    fn replaced(&mut self) {
+        let names = self.walk.writes.iter().map(|write| (write.name.as_str(), write.span));
+        let members = self.walk.members.iter().map(|(path, span)| (path.as_str(), *span));
+        for (name, span) in names.chain(members) {
+            let what = if self.catalog.get(name).is_some() {
+                "a tool"
+            } else if self.is_server(name) {
+                "a group of tools"
+            } else {
+                continue;
+            };
+            let message = format!("`{name}` is {what}, and is given another value here");
+            let help = format!("choose another name: whoever reads the plan takes `{name}` for the tool");
+            self.report.error(ErrorCode::PlanToolReplaced, span, message, help);
+        }
+    }
+
+    /// An `_ENV` of the plan's own: no name would mean what it says.
+    fn environment(&mut self) {
+        if let Some(place) = swapped_environment(self.chunk.syntax()) {
+            let message = "the plan has an `_ENV` of its own, so that no name means what it says".to_owned();
+            let help = "use a table of your own, and read its fields by its name".to_owned();
+            self.report.error(ErrorCode::PlanForbiddenGlobal, (place, place + "_ENV".len()), message, help);
         }
     }
 

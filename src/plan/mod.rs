@@ -21,6 +21,7 @@ mod finding;
 pub mod flow;
 mod found;
 pub mod globals;
+mod guards;
 mod judge;
 pub mod preview;
 mod report;

@@ -1,31 +1,20 @@
 //! Walks the tree once: resolves names, and notes every use of a global for the judges.
 
-use std::collections::HashSet;
-
 use emmylua_parser::{
     LuaAssignStat, LuaAstNode, LuaAstToken, LuaBlock, LuaCallExpr, LuaChunk, LuaClosureExpr, LuaExpr,
-    LuaFuncStat, LuaIndexExpr, LuaIndexKey, LuaLocalStat, LuaNameToken, LuaParamName, LuaRepeatStat, LuaStat,
+    LuaFuncStat, LuaIndexExpr, LuaIndexKey, LuaLocalStat, LuaNameExpr, LuaNameToken, LuaParamName, LuaRepeatStat, LuaStat,
     LuaTableField, LuaVarExpr,
 };
 
 use crate::base::ErrorCode;
 
-use super::found::{GlobalUse, GlobalWrite, Walk, span_of};
+use super::found::{GlobalUse, GlobalWrite, Walk, plain_kind, span_of};
 use super::report::{Report, Span};
 use super::scope::Scope;
 
 /// Walks `chunk`, reporting what stock Lua would refuse.
 pub(super) fn walk(chunk: &LuaChunk, report: &mut Report<'_>) -> Walk {
-    let found = Walk {
-        uses: Vec::new(),
-        writes: Vec::new(),
-        members: HashSet::new(),
-        local_run: None,
-        assigned: HashSet::new(),
-        captured: HashSet::new(),
-        dynamic: false,
-    };
-    let mut walker = Walker { scope: Scope::new(), report, found };
+    let mut walker = Walker { scope: Scope::new(), report, found: Walk::new() };
     walker.scope.enter_function(true);
     if let Some(block) = chunk.get_block() {
         walker.statements(&block, true);
@@ -127,10 +116,13 @@ impl Walker<'_, '_> {
         if text == "run" && self.found.local_run.is_none() {
             self.found.local_run = Some(token_span(name));
         }
-        if text == "_ENV" {
-            self.found.dynamic = true;
-        }
-        self.scope.declare(text, constant, token_span(name), self.report);
+        self.local_name(text, constant, token_span(name));
+    }
+
+    fn local_name(&mut self, name: &str, constant: bool, span: Span) {
+        self.found.dynamic |= name == "_ENV";
+        self.found.locals.entry(name.to_owned()).or_insert(span);
+        self.scope.declare(name, constant, span, self.report);
     }
 
     fn local(&mut self, statement: &LuaLocalStat) {
@@ -198,6 +190,7 @@ impl Walker<'_, '_> {
             self.capture(name);
             self.scope.assign(name, token_span(token), self.report);
         } else {
+            self.found.dynamic |= name == "_ENV";
             self.found.writes.push(GlobalWrite { name: name.to_owned(), kind, span: token_span(token) });
         }
     }
@@ -216,7 +209,7 @@ impl Walker<'_, '_> {
                 self.found.writes.push(GlobalWrite { name: global.clone(), kind, span: span_of(index) });
             }
             Some([global, member]) => {
-                self.found.members.insert(format!("{global}.{member}"));
+                self.found.members.entry(format!("{global}.{member}")).or_insert(span_of(index));
                 self.maybe(index.get_prefix_expr());
             }
             _ => self.index(index, None),
@@ -262,7 +255,7 @@ impl Walker<'_, '_> {
         }
         for name in parameters.iter().filter_map(LuaParamName::get_name_token) {
             let text = name.get_name_text();
-            self.scope.declare(text, false, token_span(&name), self.report);
+            self.local_name(text, false, token_span(&name));
         }
         if let Some(block) = closure.get_block() {
             self.statements(&block, true);
@@ -278,11 +271,7 @@ impl Walker<'_, '_> {
 
     fn expression(&mut self, expression: &LuaExpr) {
         match expression {
-            LuaExpr::NameExpr(name) => {
-                if let Some(token) = name.get_name_token() {
-                    self.name(&token, None, false);
-                }
-            }
+            LuaExpr::NameExpr(name) => self.name(name, None),
             LuaExpr::IndexExpr(index) => self.index(index, None),
             LuaExpr::CallExpr(call) => self.call(call),
             LuaExpr::ClosureExpr(closure) => self.closure(Some(closure.clone()), false),
@@ -308,11 +297,7 @@ impl Walker<'_, '_> {
 
     fn call(&mut self, call: &LuaCallExpr) {
         match call.get_prefix_expr() {
-            Some(LuaExpr::NameExpr(name)) => {
-                if let Some(token) = name.get_name_token() {
-                    self.name(&token, Some(call), false);
-                }
-            }
+            Some(LuaExpr::NameExpr(name)) => self.name(&name, Some(call)),
             Some(LuaExpr::IndexExpr(index)) => self.index(&index, Some(call)),
             other => self.maybe(other),
         }
@@ -321,7 +306,8 @@ impl Walker<'_, '_> {
         }
     }
 
-    fn name(&mut self, token: &LuaNameToken, call: Option<&LuaCallExpr>, by_colon: bool) {
+    fn name(&mut self, expression: &LuaNameExpr, call: Option<&LuaCallExpr>) {
+        let Some(token) = expression.get_name_token() else { return };
         let name = token.get_name_text();
         if self.scope.is_local(name) {
             self.capture(name);
@@ -331,13 +317,14 @@ impl Walker<'_, '_> {
             self.found.dynamic = true;
             return;
         }
-        self.note(vec![name.to_owned()], token_span(token), call, by_colon);
+        self.note(vec![name.to_owned()], LuaExpr::NameExpr(expression.clone()), call, false);
     }
 
     fn index(&mut self, index: &LuaIndexExpr, call: Option<&LuaCallExpr>) {
         let by_colon = index.get_index_token().is_some_and(|token| token.is_colon());
-        match self.global_path(&LuaExpr::IndexExpr(index.clone())) {
-            Some(path) if path.len() <= 2 => self.note(path, span_of(index), call, by_colon),
+        let expression = LuaExpr::IndexExpr(index.clone());
+        match self.global_path(&expression) {
+            Some(path) if path.len() <= 2 => self.note(path, expression, call, by_colon),
             _ => {
                 self.maybe(index.get_prefix_expr());
                 if let Some(LuaIndexKey::Expr(key)) = index.get_index_key() {
@@ -347,11 +334,12 @@ impl Walker<'_, '_> {
         }
     }
 
-    fn note(&mut self, path: Vec<String>, span: Span, call: Option<&LuaCallExpr>, by_colon: bool) {
+    fn note(&mut self, path: Vec<String>, expression: LuaExpr, call: Option<&LuaCallExpr>, by_colon: bool) {
         let mut path = path.into_iter();
         if let Some(name) = path.next() {
             let member = path.next();
-            self.found.uses.push(GlobalUse { name, member, span, call: call.cloned(), by_colon });
+            let (span, call) = (span_of(&expression), call.cloned());
+            self.found.uses.push(GlobalUse { name, member, span, expression, call, by_colon });
         }
     }
 
@@ -384,15 +372,5 @@ impl Walker<'_, '_> {
         }
         path.reverse();
         (!path.is_empty()).then_some(path)
-    }
-}
-
-/// The kind of value an expression gives, where that is plain to see and matters for `run`.
-fn plain_kind(expression: &LuaExpr) -> Option<&'static str> {
-    match expression {
-        LuaExpr::ClosureExpr(_) => Some("function"),
-        LuaExpr::TableExpr(_) => Some("table"),
-        LuaExpr::LiteralExpr(literal) if literal.get_text() != "..." => Some("plain value"),
-        _ => None,
     }
 }

@@ -11,7 +11,7 @@ use crate::catalog::{Catalog, stubs};
 
 use super::super::declarations;
 use super::question::{Question, Verdict};
-use super::{arguments, fields, library, nils};
+use super::{arguments, fields, library, nils, operands};
 
 /// Catalogs whose declarations a thread keeps loaded.
 const KEPT_MAX: usize = 4;
@@ -92,6 +92,7 @@ impl Analysis {
         verdicts.extend(library::judge(&typed));
         verdicts.extend(fields::judge(&typed));
         verdicts.extend(nils::judge(&typed));
+        verdicts.extend(operands::judge(&typed));
         verdicts
     }
 }

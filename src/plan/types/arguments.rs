@@ -155,14 +155,18 @@ impl Checker<'_, '_> {
                 self.refuse(only, self.spec.unknown_name_message(&name));
             }
         }
-        for required in parameters.iter().filter(|name| self.spec.is_required(name)) {
-            let misspelt = names.iter().any(|name| {
-                self.spec.parameter(name).is_none()
-                    && nearest(name, parameters.iter().copied()) == Some(required)
-            });
-            if !names.iter().any(|name| name == required) && !misspelt {
-                self.refuse(only, self.spec.missing_message(required));
-            }
+        let may_be_given = |wanted: &str| {
+            names.iter().any(|name| {
+                name == wanted
+                    || self.spec.parameter(name).is_none()
+                        && nearest(name, parameters.iter().copied()) == Some(wanted)
+            })
+        };
+        let choice = self.spec.choice_fault(may_be_given, |_| false);
+        let required = parameters.iter().filter(|name| self.spec.is_required(name) && !may_be_given(name));
+        let missing: Vec<String> = required.map(|name| self.spec.missing_message(name)).collect();
+        for message in choice.into_iter().chain(missing) {
+            self.refuse(only, message);
         }
         true
     }

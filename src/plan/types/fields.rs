@@ -11,8 +11,8 @@ use serde_json::Value as Json;
 use crate::base::{ErrorCode, nearest};
 
 use super::super::Severity;
+use super::super::guards::{Use, is_target, use_of};
 use super::analysis::Typed;
-use super::guards::{Use, is_target, use_of};
 use super::kinds::{Fields, Kind, is_context};
 use super::question::Verdict;
 

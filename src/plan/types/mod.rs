@@ -9,11 +9,11 @@ mod analysis;
 mod arguments;
 mod bounded;
 mod fields;
-mod guards;
 mod kinds;
 mod library;
 mod masked;
 mod nils;
+mod operands;
 mod pool;
 mod question;
 
@@ -90,6 +90,10 @@ fn unknown(reason: &str, report: &mut Report<'_>) {
 }
 
 fn say(verdict: Verdict, report: &mut Report<'_>) {
+    // What a name stands for that is wrong itself says nothing more.
+    if verdict.code == ErrorCode::PlanWrongKind && report.has_error_in(verdict.span) {
+        return;
+    }
     match verdict.severity {
         Severity::Error => report.error(verdict.code, verdict.span, verdict.message, verdict.help),
         Severity::Warning => report.warning(verdict.code, verdict.span, verdict.message, verdict.help),

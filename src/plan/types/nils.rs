@@ -10,8 +10,8 @@ use emmylua_parser::{
 use crate::base::ErrorCode;
 
 use super::super::Severity;
+use super::super::guards::{Use, is_target, use_of};
 use super::analysis::Typed;
-use super::guards::{Use, is_target, use_of};
 use super::kinds::{Kind, is_context};
 use super::question::Verdict;
 

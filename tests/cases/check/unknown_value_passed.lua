@@ -1,4 +1,4 @@
---! expect: warning plan_unknown_tool 3:20 `fetch` is read, but never defined
+--! expect: plan_unknown_tool 3:20 `fetch` is read, but never defined
 function run(context)
   local ok = pcall(fetch, "x")
   context.ok = ok

@@ -53,6 +53,7 @@ fn marks(text: &str, lines_before: usize) -> Vec<Mark> {
     let mut marks = Vec::new();
     for (sign, severity) in [(" --! ", Severity::Error), (" --? ", Severity::Warning)] {
         let Some((_, codes)) = text.split_once(sign) else { continue };
+        let codes = codes.split(" --").next().unwrap_or_default();
         let line = u32::try_from(lines_before + 1).unwrap();
         marks.extend(codes.split_whitespace().map(|code| Mark { line, severity, code: code.to_owned() }));
     }
@@ -98,8 +99,8 @@ fn split(file: &Path) -> Vec<Plan> {
         } else {
             let plan = plans.last_mut().unwrap();
             plan.marks.extend(marks(line, plan.source.lines().count()));
-            let code = [" --! ", " --? "].iter().find_map(|sign| line.split_once(sign));
-            let _ = writeln!(plan.source, "{}", code.map_or(line, |(code, _)| code));
+            let marks = [" --! ", " --? "].iter().filter_map(|sign| line.find(sign)).min();
+            let _ = writeln!(plan.source, "{}", marks.map_or(line, |place| &line[..place]));
         }
     }
     plans

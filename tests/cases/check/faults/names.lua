@@ -43,7 +43,7 @@ end
 
 --# a global that is never set
 function run(context)
-  return {total = total_amount} --? plan_unknown_tool
+  return {total = total_amount} --! plan_unknown_tool
 end
 
 --# a library that is not there

@@ -4,7 +4,7 @@ function run(context)
   local n = list.index_of({1, 2}, 3)
   local day = stats.mode({})
   local mean = stats.mean({})
-  return {mean = mean.value, user = user, n = n, day = day} --? plan_nil_index
+  return {mean = mean.value, user = user, n = n, day = day} --? plan_nil_index --! plan_wrong_kind
 end
 
 --# an optional part of a result

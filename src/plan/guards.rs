@@ -3,26 +3,15 @@
 use emmylua_parser::{
     BinaryOperator, LuaAssignStat, LuaAstNode, LuaBinaryExpr, LuaCallArgList, LuaCallExpr, LuaChunk,
     LuaClosureExpr, LuaElseIfClauseStat, LuaExpr, LuaForRangeStat, LuaIfStat, LuaIndexExpr, LuaLocalStat,
-    LuaNameExpr, LuaRepeatStat, LuaSyntaxNode, LuaUnaryExpr, LuaVarExpr, LuaWhileStat, UnaryOperator,
+    LuaNameExpr, LuaRepeatStat, LuaStat, LuaSyntaxNode, LuaUnaryExpr, LuaVarExpr, LuaWhileStat, UnaryOperator,
 };
 
-/// Functions that take nil and say so.
-const LOOKING: [&str; 14] = [
-    "type",
-    "tostring",
-    "tonumber",
-    "print",
-    "assert",
-    "rawequal",
-    "select",
-    "json.is_null",
-    "text.is_blank",
-    "date.valid",
-    "list.is_list",
-    "math.type",
-    "json.encode",
-    "next",
-];
+/// Functions that say whether a value is nil.
+const ASKING: [&str; 7] =
+    ["type", "rawequal", "json.is_null", "text.is_blank", "date.valid", "list.is_list", "math.type"];
+
+/// Functions that take nil, or say that it is.
+const TAKING: [&str; 7] = ["tostring", "tonumber", "print", "assert", "select", "json.encode", "next"];
 
 /// How a value that is nil would fare where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +28,7 @@ pub(super) enum Use {
 pub(super) fn use_of(chunk: &LuaChunk, expression: &LuaExpr) -> Use {
     let at = place(expression.syntax());
     match at {
-        Place::Looked => Use::Looked,
+        Place::Looked | Place::Taken => Use::Looked,
         Place::Raises => Use::Raises,
         Place::Kept(name) => {
             if is_looked_at(chunk, &name) {
@@ -52,14 +41,21 @@ pub(super) fn use_of(chunk: &LuaChunk, expression: &LuaExpr) -> Use {
     }
 }
 
-enum Place {
+/// What stands around a value.
+pub(super) enum Place {
+    /// A question whether it is there.
     Looked,
+    /// A function that takes nil as well.
+    Taken,
+    /// What raises with nil.
     Raises,
     HandedOn,
+    /// An assignment to the variable of that name.
     Kept(String),
 }
 
-fn place(node: &LuaSyntaxNode) -> Place {
+/// What stands around `node`.
+pub(super) fn place(node: &LuaSyntaxNode) -> Place {
     let Some(parent) = node.parent() else { return Place::HandedOn };
     if let Some(binary) = LuaBinaryExpr::cast(parent.clone()) {
         let is_left = binary.get_left_expr().is_some_and(|left| left.syntax() == node);
@@ -107,7 +103,8 @@ fn place(node: &LuaSyntaxNode) -> Place {
 fn argument(list: &LuaSyntaxNode) -> Place {
     let callee = list.parent().and_then(LuaCallExpr::cast).and_then(|call| call.get_prefix_expr());
     match callee.map(|callee| callee.get_text()) {
-        Some(name) if LOOKING.contains(&name.as_str()) => Place::Looked,
+        Some(name) if ASKING.contains(&name.as_str()) => Place::Looked,
+        Some(name) if TAKING.contains(&name.as_str()) => Place::Taken,
         Some(name) if matches!(name.as_str(), "ipairs" | "pairs") => Place::Raises,
         _ => Place::HandedOn,
     }
@@ -134,11 +131,75 @@ fn kept(node: &LuaSyntaxNode, parent: &LuaSyntaxNode) -> Place {
 }
 
 /// Whether the plan looks at a variable of that name anywhere.
-fn is_looked_at(chunk: &LuaChunk, name: &str) -> bool {
+pub(super) fn is_looked_at(chunk: &LuaChunk, name: &str) -> bool {
     let mut uses = chunk.descendants::<LuaNameExpr>();
     uses.any(|used| {
-        used.get_name_text().as_deref() == Some(name) && matches!(place(used.syntax()), Place::Looked)
+        used.get_name_text().as_deref() == Some(name)
+            && matches!(place(used.syntax()), Place::Looked | Place::Taken)
     })
+}
+
+/// Whether the plan has looked at `path`, a global or its member, on every way to `node`: in a condition around it, to
+/// the left of an `and` or `or`, or in an `if` before it that leaves where the path is nil.
+pub(super) fn is_behind_a_look(node: &LuaSyntaxNode, path: &str) -> bool {
+    let mut inner = node.clone();
+    while let Some(outer) = inner.parent() {
+        let is_within = |condition: Option<LuaExpr>| condition.is_some_and(|it| *it.syntax() == inner);
+        let looked = match LuaBinaryExpr::cast(outer.clone()) {
+            Some(binary) => binary.get_left_expr().filter(|left| *left.syntax() != inner),
+            None => condition_of(&outer).filter(|condition| !is_within(Some(condition.clone()))),
+        };
+        if looked.is_some_and(|condition| looks_at(condition.syntax(), path)) || left_before(&inner, path) {
+            return true;
+        }
+        inner = outer;
+    }
+    false
+}
+
+fn condition_of(statement: &LuaSyntaxNode) -> Option<LuaExpr> {
+    let by_if = LuaIfStat::cast(statement.clone()).and_then(|it| it.get_condition_expr());
+    let by_clause = || LuaElseIfClauseStat::cast(statement.clone())?.get_condition_expr();
+    let by_while = || LuaWhileStat::cast(statement.clone())?.get_condition_expr();
+    by_if.or_else(by_clause).or_else(by_while)
+}
+
+/// Whether a statement before `node` in its block leaves the block where the path is nil.
+fn left_before(node: &LuaSyntaxNode, path: &str) -> bool {
+    let mut before = std::iter::successors(node.prev_sibling(), LuaSyntaxNode::prev_sibling).filter_map(LuaIfStat::cast);
+    before.any(|statement| {
+        let leaves = statement.get_block().and_then(|block| block.get_stats().last()).is_some_and(|last| {
+            matches!(last, LuaStat::ReturnStat(_) | LuaStat::BreakStat(_) | LuaStat::GotoStat(_))
+                || last.syntax().text().to_string().starts_with("error(")
+        });
+        leaves && statement.get_condition_expr().is_some_and(|condition| is_absence(&condition, path))
+    })
+}
+
+/// Whether `condition` holds where the path is nil: `not path`, `path == nil`, `type(path) == "nil"`, and these in `or`.
+fn is_absence(condition: &LuaExpr, path: &str) -> bool {
+    match condition {
+        LuaExpr::ParenExpr(inner) => inner.get_expr().is_some_and(|inner| is_absence(&inner, path)),
+        LuaExpr::UnaryExpr(not) => {
+            not.get_op_token().is_some_and(|token| token.get_op() == UnaryOperator::OpNot)
+                && not.get_expr().is_some_and(|inner| inner.get_text() == path)
+        }
+        LuaExpr::BinaryExpr(binary) => match binary.get_op_token().map(|token| token.get_op()) {
+            Some(BinaryOperator::OpOr) => {
+                binary.children::<LuaExpr>().any(|operand| is_absence(&operand, path))
+            }
+            Some(BinaryOperator::OpEq | BinaryOperator::OpNe) => looks_at(binary.syntax(), path),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn looks_at(condition: &LuaSyntaxNode, path: &str) -> bool {
+    condition
+        .descendants()
+        .filter_map(LuaExpr::cast)
+        .any(|part| part.get_text() == path && matches!(place(part.syntax()), Place::Looked))
 }
 
 /// Whether the value is what an assignment or a function definition writes to.
