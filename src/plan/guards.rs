@@ -3,7 +3,8 @@
 use emmylua_parser::{
     BinaryOperator, LuaAssignStat, LuaAstNode, LuaBinaryExpr, LuaCallArgList, LuaCallExpr, LuaChunk,
     LuaClosureExpr, LuaElseIfClauseStat, LuaExpr, LuaForRangeStat, LuaIfStat, LuaIndexExpr, LuaLocalStat,
-    LuaNameExpr, LuaRepeatStat, LuaStat, LuaSyntaxNode, LuaUnaryExpr, LuaVarExpr, LuaWhileStat, UnaryOperator,
+    LuaNameExpr, LuaRepeatStat, LuaStat, LuaSyntaxNode, LuaUnaryExpr, LuaVarExpr, LuaWhileStat,
+    UnaryOperator,
 };
 
 /// Functions that say whether a value is nil.
@@ -166,7 +167,8 @@ fn condition_of(statement: &LuaSyntaxNode) -> Option<LuaExpr> {
 
 /// Whether a statement before `node` in its block leaves the block where the path is nil.
 fn left_before(node: &LuaSyntaxNode, path: &str) -> bool {
-    let mut before = std::iter::successors(node.prev_sibling(), LuaSyntaxNode::prev_sibling).filter_map(LuaIfStat::cast);
+    let mut before =
+        std::iter::successors(node.prev_sibling(), LuaSyntaxNode::prev_sibling).filter_map(LuaIfStat::cast);
     before.any(|statement| {
         let leaves = statement.get_block().and_then(|block| block.get_stats().last()).is_some_and(|last| {
             matches!(last, LuaStat::ReturnStat(_) | LuaStat::BreakStat(_) | LuaStat::GotoStat(_))

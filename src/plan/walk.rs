@@ -2,8 +2,8 @@
 
 use emmylua_parser::{
     LuaAssignStat, LuaAstNode, LuaAstToken, LuaBlock, LuaCallExpr, LuaChunk, LuaClosureExpr, LuaExpr,
-    LuaFuncStat, LuaIndexExpr, LuaIndexKey, LuaLocalStat, LuaNameExpr, LuaNameToken, LuaParamName, LuaRepeatStat, LuaStat,
-    LuaTableField, LuaVarExpr,
+    LuaFuncStat, LuaIndexExpr, LuaIndexKey, LuaLocalStat, LuaNameExpr, LuaNameToken, LuaParamName,
+    LuaRepeatStat, LuaStat, LuaTableField, LuaVarExpr,
 };
 
 use crate::base::ErrorCode;

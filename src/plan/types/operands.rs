@@ -6,9 +6,9 @@
 use std::collections::HashSet;
 
 use emmylua_parser::{
-    BinaryOperator, LuaAssignStat, LuaAstNode, LuaBinaryExpr, LuaCallExpr, LuaExpr,
-    LuaForRangeStat, LuaForStat, LuaFuncStat, LuaGotoStat, LuaIndexExpr, LuaIndexKey, LuaNameExpr,
-    LuaRepeatStat, LuaUnaryExpr, LuaVarExpr, LuaWhileStat, UnaryOperator,
+    BinaryOperator, LuaAssignStat, LuaAstNode, LuaBinaryExpr, LuaCallExpr, LuaExpr, LuaForRangeStat,
+    LuaForStat, LuaFuncStat, LuaGotoStat, LuaIndexExpr, LuaIndexKey, LuaNameExpr, LuaRepeatStat,
+    LuaUnaryExpr, LuaVarExpr, LuaWhileStat, UnaryOperator,
 };
 
 use crate::base::{ErrorCode, Value, nearest};
@@ -103,17 +103,20 @@ impl<'a, 't> Operands<'a, 't> {
     fn may_change(&self, value: &LuaExpr) -> bool {
         let question = self.typed.question;
         let repeats = self.has_goto || is_in_loop(value);
-        let by_name = value.descendants::<LuaNameExpr>().filter_map(|name| name.get_name_text()).any(|name| {
-            question.defined.contains(&name)
-                || question.changing.contains(&name)
-                || repeats && question.assigned.contains(&name)
-        });
+        let by_name =
+            value.descendants::<LuaNameExpr>().filter_map(|name| name.get_name_text()).any(|name| {
+                question.defined.contains(&name)
+                    || question.changing.contains(&name)
+                    || repeats && question.assigned.contains(&name)
+            });
         let by_field = value.descendants::<LuaIndexExpr>().any(|index| match key_of(&index) {
             Some(name) => self.written.contains(&name),
             None => self.writes_hidden,
         });
         let by_call = !question.changing.is_empty()
-            && value.descendants::<LuaCallExpr>().any(|call| !self.known_calls.contains(&self.typed.span(&call)));
+            && value
+                .descendants::<LuaCallExpr>()
+                .any(|call| !self.known_calls.contains(&self.typed.span(&call)));
         by_name || by_field || by_call
     }
 
@@ -143,7 +146,8 @@ impl<'a, 't> Operands<'a, 't> {
         [left, right].iter().find_map(|operand| {
             let kinds = self.kinds(operand)?;
             let is_sure = kinds.iter().all(is_wrong);
-            let says = if sign == ".." { "which `..` cannot join" } else { "which cannot be calculated with" };
+            let says =
+                if sign == ".." { "which `..` cannot join" } else { "which cannot be calculated with" };
             is_sure.then(|| self.verdict(operand, &kinds, says, instead(operand, &kinds, sign)))
         })
     }
@@ -203,7 +207,8 @@ impl<'a, 't> Operands<'a, 't> {
             return Some(self.verdict(&value, &kinds, &says, help));
         }
         // A text has the functions of `string`; all else it is asked for is nil.
-        let is_member = |key: &str| globals::library_members("string").is_some_and(|known| known.contains(&key));
+        let is_member =
+            |key: &str| globals::library_members("string").is_some_and(|known| known.contains(&key));
         let whole = LuaExpr::IndexExpr(index.clone());
         let is_looked_at = use_of(self.typed.model.get_root(), &whole) == Use::Looked;
         let may_be_there = key.is_none() || key.as_deref().is_some_and(is_member) || is_looked_at;
@@ -341,7 +346,9 @@ fn is_text_or_number(kind: &Kind) -> bool {
 /// Whether a kind can be calculated with: numbers, and texts that may hold one.
 fn may_be_number(kind: &Kind) -> bool {
     match kind {
-        Kind::Known(Value::String(text)) => text.trim().parse::<f64>().is_ok() || text.trim().starts_with("0x"),
+        Kind::Known(Value::String(text)) => {
+            text.trim().parse::<f64>().is_ok() || text.trim().starts_with("0x")
+        }
         kind => is_text_or_number(kind),
     }
 }
