@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlQueryResult, MySqlRow, MySqlValueRef};
+use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlQueryResult, MySqlRow};
 use sqlx::{
     Arguments, AssertSqlSafe, Column, ConnectOptions, Connection as _, Decode, Executor, MySql,
     MySqlConnection, Row, TypeInfo,
@@ -13,7 +13,7 @@ use super::compose::Statement;
 use super::failure::{Failed, query_failed};
 use super::number::{decimal, float, json, single, unsigned};
 use super::pool::Pool;
-use super::rows::{Flow, Rows};
+use super::rows::{Flow, Room, Rows};
 use super::session::Target;
 use super::settings::Decimals;
 use crate::base::Value;
@@ -49,7 +49,7 @@ impl MysqlDatabase {
         );
         let stream = (&mut *connection).fetch_many(query);
         let decimals = rows.decimals;
-        let read = |row: &MySqlRow| self.values(row, decimals);
+        let read = |row: &MySqlRow, room| self.values(row, decimals, room);
         let flow = self.target.read::<MySql>(stream, rows, read, MySqlQueryResult::rows_affected).await?;
         if flow == Flow::More {
             self.command(connection, end).await?;
@@ -89,12 +89,15 @@ impl MysqlDatabase {
         }
     }
 
-    fn values(&self, row: &MySqlRow, decimals: Decimals) -> Result<Vec<Value>, Failed> {
+    fn values(&self, row: &MySqlRow, decimals: Decimals, mut room: Room) -> Result<Vec<Value>, Failed> {
         row.columns()
             .iter()
             .map(|column| {
                 let raw = row.try_get_raw(column.ordinal()).map_err(|error| self.target.failed(&error))?;
-                value(raw, column.type_info().name(), decimals)
+                // NULL cannot be read as bytes.
+                let Ok(cell) = <&[u8] as Decode<'_, MySql>>::decode(raw) else { return Ok(Value::Null) };
+                room.take(cell)?;
+                value(cell, column.type_info().name(), decimals)
                     .ok_or_else(|| self.target.unreadable(column.name(), column.type_info().name()))
             })
             .collect()
@@ -134,11 +137,7 @@ async fn thread_ended(options: &MySqlConnectOptions, id: u64) -> Result<bool, sq
 }
 
 /// A cell of the binary protocol, by its column's type.
-fn value(raw: MySqlValueRef<'_>, type_name: &str, decimals: Decimals) -> Option<Value> {
-    let bytes = match <&[u8] as Decode<'_, MySql>>::decode(raw) {
-        Ok(bytes) => bytes,
-        Err(_) => return Some(Value::Null),
-    };
+fn value(bytes: &[u8], type_name: &str, decimals: Decimals) -> Option<Value> {
     let text = || std::str::from_utf8(bytes).ok();
     Some(match type_name {
         "NULL" => Value::Null,

@@ -17,7 +17,7 @@ use super::pg_decode::decode;
 use super::pg_encode::{Encoded, arguments, encode};
 use super::pg_session;
 use super::pool::Pool;
-use super::rows::{Flow, Rows};
+use super::rows::{Flow, Room, Rows};
 use super::session::Target;
 use super::settings::Decimals;
 use crate::base::Value;
@@ -51,7 +51,7 @@ impl PostgresDatabase {
         let query = prepared.query_with(arguments(parameters)?);
         let stream = (&mut *connection).fetch_many(query);
         let decimals = rows.decimals;
-        let read = |row: &PgRow| self.values(row, decimals);
+        let read = |row: &PgRow, room| self.values(row, decimals, room);
         let flow = self.target.read::<Postgres>(stream, rows, read, PgQueryResult::rows_affected).await?;
         if flow == Flow::More {
             self.command(connection, end).await?;
@@ -119,7 +119,7 @@ impl PostgresDatabase {
         })
     }
 
-    fn values(&self, row: &PgRow, decimals: Decimals) -> Result<Vec<Value>, Failed> {
+    fn values(&self, row: &PgRow, decimals: Decimals, mut room: Room) -> Result<Vec<Value>, Failed> {
         row.columns()
             .iter()
             .map(|column| {
@@ -127,10 +127,10 @@ impl PostgresDatabase {
                 if raw.is_null() {
                     return Ok(Value::Null);
                 }
-                raw.as_bytes()
-                    .ok()
-                    .and_then(|bytes| decode(column.type_info(), bytes, decimals))
-                    .ok_or_else(|| self.target.unreadable(column.name(), column.type_info().name()))
+                let unreadable = || self.target.unreadable(column.name(), column.type_info().name());
+                let cell = raw.as_bytes().map_err(|_| unreadable())?;
+                room.take(cell)?;
+                decode(column.type_info(), cell, decimals).ok_or_else(unreadable)
             })
             .collect()
     }

@@ -23,6 +23,24 @@ pub(super) enum Flow {
     Enough,
 }
 
+/// What is left of the bytes of a result, for a row that is about to be decoded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    bytes_max: u64,
+    bytes: u64,
+}
+
+impl Room {
+    /// Counts a cell as the server sent it. Decoded it may be many times as large, and takes its time.
+    pub(super) fn take(&mut self, cell: &[u8]) -> Result<(), Failed> {
+        self.bytes = self.bytes.saturating_add(cell.len() as u64);
+        if self.bytes > self.bytes_max {
+            return Err(too_large("bytes", self.bytes_max, self.bytes));
+        }
+        Ok(())
+    }
+}
+
 /// The rows of one result.
 #[derive(Debug)]
 pub(super) struct Rows {
@@ -45,6 +63,11 @@ impl Rows {
     /// Whether reading can be left out altogether.
     pub(super) fn wants_none(&self) -> bool {
         self.caps.limit == Some(0)
+    }
+
+    /// What the next row may hold.
+    pub(super) fn room(&self) -> Room {
+        Room { bytes_max: self.caps.bytes_max, bytes: self.bytes }
     }
 
     /// Adds a row: its values in column order. `column_names` is asked once.

@@ -9,7 +9,7 @@ use sqlx::{Column, Connection, Database, Either, Row};
 
 use super::failure::{Failed, Secrets, from_sqlx, unreachable};
 use super::pool::{Lease, Place, Pool};
-use super::rows::{Flow, Rows};
+use super::rows::{Flow, Room, Rows};
 use crate::base::{ErrorCode, Value};
 
 /// What a running statement yields: rows, and how many it changed.
@@ -96,7 +96,7 @@ impl Target {
         &self,
         mut stream: RowStream<'_, DB>,
         rows: &mut Rows,
-        mut values: impl FnMut(&DB::Row) -> Result<Vec<Value>, Failed>,
+        mut values: impl FnMut(&DB::Row, Room) -> Result<Vec<Value>, Failed>,
         affected: impl Fn(&DB::QueryResult) -> u64,
     ) -> Result<Flow, Failed> {
         while let Some(item) = stream.next().await {
@@ -104,7 +104,7 @@ impl Target {
                 Either::Left(done) => rows.affected = rows.affected.saturating_add(affected(&done)),
                 Either::Right(row) => {
                     let names = || row.columns().iter().map(Column::name).collect();
-                    if rows.push(values(&row)?, names)? == Flow::Enough {
+                    if rows.push(values(&row, rows.room())?, names)? == Flow::Enough {
                         return Ok(Flow::Enough);
                     }
                 }

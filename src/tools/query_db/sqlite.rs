@@ -161,7 +161,7 @@ impl SqliteDatabase {
         );
         let stream = (&mut lease.connection).fetch_many(query);
         let mut seen = Vec::new();
-        let read = |row: &SqliteRow| self.values(row, &mut seen);
+        let read = |row: &SqliteRow, _| self.values(row, &mut seen);
         self.target.read::<Sqlite>(stream, rows, read, SqliteQueryResult::rows_affected).await?;
         let mixed = seen.iter().enumerate().filter(|(_, seen)| seen.mixed).map(|(place, _)| place);
         rows.numbers_to_text(&mixed.collect::<Vec<_>>())

@@ -71,6 +71,23 @@ async fn two_gigabytes_stop_at_the_cap() {
 }
 
 #[tokio::test]
+async fn a_cell_is_judged_before_it_is_decoded() {
+    for fixture in Fixture::all("").await {
+        let (sql, sent_bytes) = match fixture.kind {
+            Kind::Sqlite => continue,
+            // A header of 20 bytes, and 8 for each item.
+            Kind::Postgres => ("SELECT array_agg(n) AS a FROM generate_series(1, 1000) n", 8_020),
+            Kind::Mysql => ("SELECT REPEAT('x', 5000) AS a", 5_000),
+        };
+        let tool = fixture.tool_with(|settings| settings.bytes_max = 1_000);
+        let failure = failure(&tool, json!({"sql": sql})).await;
+        assert_eq!(failure.code, "result_too_large", "{failure:?}");
+        assert_eq!(failure.details["observed"], Value::Integer(sent_bytes), "{failure:?}");
+        fixture.close().await;
+    }
+}
+
+#[tokio::test]
 async fn an_endless_query_is_stopped_and_the_next_one_answered() {
     for fixture in Fixture::all("").await {
         let kind = fixture.kind;

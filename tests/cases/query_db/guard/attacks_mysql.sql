@@ -361,3 +361,5 @@ SELECT INSTR(REPEAT('a', 16000000), CONCAT(REPEAT('a', 8000000), 'b'))
 SELECT :sleep(9)
 -- a long text out of a column that is a number in hex
 SELECT REPEAT('a', n) FROM (SELECT 0x5f5e100 AS n) t
+-- a counter of the server
+SELECT UUID_SHORT()

@@ -422,3 +422,7 @@ SELECT rpad('a', power(10, 8)::int)
 SELECT repeat('a', n) FROM (SELECT 500000000 AS n) t
 -- a placeholder in place of a function
 SELECT :pg_sleep(9)
+-- a large array out of a number
+SELECT array_fill(1, ARRAY[100000000])
+-- a large array out of a product
+SELECT array_fill(1, ARRAY[10000, 10000])
