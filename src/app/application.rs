@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use super::discreet::Discreet;
 use super::analysis::Analysis;
 use super::config::{Config, Environment, Loaded};
 use super::mcp_servers::McpServers;
@@ -96,6 +97,11 @@ impl App {
             Some(client) => Some(client),
             None => wiring::llm(&config, environment, &clock, &randomness).map_err(placed)?,
         };
+        let redactor = Arc::new(config.redactor(environment));
+        let llm: Option<Arc<dyn LlmClient>> = llm.map(|model| {
+            let redactor = Arc::clone(&redactor);
+            Arc::new(Discreet { model, redactor }) as Arc<dyn LlmClient>
+        });
         let servers = McpServers::new(&config).map_err(placed)?;
         let registry = wiring::registry(&config, environment, llm.as_ref(), &servers).map_err(placed)?;
         let mut catalog = registry.catalog();
@@ -122,7 +128,7 @@ impl App {
             pen,
             journal_layer: parts.journal_layer,
             llm,
-            redactor: Arc::new(wiring::redactor(&config, environment)),
+            redactor,
             hub: EventHub::default(),
             running: Arc::new(RunsUnderWay::new(owners.folder())),
             owners,

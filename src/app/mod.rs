@@ -21,6 +21,7 @@ mod call_report;
 mod caller;
 mod check;
 mod client_wishes;
+mod discreet;
 mod doctor;
 mod driving;
 mod event_hub;

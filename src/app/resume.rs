@@ -118,7 +118,8 @@ impl App {
         let Some(error) = self.must_ask(&state) else {
             return self.carry_out(&request, &log, (Some(state), checked), agent).await;
         };
-        self.end(&log, ended_early(&request.run_id, error)).await
+        let outcome = self.end(&log, ended_early(&request.run_id, error)).await;
+        self.shown(outcome)
     }
 
     /// While the right to go on is held.

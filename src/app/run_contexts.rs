@@ -1,13 +1,21 @@
 //! The context a run begins with, and the named one it leaves behind.
 
+use serde_json::Value as Json;
+
 use super::runs::Run;
-use crate::base::{Result, Value};
+use crate::base::{Error, ErrorCode, Result, Value};
 use crate::journal::{Durability, EventBody, NewContext, check_context_name, context_of_tenant};
 
 impl Run<'_> {
     pub(super) async fn context(&self) -> Result<Value> {
         // Known before anything is done: a bad name could not be saved at the end.
-        self.request.context_name.as_deref().map_or(Ok(()), check_context_name)?;
+        if let Some(name) = &self.request.context_name {
+            check_context_name(name)?;
+            if self.app.redactor.finds_in(&Json::String(name.clone())) {
+                let message = "the name of the context holds a secret, and names are kept and shown";
+                return Err(Error::new(ErrorCode::BadRequest, message).with_help("name it otherwise"));
+            }
+        }
         if let Some(context) = &self.request.context {
             return Ok(context.clone());
         }
@@ -25,6 +33,11 @@ impl Run<'_> {
     }
 
     pub(super) async fn save_context(&self, name: &str, value: &Value) -> Result<()> {
+        // The next run would be given what stands in its place, and not know.
+        if self.app.redactor.finds_in(&value.to_exact_json()) {
+            let message = format!("the context `{name}` was not saved: what the run returned holds a secret");
+            return Err(Error::new(ErrorCode::ContextHoldsSecret, message));
+        }
         let new = NewContext {
             name: self.stored_context(name),
             context: value.clone(),

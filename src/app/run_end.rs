@@ -28,6 +28,22 @@ impl App {
         outcome
     }
 
+    /// The outcome as every edge may send it.
+    pub(super) fn shown(&self, outcome: RunOutcome) -> RunOutcome {
+        let RunOutcome { run_id, result, usage, printed, mut candidates, explanation, not_resumable } = outcome;
+        let redactor = &self.redactor;
+        candidates.iter_mut().for_each(|candidate| redactor.document(candidate));
+        RunOutcome {
+            run_id,
+            result: result.map(|value| redactor.value(value)).map_err(|error| redactor.error(error)),
+            usage,
+            printed: redactor.text(&printed),
+            candidates,
+            explanation: explanation.map(|explanation| redactor.text(&explanation)),
+            not_resumable,
+        }
+    }
+
     /// A person may decide while the other calls of a `parallel` still run; the pause then comes after
     /// the decision, and nobody else would take the run up.
     pub(super) async fn go_on_where_decided(

@@ -114,7 +114,12 @@ impl App {
             rate_wait_ms: budget.waited_ms(),
             ..outcome.usage
         };
-        self.end(log, outcome).await
+        let outcome = self.end(log, outcome).await;
+        match agent {
+            // The caller's plan goes on with the result itself.
+            Some(_) => outcome,
+            None => self.shown(outcome),
+        }
     }
 
     /// Finds a plan for a task and checks it; runs nothing.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use secrecy::ExposeSecret as _;
 use serde::de::DeserializeOwned;
 
 use super::agents;
@@ -16,7 +15,6 @@ use crate::base::{Clock, Error, ErrorCode, Randomness, Result, nearest};
 use crate::bus::{Registry, Tool};
 use crate::catalog::{Catalog, ToolKind, ToolSpec, builtin_manifests};
 use crate::engine::Isolation;
-use crate::journal::Redactor;
 use crate::llm::{ApiKeys, GenaiClient, LlmClient, LlmSettings};
 use crate::sandbox::{Interrupt, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmPool};
 use crate::tools::call_llm::CallLlm;
@@ -313,53 +311,4 @@ fn api_keys(settings: &LlmSettings, environment: &Environment) -> ApiKeys {
         .into_iter()
         .filter_map(|name| environment.get(&name).map(|key| (name.clone(), key.to_owned())))
         .collect()
-}
-
-/// Every secret this process knows, so that none can be written.
-pub(super) fn redactor(config: &Config, environment: &Environment) -> Redactor {
-    let mut secrets: Vec<String> = config
-        .llm
-        .key_variables()
-        .iter()
-        .filter_map(|name| environment.secret(name))
-        .map(|secret| secret.expose_secret().to_owned())
-        .collect();
-    secrets.extend(config.secrets.values().map(|secret| secret.expose_secret().to_owned()));
-    secrets.extend(config.mcp_secrets.iter().cloned());
-    if let Some(shared) = &config.journal {
-        let url = toml::Value::String(shared.url.expose_secret().to_owned());
-        collect_secrets(&url, environment, &mut secrets);
-    }
-    for tool in config.tools.values() {
-        collect_secrets(&toml::Value::Table(tool.settings.clone()), environment, &mut secrets);
-    }
-    Redactor::new(secrets)
-}
-
-/// Passwords inside URLs, and variables named by `…_env` keys.
-fn collect_secrets(value: &toml::Value, environment: &Environment, secrets: &mut Vec<String>) {
-    match value {
-        toml::Value::Table(table) => {
-            for (key, value) in table {
-                if let (true, Some(name)) = (key.ends_with("_env"), value.as_str()) {
-                    secrets.extend(environment.get(name).map(str::to_owned));
-                }
-                collect_secrets(value, environment, secrets);
-            }
-        }
-        toml::Value::Array(items) => {
-            for item in items {
-                collect_secrets(item, environment, secrets);
-            }
-        }
-        toml::Value::String(text) => {
-            let Ok(url) = url::Url::parse(text) else { return };
-            if let Some(written) = url.password() {
-                // The password as it is, where the URL had to escape it.
-                let decoded = percent_encoding::percent_decode_str(written).decode_utf8_lossy();
-                secrets.extend([written.to_owned(), decoded.into_owned()]);
-            }
-        }
-        _ => {}
-    }
 }

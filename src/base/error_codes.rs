@@ -46,6 +46,7 @@ error_codes! {
     Usage = "usage", "The command line could not be understood.", "Read the usage line printed with it, or run the command with `--help`.";
     ConfigInvalid = "config_invalid", "A configuration value is missing, has the wrong type or makes no sense.", "Correct the named key; `luaplan config validate` checks the whole file.";
     ConfigUnknownKey = "config_unknown_key", "The configuration has a key luaplan does not know.", "Remove or correct it; the message names the nearest known key.";
+    SecretTooShort = "secret_too_short", "A configured secret is so short that it would be found in ordinary words.", "Have one of 8 bytes or more issued and put it where the named key says; what is no secret belongs into another setting.";
     ConfigUnreadable = "config_unreadable", "A configuration file exists but cannot be read.", "Check its path and permissions.";
     BadRequest = "bad_request", "A request or an input could not be understood.", "Correct the named part and send it again.";
     NotFound = "not_found", "There is nothing under that name or id.", "List what there is, for example with `luaplan runs`.";
@@ -202,6 +203,7 @@ error_codes! {
 
     ListenRefused = "listen_refused", "The server may not listen on that address without API keys.", "Configure `server.api_keys_file`, or listen on 127.0.0.1.";
     ListenFailed = "listen_failed", "The address to listen on cannot be taken.", "Choose another port or end what uses it.";
+    ContextHoldsSecret = "context_holds_secret", "A named context would hold a secret, which would stand in the data folder in clear.", "Return the context without it; tools take secrets from their configuration. What was saved before stays.";
     RunNotReplayable = "run_not_replayable", "The record of a run does not hold all that a replay needs.", "Choose a run that ended by itself, with real tools.";
     MockMissing = "mock_missing", "A plan under test called a tool for which the test has no mock.", "Add a mock for that call.";
     TestFailed = "test_failed", "At least one plan test failed.", "Read the failures listed.";

@@ -33,6 +33,7 @@ pub(super) fn number(code: ErrorCode) -> u8 {
     match code {
         C::Usage
         | C::ConfigInvalid
+        | C::SecretTooShort
         | C::ConfigUnknownKey
         | C::ConfigUnreadable
         | C::BadRequest

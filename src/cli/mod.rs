@@ -18,6 +18,7 @@ mod planning_args;
 mod progress;
 mod shown;
 mod signals;
+mod sink;
 mod sleeping;
 mod table;
 
@@ -36,6 +37,7 @@ use output::Output;
 #[must_use]
 pub fn main() -> ExitCode {
     crate::sandbox::keep_freed_memory();
+    sink::guard_panics();
     let environment = Environment {
         sqlite_program: Some(WorkerProgram::current().path().to_path_buf()),
         ..Environment::from_process()

@@ -8,6 +8,7 @@ use owo_colors::{OwoColorize as _, Style};
 use serde::Serialize;
 
 use super::shown::Detail;
+use super::sink;
 use crate::app::config::{mask_json, mask_passwords};
 use crate::base::{Error, ErrorCode};
 use crate::journal::neutralize;
@@ -55,7 +56,7 @@ impl Output {
 
     /// A line of the result. A closed pipe ends the output, not the command.
     pub(super) fn line(&self, text: impl Display) {
-        let _ = writeln!(io::stdout().lock(), "{text}");
+        let _ = writeln!(io::stdout().lock(), "{}", sink::text(&text.to_string()));
     }
 
     /// Clears the screen, where standard output is a terminal.
@@ -73,15 +74,15 @@ impl Output {
 
     /// The result as data, on several lines.
     pub(super) fn data(&self, value: &impl Serialize) {
-        if let Ok(text) = serde_json::to_string_pretty(value) {
-            self.line(harmless_json(&text));
+        if let Ok(json) = sink::data(value) {
+            self.line(harmless_json(&format!("{json:#}")));
         }
     }
 
     /// The result as data, on one line.
     pub(super) fn data_line(&self, value: &impl Serialize) {
-        if let Ok(text) = serde_json::to_string(value) {
-            self.line(harmless_json(&text));
+        if let Ok(json) = sink::data(value) {
+            self.line(harmless_json(&json.to_string()));
         }
     }
 
@@ -98,6 +99,8 @@ impl Output {
 
     /// A part of a page, on a terminal or not. Safe text.
     pub(super) fn part(&self, text: &str, detail: Detail, all: &str) {
+        // Before it is shortened: a part of a secret is not known as one.
+        let text = &*sink::text(text);
         match detail.excerpt(text) {
             Some(part) => {
                 self.line(part.head);
@@ -109,8 +112,8 @@ impl Output {
 
     /// Data as a part of a page.
     pub(super) fn part_data(&self, value: &impl Serialize, detail: Detail, all: &str) {
-        if let Ok(text) = serde_json::to_string_pretty(value) {
-            self.part(&harmless_json(&text), detail, all);
+        if let Ok(json) = sink::data(value) {
+            self.part(&harmless_json(&format!("{json:#}")), detail, all);
         }
     }
 
@@ -119,7 +122,7 @@ impl Output {
         if self.terminal_out {
             self.line(neutralize(text.trim_end()));
         } else {
-            let _ = io::stdout().lock().write_all(text.as_bytes());
+            let _ = io::stdout().lock().write_all(sink::text(text).as_bytes());
             if !text.ends_with('\n') {
                 self.line("");
             }
@@ -135,7 +138,7 @@ impl Output {
 
     /// A note on standard error.
     pub(super) fn note(&self, text: impl Display) {
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = writeln!(io::stderr().lock(), "{}", sink::text(&text.to_string()));
     }
 
     /// An error, with what to do next.
@@ -151,7 +154,9 @@ impl Output {
             self.data(&serde_json::json!({ "error": error }));
             return;
         }
-        let message = Detail::Short.text(error.message(), all);
+        // Before it is shortened: a part of a secret is not known as one.
+        let (message, help) = (sink::text(error.message()), sink::text(error.help()));
+        let message = Detail::Short.text(&message, all);
         let message = mask_passwords(&neutralize(&message));
         let label = if self.colour_err { "error".red().bold().to_string() } else { "error".to_owned() };
         self.note(format_args!("{label}[{}]: {}", error.code(), message));
@@ -160,7 +165,7 @@ impl Output {
         }
         self.note(format_args!(
             "  help: {}",
-            mask_passwords(&neutralize(&Detail::Short.text(error.help(), all)))
+            mask_passwords(&neutralize(&Detail::Short.text(&help, all)))
         ));
     }
 

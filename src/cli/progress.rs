@@ -12,6 +12,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::commands::print_findings;
 use super::output::Output;
+use super::sink::LogLines;
 use super::shown::{Detail, all_of_call, all_of_run};
 use crate::base::{ErrorCode, RunId};
 use crate::engine::RunOutcome;
@@ -30,7 +31,7 @@ const MCP_LIBRARY: &str = "rmcp";
 pub(super) fn start_log(filter: &str, json: bool) {
     let library_max = names_library(filter).then_some(Level::INFO);
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| LogLines);
     let is_shown = filter_fn(move |line| {
         !line.target().starts_with(MCP_LIBRARY) || library_max.is_some_and(|max| *line.level() <= max)
     });

@@ -1,14 +1,17 @@
 //! The one place where an error becomes an HTTP answer: problem+json (RFC 9457).
 
 use std::any::Any;
+use std::borrow::Cow;
+use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::Request;
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value as Json;
 
+use super::state::ApiState;
 use crate::base::{Error, ErrorCode};
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
@@ -127,6 +130,42 @@ pub(super) async fn shape_plain_errors(response: Response) -> Response {
     let mut shaped = Problem(Error::new(code, message)).into_response();
     *shaped.status_mut() = status;
     shaped
+}
+
+/// What an answer repeats of a client, of a server beyond or of an old record may hold a secret. Streams of events are
+/// told without secrets to begin with.
+pub(super) async fn without_secrets(State(state): State<Arc<ApiState>>, response: Response) -> Response {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let is_problem = kind.starts_with("application/problem+json");
+    let is_json = is_problem || kind.starts_with("application/json");
+    let is_text = kind.starts_with("text/") && !kind.starts_with("text/event-stream");
+    if !is_json && !is_text {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    // Such an answer is made in memory here, so it is there at once and whole.
+    let Ok(bytes) = to_bytes(body, usize::MAX).await else {
+        return Problem(Error::new(ErrorCode::Internal, "the answer broke off")).into_response();
+    };
+    let redactor = state.app.redactor();
+    let safe = match std::str::from_utf8(&bytes) {
+        Ok(text) if is_problem => serde_json::from_str(text).ok().map(|mut problem: Json| {
+            redactor.message(&mut problem);
+            problem.to_string()
+        }),
+        Ok(text) => match redactor.exact_text(text) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(safe) if is_text => Some(safe),
+            Cow::Owned(_) => serde_json::from_str(text).ok().map(|mut answer: Json| {
+                redactor.document(&mut answer);
+                answer.to_string()
+            }),
+        },
+        Err(_) => None,
+    };
+    let Some(safe) = safe else { return Response::from_parts(parts, Body::from(bytes)) };
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(safe))
 }
 
 pub(super) fn panicked(_cause: Box<dyn Any + Send>) -> Response<Body> {

@@ -190,7 +190,8 @@ pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Rou
         .method_not_allowed_fallback(problem::no_such_method)
         .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, timeout))
         .layer(CatchPanicLayer::custom(problem::panicked))
-        .layer(middleware::map_response(problem::shape_plain_errors));
+        .layer(middleware::map_response(problem::shape_plain_errors))
+        .layer(middleware::map_response_with_state(state.clone(), problem::without_secrets));
     api.merge(beside)
         .layer(middleware::from_fn(origin::well_named))
         .layer(

@@ -164,7 +164,15 @@ impl ServerHandler for McpServer {
             _ => self.answer(name, arguments, &context).await,
         };
         Ok(match answer.unwrap_or_else(|error| failed(&error).into()) {
-            CallToolResponse::Complete(result) => sent(name, result, &self.answer_form(&context)).into(),
+            CallToolResponse::Complete(mut result) => {
+                if let Some(said) = &mut result.structured_content {
+                    match result.is_error {
+                        Some(true) => self.app().redactor().message(said),
+                        _ => self.app().redactor().document(said),
+                    }
+                }
+                sent(name, result, &self.answer_form(&context)).into()
+            }
             asked => asked,
         })
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use secrecy::SecretString;
 use toml::{Table, Value as Toml};
 
 use super::agents::AgentConfig;
@@ -22,7 +23,7 @@ use crate::base::{
 };
 use crate::bus::{LimiterSettings, PolicyRules};
 use crate::catalog::ToolOverride;
-use crate::journal::PostgresSettings;
+use crate::journal::{PostgresSettings, SecretForms};
 use crate::llm::LlmSettings;
 use crate::planner::CANDIDATES_MAX;
 use crate::tools::manifest::NamedSecrets;
@@ -99,7 +100,9 @@ pub struct Config {
     /// The servers that are not enabled.
     pub mcp_disabled: BTreeSet<String>,
     /// What is sent to these servers and must not be written anywhere.
-    pub mcp_secrets: Vec<String>,
+    pub mcp_secrets: Vec<SecretString>,
+    /// What further secrets look like.
+    pub secret_forms: SecretForms,
     /// The agents plans may call, by name.
     pub agents: BTreeMap<String, AgentConfig>,
     /// How deep agents may call agents.
@@ -152,6 +155,7 @@ impl Config {
         Ok(Self {
             mcp,
             mcp_secrets,
+            secret_forms: raw.redact.check()?,
             mcp_disabled: raw
                 .mcp
                 .iter()
@@ -235,6 +239,7 @@ fn check_tool((name, value): (&String, &Toml), environment: &Environment) -> Res
             .map_err(|error| refused(&error, &key).with_detail("key", key.as_str()))?;
     }
     let overrides = overrides.try_into().map_err(|error| refused(&error, &format!("tools.{name}")))?;
+    super::redact::check_tool(name, &settings, environment)?;
     if let Some(Toml::Table(databases)) = settings.get_mut("databases") {
         for (database, url) in databases {
             take_from_environment(&format!("tools.{name}.databases.{database}"), url, environment)?;

@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Environment;
 use super::checked::{invalid, keyed};
+use super::redact::long_enough;
 use crate::base::{Effect, Error, ErrorCode, Result, parse_duration};
 use crate::catalog::{is_builtin, is_lua_keyword};
+use crate::journal::looks_secret;
 use crate::plan::globals;
 use crate::tools::mcp::{
     McpServerSettings, McpTransport, OAuthGrant, OAuthSettings, secrets_of_address, shown_address,
@@ -93,7 +95,7 @@ const SECRET_WORDS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTI
 pub(super) fn check(
     raw: &BTreeMap<String, RawMcpServer>,
     environment: &Environment,
-) -> Result<(BTreeMap<String, McpServerSettings>, Vec<String>)> {
+) -> Result<(BTreeMap<String, McpServerSettings>, Vec<SecretString>)> {
     let (mut servers, mut secrets) = (BTreeMap::new(), Vec::new());
     for (name, raw) in raw.iter().filter(|(_, raw)| raw.enabled) {
         check_name(name)?;
@@ -109,7 +111,7 @@ pub(super) fn check(
         };
         servers.insert(name.clone(), settings);
     }
-    Ok((servers, secrets))
+    Ok((servers, secrets.into_iter().map(SecretString::from).collect()))
 }
 
 /// What servers take from variables.
@@ -181,13 +183,18 @@ fn transport(name: &str, raw: &RawMcpServer, taken: &mut Taken<'_>) -> Result<Mc
             let mut headers = BTreeMap::new();
             for (header, value) in &raw.headers {
                 let value = match value.strip_prefix("env:") {
-                    None => value.clone(),
+                    None => {
+                        if looks_secret(header) {
+                            taken.secrets.extend(whole_and_word(value));
+                        }
+                        value.clone()
+                    }
                     Some(variable) => {
                         let key = format!("{key}.headers.{header}");
                         let Some(found) = taken.variable(&key, variable) else { continue };
-                        // What follows `Bearer` is a secret by itself.
-                        let rest = found.split_once(' ').map(|(_, rest)| rest.trim().to_owned());
-                        taken.secrets.extend(rest.into_iter().chain([found.clone()]));
+                        let secrets = whole_and_word(&found);
+                        secrets.iter().try_for_each(|secret| long_enough(&key, secret))?;
+                        taken.secrets.extend(secrets);
                         found
                     }
                 };
@@ -201,6 +208,12 @@ fn transport(name: &str, raw: &RawMcpServer, taken: &mut Taken<'_>) -> Result<Mc
             Err(Error::new(ErrorCode::ConfigInvalid, message).with_detail("key", key.as_str()))
         }
     }
+}
+
+/// A header's value, and what follows `Bearer` in it, which is a secret by itself.
+fn whole_and_word(value: &str) -> Vec<String> {
+    let word = value.split_once(' ').map(|(_, word)| word.trim().to_owned());
+    word.into_iter().chain([value.to_owned()]).collect()
 }
 
 /// `[mcp.NAME.oauth]`, checked; `None` where a configured header says who asks.
@@ -232,7 +245,10 @@ fn oauth(key: &str, raw: &RawMcpServer, taken: &mut Taken<'_>) -> Result<Option<
         return fault(format!("{key}.client_secret_env is missing: `{CLIENT_CREDENTIALS}` needs a secret"));
     }
     let secret = variable.and_then(|variable| taken.variable(&format!("{key}.client_secret_env"), &variable));
-    taken.secrets.extend(secret.clone());
+    if let Some(secret) = &secret {
+        long_enough(&format!("{key}.client_secret_env"), secret)?;
+        taken.secrets.push(secret.clone());
+    }
     let settings = OAuthSettings {
         grant,
         client_id: text(&oauth.client_id),

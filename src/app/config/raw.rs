@@ -9,6 +9,7 @@ use super::checked::AS_LONG_AS_THE_RUN;
 use super::journal::RawJournal;
 use super::mcp::RawMcpServer;
 use super::policy_file::RawPolicy;
+use super::redact::RawRedact;
 use super::sandbox::RawSandbox;
 use crate::llm::LlmSettings;
 
@@ -38,6 +39,8 @@ pub struct RawConfig {
     pub tools_dir: String,
     /// Secrets that manifests name, and where each is taken from.
     pub secrets: BTreeMap<String, RawSecret>,
+    /// What further texts are secrets.
+    pub redact: RawRedact,
     /// MCP servers whose tools plans may call.
     pub mcp: BTreeMap<String, RawMcpServer>,
     /// Agents that plans may call.
@@ -68,6 +71,7 @@ impl Default for RawConfig {
             tools: toml::Table::new(),
             tools_dir: TOOLS_DIR_DEFAULT.into(),
             secrets: BTreeMap::new(),
+            redact: RawRedact::default(),
             mcp: BTreeMap::new(),
             agents: BTreeMap::new(),
             agent_depth: 2,

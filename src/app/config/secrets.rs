@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use super::checked::invalid;
+use super::redact::long_enough;
 use super::{Environment, RawConfig};
 use crate::base::Result;
 use crate::tools::manifest::{NamedSecret, NamedSecrets};
@@ -13,7 +14,7 @@ use crate::tools::manifest::{NamedSecret, NamedSecrets};
 /// need it say so when they are called.
 ///
 /// # Errors
-/// `config_invalid` for a secret that names neither a variable nor a file, or both.
+/// `config_invalid` for a secret that names neither a variable nor a file, or both; `secret_too_short`.
 pub(super) fn check(raw: &RawConfig, environment: &Environment) -> Result<NamedSecrets> {
     let secrets = raw.secrets.iter().map(|(name, raw)| {
         let value = match (&raw.env, &raw.file) {
@@ -25,6 +26,9 @@ pub(super) fn check(raw: &RawConfig, environment: &Environment) -> Result<NamedS
                 return Err(invalid(&format!("secrets.{name}"), seen, "one of `env` and `file`"));
             }
         };
+        if let Ok(secret) = &value {
+            long_enough(&format!("secrets.{name}"), secret.expose_secret())?;
+        }
         Ok((name.clone(), NamedSecret { value, tools: raw.tools.clone() }))
     });
     secrets.collect()

@@ -178,6 +178,10 @@ impl Session<'_> {
 
 pub(super) async fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<ExitCode> {
     let options = LoadOptions { file: cli.global.config.clone(), flags: parse_set(&cli.global.set)? };
+    // Before anything is said. What is wrong with the configuration is said by whoever needs it.
+    if let Ok(config) = load(environment, &options).and_then(|loaded| loaded.check(environment)) {
+        super::sink::know(config.redactor(environment));
+    }
     let session = Session { environment, output, options, opened: RefCell::default() };
     let ended = dispatch(&session, cli.command).await;
     session.close().await;

@@ -14,9 +14,9 @@ pub(super) struct Unescaped {
 }
 
 impl Unescaped {
-    /// `None` where nothing is written as `\uXXXX`. Other escapes alone are found as forms of their own.
+    /// `None` where nothing is written as `\uXXXX` or, as programs show bytes, `\xXX`. Other escapes alone are found as forms of their own.
     pub(super) fn of(text: &str) -> Option<Self> {
-        if !text.contains("\\u") {
+        if !text.contains("\\u") && !text.contains("\\x") {
             return None;
         }
         let mut unescaped =
@@ -54,6 +54,11 @@ fn escape(text: &str) -> Option<(char, usize)> {
     };
     if let Some(character) = simple {
         return Some((character, 2));
+    }
+    if let Some(digits) = rest.strip_prefix('x') {
+        let byte = digits.get(..2).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        let byte = u8::from_str_radix(byte, 16).ok().filter(u8::is_ascii)?;
+        return Some((char::from(byte), 4));
     }
     let first = unit(rest)?;
     if let Some(character) = char::from_u32(u32::from(first)) {

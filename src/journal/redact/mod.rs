@@ -1,44 +1,54 @@
 //! Takes secrets out of events before anyone can see or keep them.
 //!
-//! Three kinds of secret are known: values configuration names as secret, anywhere in any string
-//! or key and in their usual disguises; values under keys that look secret, in arguments; and
-//! passwords inside URLs, everywhere but in data that a replay needs exactly (results, contexts,
-//! plan sources).
+//! Four kinds of secret are known: values configuration names as secret, anywhere in any string
+//! or key and in their usual disguises; keys by their form (`rules`), anywhere; values under keys that look
+//! secret, in arguments; and passwords and keys inside URLs, everywhere but in data that a replay needs exactly
+//! (results, contexts, plan sources).
 
 mod escapes;
 mod event;
+mod joined;
 mod keys;
 mod marks;
 mod patterns;
+mod percent;
+mod rules;
+mod urls;
 mod values;
 mod wrapped;
+
+use std::borrow::Cow;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::{Map, Value as Json};
 
 use self::escapes::{DEPTH_MAX, Unescaped};
-use self::keys::looks_secret;
+use self::joined::Joined;
 use self::marks::{Marks, Place};
 use self::patterns::{Pattern, patterns_of};
+use self::percent::Decoded;
+use self::urls::without_url_secrets;
 use self::wrapped::Rows;
 
+pub(crate) use self::keys::looks_secret;
 pub(crate) use self::marks::is_marked;
+pub use self::rules::SecretForms;
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
 
-/// A shorter secret is only replaced where it is the whole string: inside other text it would
-/// take out words that have nothing to do with it.
-const INSIDE_TEXT_BYTES_MIN: usize = 4;
+/// The shortest secret there may be. A shorter one would take out words that have nothing to do with it, and give
+/// itself away by that.
+pub const SECRET_BYTES_MIN: usize = 8;
 
 /// Which rules apply to a string besides the known secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     /// None: a replay needs the rest exactly.
     Exact,
-    /// Passwords in URLs.
+    /// Passwords and keys in URLs.
     Text,
-    /// Passwords in URLs, and values under keys that look secret.
+    /// These, in what is only a part of a URL as well, and values under keys that look secret.
     Arguments,
 }
 
@@ -48,22 +58,30 @@ pub struct Redactor {
     known: Known,
     /// The forms that may be broken into lines.
     base64: Known,
-    short: Vec<String>,
+    /// Secrets that data may hold as numbers.
+    numbers: Vec<String>,
+    forms: Option<SecretForms>,
 }
 
 impl Redactor {
-    /// A redactor that knows `secrets`, and their base64 (in lines as well), percent-encoded and JSON-escaped
-    /// forms, whichever of its characters are escaped.
-    /// Empty ones are passed over; one shorter than four bytes is only found as a whole string.
+    /// A redactor that knows `secrets`, and their base64 (in lines as well), hexadecimal, percent-encoded and
+    /// JSON-escaped forms, whichever of its characters are escaped.
+    /// Those shorter than [`SECRET_BYTES_MIN`] are passed over: configuration refuses them.
     #[must_use]
     pub fn new(secrets: Vec<String>) -> Self {
-        let (long, short): (Vec<String>, Vec<String>) = secrets
-            .into_iter()
-            .filter(|secret| !secret.is_empty())
-            .partition(|secret| secret.len() >= INSIDE_TEXT_BYTES_MIN);
-        let patterns: Vec<Pattern> = long.iter().flat_map(|secret| patterns_of(secret)).collect();
+        let secrets: Vec<String> =
+            secrets.into_iter().filter(|secret| secret.len() >= SECRET_BYTES_MIN).collect();
+        let patterns: Vec<Pattern> = secrets.iter().flat_map(|secret| patterns_of(secret)).collect();
         let base64 = patterns.iter().filter(|pattern| pattern.is_base64).cloned().collect();
-        Self { known: Known::of(patterns), base64: Known::of(base64), short }
+        let is_number = |secret: &String| secret.bytes().all(|byte| byte.is_ascii_digit());
+        let numbers = secrets.into_iter().filter(is_number).collect();
+        Self { known: Known::of(patterns), base64: Known::of(base64), numbers, forms: None }
+    }
+
+    /// The same, that knows keys by their form too.
+    #[must_use]
+    pub fn with_forms(self, forms: SecretForms) -> Self {
+        Self { forms: Some(forms), ..self }
     }
 
     /// A redactor that knows no secret values; keys and URLs are still looked at.
@@ -78,6 +96,12 @@ impl Redactor {
         self.replaced(text, Scope::Text).unwrap_or_else(|| text.to_owned())
     }
 
+    /// `text` without known secrets alone: for data that is text.
+    #[must_use]
+    pub fn exact_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.without_known(text).map_or(Cow::Borrowed(text), Cow::Owned)
+    }
+
     /// Arguments without known secrets, values under secret-looking keys and passwords in URLs.
     pub fn arguments(&self, arguments: &mut Json) {
         self.json(arguments, Scope::Arguments, &Place::Top, &mut Marks::default());
@@ -86,6 +110,11 @@ impl Redactor {
     /// A document without known secrets; all else stays exactly as it is.
     pub fn document(&self, document: &mut Json) {
         self.json(document, Scope::Exact, &Place::Top, &mut Marks::default());
+    }
+
+    /// What an edge says in JSON, an error for example, as [`Redactor::text`] has it.
+    pub fn message(&self, message: &mut Json) {
+        self.json(message, Scope::Text, &Place::Top, &mut Marks::default());
     }
 
     /// Whether a document holds a known secret.
@@ -98,14 +127,11 @@ impl Redactor {
 
     /// `text` as `scope` has it, or nothing where it may stay.
     fn replaced(&self, text: &str, scope: Scope) -> Option<String> {
-        if self.short.iter().any(|secret| secret == text) {
-            return Some(REDACTED.to_owned());
-        }
         let known = self.without_known(text);
         if scope == Scope::Exact {
             return known;
         }
-        without_url_passwords(known.as_deref().unwrap_or(text)).or(known)
+        without_url_secrets(known.as_deref().unwrap_or(text), scope == Scope::Arguments).or(known)
     }
 
     fn string(&self, text: &mut String, scope: Scope, place: &Place<'_>, marks: &mut Marks) {
@@ -124,8 +150,17 @@ impl Redactor {
                 }
             }
             Json::Object(members) => self.members(members, scope, place, marks),
+            Json::Number(number) if self.is_secret_number(number) => {
+                *json = REDACTED.into();
+                marks.add(place);
+            }
             Json::Null | Json::Bool(_) | Json::Number(_) => {}
         }
+    }
+
+    /// Few secrets are digits alone, so numbers are seldom written out for this.
+    fn is_secret_number(&self, number: &impl ToString) -> bool {
+        !self.numbers.is_empty() && self.numbers.contains(&number.to_string())
     }
 
     fn members(&self, members: &mut Map<String, Json>, scope: Scope, place: &Place<'_>, marks: &mut Marks) {
@@ -176,23 +211,31 @@ impl Redactor {
 }
 
 impl Redactor {
-    /// Where known secrets stand, in order; also where line breaks, or escapes of JSON `depth` deep, hide them.
+    /// Where secrets stand, in order; also where line breaks, percent signs, or escapes of JSON `depth` deep, hide
+    /// them.
     fn known_in(&self, text: &str, depth: usize) -> Vec<(usize, usize)> {
+        let mut ranges: Vec<(usize, usize)> =
+            self.forms.iter().flat_map(|forms| forms.ranges(text)).collect();
         // Most texts of a result are too short for any form of any secret: escapes and breaks make one longer.
-        if self.known.matcher.is_none() || text.len() < self.known.shortest_bytes {
-            return Vec::new();
+        let may_hold_known = self.known.matcher.is_some() && text.len() >= self.known.shortest_bytes;
+        if may_hold_known {
+            ranges.extend(self.known.ranges(text));
+            if let Some(rows) = self.base64.matcher.as_ref().and_then(|_| Rows::of(text)) {
+                ranges.extend(self.base64.ranges(&rows.text).map(|range| rows.origin(range)));
+            }
+            if let Some(joined) = Joined::of(text) {
+                ranges.extend(self.known.ranges(&joined.text).map(|range| joined.origin(range)));
+            }
         }
-        let mut ranges: Vec<(usize, usize)> = self.known.ranges(text).collect();
-        if self.base64.matcher.is_some()
-            && let Some(rows) = Rows::of(text)
-        {
-            ranges.extend(self.base64.ranges(&rows.text).map(|range| rows.origin(range)));
-        }
-        if depth > 0
-            && let Some(inside) = Unescaped::of(text)
-        {
-            let hidden = self.known_in(&inside.text, depth - 1);
-            ranges.extend(hidden.into_iter().map(|range| inside.origin(range)));
+        if depth > 0 && (may_hold_known || self.forms.is_some()) {
+            if let Some(inside) = Unescaped::of(text) {
+                let hidden = self.known_in(&inside.text, depth - 1);
+                ranges.extend(hidden.into_iter().map(|range| inside.origin(range)));
+            }
+            if let Some(inside) = Decoded::of(text) {
+                let hidden = self.known_in(&inside.text, depth - 1);
+                ranges.extend(hidden.into_iter().map(|range| inside.origin(range)));
+            }
         }
         ranges.sort_unstable();
         ranges
@@ -232,33 +275,6 @@ impl Known {
             self.patterns[found.pattern().as_usize()].widen(text, found.start(), found.end())
         })
     }
-}
-
-/// `scheme://user:password@host` without the password, or nothing where there is none.
-fn without_url_passwords(text: &str) -> Option<String> {
-    let mut safe = String::new();
-    let mut kept = 0;
-    for (at, _) in text.match_indices("://") {
-        let start = at + 3;
-        let rest = &text[start..];
-        let end = rest
-            .find(|c: char| matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '`') || c.is_whitespace())
-            .unwrap_or(rest.len());
-        let authority = &rest[..end];
-        let Some(host_at) = authority.rfind('@') else { continue };
-        let Some(colon_at) = authority[..host_at].find(':') else { continue };
-        if start + colon_at + 1 < kept {
-            continue;
-        }
-        safe.push_str(&text[kept..=start + colon_at]);
-        safe.push_str(REDACTED);
-        kept = start + host_at;
-    }
-    if kept == 0 {
-        return None;
-    }
-    safe.push_str(&text[kept..]);
-    Some(safe)
 }
 
 #[cfg(test)]

@@ -5,9 +5,6 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use super::wrapped::is_digit;
 
-/// Below this, a stretch of base64 is too short to tell a secret from chance.
-const BASE64_SECRET_BYTES_MIN: usize = 6;
-
 /// One text to look for.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
@@ -31,6 +28,9 @@ impl Pattern {
 /// What a percent encoding leaves as it is besides letters, digits and `-._~`: by RFC 3986, for parts of
 /// a path, and as browsers do it for a component and for a whole address.
 const LEFT_BY_PERCENT: [&str; 4] = ["", "/", "!'()*", "!'()*;/?:@&=+$,#"];
+
+/// What is left where only other than ASCII is encoded.
+const ALL_ASCII: &str = " !\"#$%&'()*+,/:;<=>?@[\\]^`{|}";
 
 /// How the two quotation marks are written in HTML.
 const HTML_QUOTES: [(&str, &str); 5] =
@@ -56,14 +56,20 @@ pub(super) fn patterns_of(secret: &str) -> Vec<Pattern> {
     }
     let html = secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     texts.extend(HTML_QUOTES.iter().map(|(double, single)| html.replace('"', double).replace('\'', single)));
+    texts.push(hexadecimal(secret, true));
+    texts.push(hexadecimal(secret, false));
+    // The rest of such a text is read by `percent`.
+    texts.extend([true, false].map(|uppercase| percent_encoded(secret, ALL_ASCII, uppercase)));
     texts.sort();
     texts.dedup();
     let mut patterns: Vec<Pattern> =
         texts.into_iter().map(|text| Pattern { text, is_base64: false, edges: (false, false) }).collect();
-    if secret.len() >= BASE64_SECRET_BYTES_MIN {
-        patterns.extend((0..3).flat_map(|offset| base64_forms(secret.as_bytes(), offset)));
-    }
+    patterns.extend((0..3).flat_map(|offset| base64_forms(secret.as_bytes(), offset)));
     patterns
+}
+
+fn hexadecimal(secret: &str, uppercase: bool) -> String {
+    secret.bytes().map(|byte| if uppercase { format!("{byte:02X}") } else { format!("{byte:02x}") }).collect()
 }
 
 /// The form of JSON that escapes what is beyond ASCII.

@@ -125,9 +125,9 @@ fn base64_of_a_secret_that_is_broken_into_lines_is_found() {
         redactor.text(&format!("{first}\n{digits}\n{second}")),
         format!("{first}\n[redacted]==\n{second}")
     );
-    // Words on lines of their own are no base64 of it, nor is the secret itself broken in two.
+    // Words on lines of their own are no base64 of it; the secret itself, broken in two, is it.
     let apart = format!("one\ntwo\n{}\n{}\nthree", &SECRET[..6], &SECRET[6..]);
-    assert_eq!(redactor.text(&apart), apart);
+    assert_eq!(redactor.text(&apart), "one\ntwo\n[redacted]\nthree");
     let mut result =
         json!({"body": format!("{first}\r\n{second}"), "rows": [[format!("x{first}\n{second}")]]});
     redactor.document(&mut result);
@@ -135,9 +135,38 @@ fn base64_of_a_secret_that_is_broken_into_lines_is_found() {
 }
 
 #[test]
-fn a_very_short_secret_is_replaced_only_where_it_stands_alone() {
-    assert_eq!(redactor().text("ab"), REDACTED);
-    assert_eq!(redactor().text("about"), "about");
+fn a_very_short_secret_takes_nothing_out() {
+    assert_eq!(redactor().text("ab about ab"), "ab about ab");
+}
+
+#[test]
+fn a_secret_in_hexadecimal_in_two_lines_or_as_a_number_is_found() {
+    let redactor = Redactor::new(vec![SECRET.into(), "4711081547".into()]);
+    let hexadecimal: String = SECRET.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let shown: String = SECRET.bytes().map(|byte| if byte.is_ascii() { format!("\\x{byte:02x}") } else { String::new() }).collect();
+    assert_eq!(redactor.text(&format!("a {hexadecimal} z")), "a [redacted] z");
+    assert_eq!(redactor.text(&hexadecimal.to_uppercase()), REDACTED);
+    assert!(shown.len() > 40, "{shown}");
+    let ascii = Redactor::new(vec!["hush-hush-9f3a".into()]);
+    let shown: String = "hush-hush-9f3a".bytes().map(|byte| format!("\\x{byte:02x}")).collect();
+    let every: String = "hush-hush-9f3a".bytes().map(|byte| format!("%{byte:02x}")).collect();
+    for form in [shown, every, "hush%2Dhush-9f3a".into(), "hu\r\n  sh-hush-\n9f3a".into()] {
+        assert_eq!(ascii.text(&format!("a {form} z")), "a [redacted] z", "{form}");
+    }
+    let mut document = json!({"n": 4_711_081_547_u64, "m": 4_711_081_548_u64, "t": "4711081547"});
+    redactor.document(&mut document);
+    assert_eq!(document, json!({"n": "[redacted]", "m": 4_711_081_548_u64, "t": "[redacted]"}));
+}
+
+#[test]
+fn keys_are_known_by_their_form_where_a_redactor_has_forms() {
+    let forms = SecretForms::new("redact.patterns", &[]).unwrap();
+    let with = Redactor::new(vec![SECRET.into()]).with_forms(forms);
+    let key = "sk-abcdefghijklmnopqrstuvwx12345678";
+    let mut document = json!({"a": format!("x {key}"), key: "\\u0073k-abcdefghijklmnopqrstuvwx12345678"});
+    with.document(&mut document);
+    assert_eq!(document, json!({"a": "x [redacted]", "[redacted]": "[redacted]"}));
+    assert_eq!(redactor().text(key), key);
 }
 
 #[test]

@@ -52,6 +52,7 @@ impl Redactor {
             }
             Value::Object(members) => Value::Object(self.members_in(members, scope)),
             Value::Failure(failure) => Value::Failure(Box::new(self.failure_in(*failure, scope))),
+            Value::Integer(number) if self.is_secret_number(&number) => Value::from(REDACTED),
             Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) => value,
         }
     }

@@ -1,0 +1,37 @@
+//! A model that is told no secrets: they are taken out of every message before it is sent.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::base::Result;
+use crate::journal::Redactor;
+use crate::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress};
+
+/// In front of the configured model, whoever asks it.
+pub(super) struct Discreet {
+    pub(super) model: Arc<dyn LlmClient>,
+    pub(super) redactor: Arc<Redactor>,
+}
+
+#[async_trait]
+impl LlmClient for Discreet {
+    async fn chat(
+        &self,
+        request: &ChatRequest,
+        progress: &(dyn Fn(LlmProgress) + Send + Sync),
+    ) -> Result<ChatReply> {
+        let mut request = request.clone();
+        for message in &mut request.messages {
+            message.text = self.redactor.text(&message.text);
+        }
+        if let Some(schema) = &mut request.reply_schema {
+            self.redactor.document(schema);
+        }
+        self.model.chat(&request, progress).await
+    }
+
+    fn name(&self) -> String {
+        self.model.name()
+    }
+}

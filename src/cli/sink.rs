@@ -1,0 +1,91 @@
+//! What stands before everything this process writes to a terminal, a pipe or its log: no secret passes.
+//!
+//! What a panic says passes here as well, so this belongs to the process and not to a command. Before the
+//! configuration is read, and where it cannot be, keys are known by their form alone.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::journal::{Redactor, SecretForms};
+
+static REDACTOR: LazyLock<RwLock<Arc<Redactor>>> = LazyLock::new(|| {
+    let forms = SecretForms::new("redact.patterns", &[]);
+    let redactor = Redactor::without_secrets();
+    RwLock::new(Arc::new(match forms {
+        Ok(forms) => redactor.with_forms(forms),
+        Err(_) => redactor,
+    }))
+});
+
+fn redactor() -> Arc<Redactor> {
+    Arc::clone(&REDACTOR.read().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// From now on these secrets are known.
+pub(super) fn know(redactor: Redactor) {
+    *REDACTOR.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(redactor);
+}
+
+/// Words for a person, or data that is text.
+pub(super) fn text(text: &str) -> Cow<'_, str> {
+    redactor().exact_text(text)
+}
+
+/// Data; the same where it has no JSON form to look at.
+pub(super) fn data(value: &impl Serialize) -> serde_json::Result<Json> {
+    let mut json = serde_json::to_value(value)?;
+    redactor().document(&mut json);
+    Ok(json)
+}
+
+/// The log's way to standard error. Each line comes in one piece.
+pub(super) struct LogLines;
+
+impl Write for LogLines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let line = String::from_utf8_lossy(bytes);
+        io::stderr().lock().write_all(redactor().text(&line).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().lock().flush()
+    }
+}
+
+/// Has what a panic says pass here. A backtrace follows where `RUST_BACKTRACE` asks for one, as usual.
+pub(super) fn guard_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        // Nowhere is left to say that this failed.
+        let _ = io::stderr().lock().write_all(crash_words(panic).as_bytes());
+    }));
+}
+
+fn crash_words(panic: &impl std::fmt::Display) -> String {
+    let trace = std::backtrace::Backtrace::capture();
+    let thread = std::thread::current();
+    let mut said = format!("thread '{}' {panic}\n", thread.name().unwrap_or("unnamed"));
+    if trace.status() == std::backtrace::BacktraceStatus::Captured {
+        said.push_str(&format!("stack backtrace:\n{trace}\n"));
+    }
+    redactor().text(&said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_crash_says_holds_no_secret() {
+        know(Redactor::new(vec!["hush-hush-9f3a".to_owned()]));
+        let said = crash_words(&"panicked at src/x.rs:1:1:\nno hush-hush-9f3a at postgres://u:pw@h/d?token=abc");
+        assert!(said.contains("no [redacted] at postgres://u:[redacted]@h/d?token=[redacted]"), "{said}");
+        LogLines.write_all(b"shown").unwrap();
+        assert_eq!(text("hush-hush-9f3a"), "[redacted]");
+        assert_eq!(data(&["hush-hush-9f3a"]).unwrap(), serde_json::json!(["[redacted]"]));
+    }
+}
