@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::discreet::Discreet;
 use super::analysis::Analysis;
 use super::config::{Config, Environment, Loaded};
+use super::discreet::Discreet;
 use super::mcp_servers::McpServers;
 use super::owner::Owners;
 use super::planning::{PlanWishes, PromptWish};

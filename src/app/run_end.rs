@@ -30,7 +30,8 @@ impl App {
 
     /// The outcome as every edge may send it.
     pub(super) fn shown(&self, outcome: RunOutcome) -> RunOutcome {
-        let RunOutcome { run_id, result, usage, printed, mut candidates, explanation, not_resumable } = outcome;
+        let RunOutcome { run_id, result, usage, printed, mut candidates, explanation, not_resumable } =
+            outcome;
         let redactor = &self.redactor;
         candidates.iter_mut().for_each(|candidate| redactor.document(candidate));
         RunOutcome {

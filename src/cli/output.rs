@@ -163,10 +163,7 @@ impl Output {
         if let (Some(limit), Some(observed)) = (error.limit(), error.observed()) {
             self.note(format_args!("  limit {limit}, seen {observed}"));
         }
-        self.note(format_args!(
-            "  help: {}",
-            mask_passwords(&neutralize(&Detail::Short.text(&help, all)))
-        ));
+        self.note(format_args!("  help: {}", mask_passwords(&neutralize(&Detail::Short.text(&help, all)))));
     }
 
     pub(super) fn paint(&self, text: &str, style: Style) -> String {

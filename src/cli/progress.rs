@@ -12,8 +12,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::commands::print_findings;
 use super::output::Output;
-use super::sink::LogLines;
 use super::shown::{Detail, all_of_call, all_of_run};
+use super::sink::LogLines;
 use crate::base::{ErrorCode, RunId};
 use crate::engine::RunOutcome;
 use crate::journal::{Event, EventBody, EventListener, neutralize};

@@ -82,7 +82,8 @@ mod tests {
     #[test]
     fn what_a_crash_says_holds_no_secret() {
         know(Redactor::new(vec!["hush-hush-9f3a".to_owned()]));
-        let said = crash_words(&"panicked at src/x.rs:1:1:\nno hush-hush-9f3a at postgres://u:pw@h/d?token=abc");
+        let said =
+            crash_words(&"panicked at src/x.rs:1:1:\nno hush-hush-9f3a at postgres://u:pw@h/d?token=abc");
         assert!(said.contains("no [redacted] at postgres://u:[redacted]@h/d?token=[redacted]"), "{said}");
         LogLines.write_all(b"shown").unwrap();
         assert_eq!(text("hush-hush-9f3a"), "[redacted]");

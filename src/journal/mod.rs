@@ -54,8 +54,8 @@ pub use postgres::{
     Alarm, Fence, FencedPen, Held, Leases, OpenRun, PostgresContexts, PostgresJournal, PostgresSettings,
 };
 pub use private_folder::create_private_folder;
-pub(crate) use redact::{is_marked, looks_secret};
 pub use redact::{REDACTED, Redactor, SECRET_BYTES_MIN, SecretForms};
+pub(crate) use redact::{is_marked, looks_secret};
 pub use request_keys::{KeyedRequest, RequestKeys};
 pub use run_log::{EventListener, RunLog};
 pub use sqlite::{SqliteContexts, SqliteJournal};

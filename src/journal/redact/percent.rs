@@ -53,7 +53,9 @@ mod tests {
         let text = "a%62c%C3%A9%64%2g%25";
         let read = Decoded::of(text).unwrap();
         assert_eq!(read.text, "abc%C3%A9d%2g%");
-        for (part, written) in [("abc", "a%62c"), ("b", "%62"), ("%C3%A9d", "%C3%A9%64"), ("%2g", "%2g"), ("g%", "g%25")] {
+        for (part, written) in
+            [("abc", "a%62c"), ("b", "%62"), ("%C3%A9d", "%C3%A9%64"), ("%2g", "%2g"), ("g%", "g%25")]
+        {
             let start = read.text.find(part).unwrap();
             let (from, to) = read.origin((start, start + part.len()));
             assert_eq!(&text[from..to], written);

@@ -53,9 +53,9 @@ impl SecretForms {
         let configured = patterns.iter().enumerate().map(|(index, pattern)| {
             compiled(pattern).map_err(|why| {
                 let message = format!("{key}[{index}] is no pattern of secrets: {why}");
-                Error::new(ErrorCode::ConfigInvalid, message)
-                    .with_detail("key", key)
-                    .with_help("write a regular expression for the secret alone, such as `acme_[A-Za-z0-9]{32}`")
+                Error::new(ErrorCode::ConfigInvalid, message).with_detail("key", key).with_help(
+                    "write a regular expression for the secret alone, such as `acme_[A-Za-z0-9]{32}`",
+                )
             })
         });
         Ok(Self { builtin: Regex::new(FORMS).ok(), configured: configured.collect::<Result<_>>()? })
@@ -93,8 +93,8 @@ fn is_key(found: &str) -> bool {
     };
     let digits = rest.bytes().filter(u8::is_ascii_digit).count();
     let longest = rest.split(['-', '_']).map(str::len).max().unwrap_or_default();
-    let is_mixed =
-        rest.bytes().any(|byte| byte.is_ascii_uppercase()) && rest.bytes().any(|byte| byte.is_ascii_lowercase());
+    let is_mixed = rest.bytes().any(|byte| byte.is_ascii_uppercase())
+        && rest.bytes().any(|byte| byte.is_ascii_lowercase());
     digits >= 2 && (found.starts_with("xox") || longest >= 16 || rest.len() >= 40 && is_mixed)
 }
 
@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn keys_are_known_by_their_form() {
-        let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
+        let jwt =
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
         let pem = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIIrYSSNQFaA2Hwf1duRSxKtLYX5CB04fSeQ6tF1aY/PuoAoGCCqGSM49\n-----END EC PRIVATE KEY-----";
         for key in [
             "sk-abcdefghijklmnopqrstuvwx12345678".to_owned(),

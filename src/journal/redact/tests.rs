@@ -143,7 +143,10 @@ fn a_very_short_secret_takes_nothing_out() {
 fn a_secret_in_hexadecimal_in_two_lines_or_as_a_number_is_found() {
     let redactor = Redactor::new(vec![SECRET.into(), "4711081547".into()]);
     let hexadecimal: String = SECRET.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let shown: String = SECRET.bytes().map(|byte| if byte.is_ascii() { format!("\\x{byte:02x}") } else { String::new() }).collect();
+    let shown: String = SECRET
+        .bytes()
+        .map(|byte| if byte.is_ascii() { format!("\\x{byte:02x}") } else { String::new() })
+        .collect();
     assert_eq!(redactor.text(&format!("a {hexadecimal} z")), "a [redacted] z");
     assert_eq!(redactor.text(&hexadecimal.to_uppercase()), REDACTED);
     assert!(shown.len() > 40, "{shown}");

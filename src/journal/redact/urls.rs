@@ -103,9 +103,15 @@ mod tests {
     fn values_of_secret_parameters_go() {
         for (text, expected) in [
             ("https://h/a?token=abc&x=1#api_key=z", "https://h/a?token=[redacted]&x=1#api_key=[redacted]"),
-            ("see https://h/?access%5Ftoken=a.b-c, and more", "see https://h/?access%5Ftoken=[redacted], and more"),
+            (
+                "see https://h/?access%5Ftoken=a.b-c, and more",
+                "see https://h/?access%5Ftoken=[redacted], and more",
+            ),
             ("https://h/?key=AIza0123456789abcdef", "https://h/?key=[redacted]"),
-            ("https://b/o?X-Amz-Signature=0a1b&X-Amz-Date=2", "https://b/o?X-Amz-Signature=[redacted]&X-Amz-Date=2"),
+            (
+                "https://b/o?X-Amz-Signature=0a1b&X-Amz-Date=2",
+                "https://b/o?X-Amz-Signature=[redacted]&X-Amz-Date=2",
+            ),
             ("https://u:p@h/?password=[redacted]&a=b", "https://u:[redacted]@h/?password=[redacted]&a=b"),
         ] {
             assert_eq!(without_url_secrets(text, false).unwrap(), expected);

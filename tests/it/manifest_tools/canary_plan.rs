@@ -27,7 +27,10 @@ const SECRETS: [(&str, &str); 12] = [
     ("amazon", "AKIAIOSFODNN7EXAMPLE"),
     ("slack", "xoxb-123456789012-abcdefGHIJ"),
     ("jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"),
-    ("pem", "-----BEGIN PRIVATE KEY-----\nMIIBVAIBADANBgkqhkiG9w0BAQEFAASCAT4wggE6AgEAAkEAq7BFUpkGp3+LQmlQ\nYx2eqzDV\n-----END PRIVATE KEY-----"),
+    (
+        "pem",
+        "-----BEGIN PRIVATE KEY-----\nMIIBVAIBADANBgkqhkiG9w0BAQEFAASCAT4wggE6AgEAAkEAq7BFUpkGp3+LQmlQ\nYx2eqzDV\n-----END PRIVATE KEY-----",
+    ),
 ];
 
 /// Of each secret, what stands nowhere; of the first, in any form.
@@ -93,7 +96,9 @@ fn assert_clean(what: &str, bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     for trace in TRACES {
         let at = text.find(trace);
-        let around = at.map(|at| text.get(at.saturating_sub(200)..).unwrap_or(&text).chars().take(300).collect::<String>());
+        let around = at.map(|at| {
+            text.get(at.saturating_sub(200)..).unwrap_or(&text).chars().take(300).collect::<String>()
+        });
         assert!(at.is_none(), "{what} holds `{trace}`: …{}…", around.unwrap_or_default());
     }
 }
@@ -131,7 +136,8 @@ fn folder(model: &Server) -> Folder {
     folder.write("plan.lua", PLAN);
     folder.write("context.json", context(false));
     folder.write("fails.json", context(true));
-    let argv = "[settings]\nargv = [\"sh\", \"-c\", \"sleep 1\"]\nenvironment = { K = { secret = \"note\" } }";
+    let argv =
+        "[settings]\nargv = [\"sh\", \"-c\", \"sleep 1\"]\nenvironment = { K = { secret = \"note\" } }";
     folder.write("luaplan-tools/slow.toml", manifest("slow", "command", "read", "{}", argv));
     folder
 }
@@ -303,7 +309,10 @@ fn a_secret_that_is_too_short_is_refused_and_not_told() {
         ("[secrets]\nnote = { env = \"S\" }\n", "secrets.note"),
         ("[secrets]\nnote = { file = \"short\" }\n", "secrets.note"),
         ("[tools.send_email]\npassword_env = \"S\"\n", "tools.send_email.password_env"),
-        ("[mcp.far]\nurl = \"https://example.com/mcp\"\nheaders = { X-Key = \"env:S\" }\n", "mcp.far.headers.X-Key"),
+        (
+            "[mcp.far]\nurl = \"https://example.com/mcp\"\nheaders = { X-Key = \"env:S\" }\n",
+            "mcp.far.headers.X-Key",
+        ),
         (oauth, "mcp.far.oauth.client_secret_env"),
     ] {
         folder.write("short", "s3c-7b\n");
