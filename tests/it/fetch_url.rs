@@ -2,14 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use std::sync::Arc;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use async_trait::async_trait;
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Redirect;
 use axum::routing::get;
 use luaplan::base::{ToolFailure, Value};
-use luaplan::tools::fetch_url::{FetchUrl, FetchUrlSettings};
+use luaplan::tools::fetch_url::{FetchUrl, FetchUrlSettings, HostLookup};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -214,4 +217,32 @@ async fn a_name_leads_to_a_private_address_only_where_it_is_named() {
     let unknown = fetch(&with(&[]), "http://nowhere.example/").await.unwrap_err();
     assert_eq!(unknown.code, "fetch_failed");
     assert!(unknown.retryable);
+}
+
+/// A name that leads somewhere else each time it is asked for, and counts how often that is.
+struct Turning(Mutex<Vec<IpAddr>>);
+
+#[async_trait]
+impl HostLookup for Turning {
+    async fn lookup(&self, _host: &str) -> std::io::Result<Vec<IpAddr>> {
+        Ok(vec![self.0.lock().unwrap().remove(0)])
+    }
+}
+
+#[tokio::test]
+async fn a_connection_goes_where_its_one_lookup_led() {
+    let server = Server::fixed(response("200 OK", "", b"inside")).await;
+    let url = format!("http://turning.example:{}/", server.address.port());
+    // A name on the list may lead inwards, but never to the metadata service.
+    let settings =
+        FetchUrlSettings { allow_hosts: vec!["turning.example".to_owned()], ..FetchUrlSettings::default() };
+    let answers = vec![[127, 0, 0, 1].into(), [169, 254, 169, 254].into(), [127, 0, 0, 1].into()];
+    let names = Arc::new(Turning(Mutex::new(answers)));
+    let tool = FetchUrl::with_lookup(spec(Duration::from_secs(10)), settings, names.clone()).unwrap();
+    assert_eq!(fetch(&tool, &url).await.unwrap(), Value::from("inside"));
+    assert_eq!(names.0.lock().unwrap().len(), 2, "one question for one connection");
+    assert_eq!(fetch(&tool, &url).await.unwrap_err().code, "url_blocked");
+    assert_eq!(names.0.lock().unwrap().len(), 1);
+    assert_eq!(fetch(&tool, &url).await.unwrap(), Value::from("inside"));
+    assert_eq!(server.requests(), 2);
 }

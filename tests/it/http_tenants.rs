@@ -5,17 +5,17 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use crate::approvals::{MAILER, POLICY};
-use crate::http_support::{Client, Service};
+use crate::http_support::{Client, Gate, Service};
 use crate::nodes::{Ledger, Node};
 use crate::postgres_support::Database;
 
 /// Stands in everything that belongs to the other tenant.
 const CANARY: &str = "beta-canary-5d1c";
 
-const MISSING: &str = "0192b1c4-0000-7000-8000-000000000000";
+pub(crate) const MISSING: &str = "0192b1c4-0000-7000-8000-000000000000";
 
 /// Keys that may not see what is beta's, by name, with what stands behind each.
-const STRANGERS: [(&str, &str); 9] = [
+pub(crate) const STRANGERS: [(&str, &str); 9] = [
     ("acme", ""),
     ("bare", "tenant=acme scopes=mode:autonomous"),
     ("starts", "tenant=acme scopes=runs:start"),
@@ -47,10 +47,31 @@ pub(crate) fn settings(folder: &Path) -> Vec<(&'static str, String)> {
         std::fs::write(folder.join(name), text).unwrap();
         format!("{:?}", folder.join(name).display().to_string())
     };
-    vec![("server.api_keys_file", path("keys", &keys)), ("policy.file", path("policy.toml", POLICY))]
+    let agent = format!(
+        "{{ plan = {}, tools = [] }}",
+        path("helper.lua", &format!("function run() return '{CANARY}' end"))
+    );
+    vec![
+        ("server.api_keys_file", path("keys", &keys)),
+        ("policy.file", path("policy.toml", POLICY)),
+        ("agents.helper", agent),
+    ]
 }
 
-fn with_key(client: &Client, name: &str) -> Client {
+/// What a run of [`world`] needs that waits for `gate`.
+pub(crate) fn settings_beside(folder: &Path, gate: &Gate) -> Vec<(&'static str, String)> {
+    let waits = "\"110s\"".to_owned();
+    let mut all = settings(folder);
+    all.extend([
+        ("tools.fetch_url.allow_hosts", format!("[\"{}\"]", gate.host)),
+        ("tools.fetch_url.timeout", waits.clone()),
+        ("tools.fetch_url.url_timeout", waits.clone()),
+        ("tools.fetch_url.read_timeout", waits),
+    ]);
+    all
+}
+
+pub(crate) fn with_key(client: &Client, name: &str) -> Client {
     Client { key: Some(key_of(name)), ..client.clone() }
 }
 
@@ -62,7 +83,7 @@ pub(crate) struct World {
 }
 
 /// Begins runs of beta that end in every way, and leave what can be left.
-pub(crate) async fn world(client: &Client) -> World {
+pub(crate) async fn world(client: &Client, gate: Option<&Gate>) -> World {
     let beta = with_key(client, "beta");
     let post = async |plan: &str, context: Json| {
         let body = json!({ "plan": plan, "name": CANARY, "context": context });
@@ -93,17 +114,26 @@ pub(crate) async fn world(client: &Client) -> World {
     beta.until_ended(&sleeping).await;
     let failed = post(&format!("function run() error('{CANARY}') end"), json!({})).await;
     let finished = post(&format!("function run() print('{CANARY}') return 1 end"), json!({})).await;
-    World {
-        runs: vec![
-            ("succeeded", granting),
-            ("paused", paused),
-            ("sleeping", sleeping),
-            ("failed", failed),
-            ("succeeded", finished),
-        ],
-        approval,
-        grant,
+    let calls = "function run() local said = call_agent('helper') if said.error then error(said.error) end return said end";
+    let caller = post(calls, json!({})).await;
+    let begun = beta.get(&format!("/v1/audit?run={caller}&event=agent_started")).await.json();
+    let child = begun["records"][0]["child_run_id"].as_str().unwrap_or_else(|| panic!("{begun}")).to_owned();
+    let mut runs = vec![
+        ("succeeded", granting),
+        ("paused", paused),
+        ("sleeping", sleeping),
+        ("failed", failed),
+        ("succeeded", finished),
+        ("succeeded", caller),
+        ("succeeded", child),
+    ];
+    if let Some(gate) = gate {
+        let running = json!({ "plan": gate.plan(&format!("/{CANARY}")), "name": CANARY });
+        let running = beta.post("/v1/runs", &running).await.json()["run_id"].as_str().unwrap().to_owned();
+        gate.asked(1).await;
+        runs.push(("running", running));
     }
+    World { runs, approval, grant }
 }
 
 /// How everything of beta stands, with what was done to it.
@@ -188,7 +218,7 @@ async fn ask(client: &Client, probe: &Probe) -> (u16, String) {
 }
 
 /// Without the ids that were asked about.
-fn neutral(text: &str, world: &World) -> String {
+pub(crate) fn neutral(text: &str, world: &World) -> String {
     let mut text = text.replace(&world.approval, "ID").replace(&world.grant, "ID");
     for (_, id) in &world.runs {
         text = text.replace(id, "ID");
@@ -232,18 +262,25 @@ async fn nothing_is_seen_or_changed(client: &Client, asked: &Client, world: &Wor
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_route_shows_or_changes_what_another_tenant_has() {
-    let folder = tempfile::tempdir().unwrap();
-    let settings = settings(folder.path());
+    let (folder, gate) = (tempfile::tempdir().unwrap(), Gate::new().await);
+    let settings = settings_beside(folder.path(), &gate);
     let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let service = Service::with(&settings, None).await;
     let client = &service.client;
-    let world = world(client).await;
+    let world = world(client, Some(&gate)).await;
     for (status, id) in &world.runs {
         let run = with_key(client, "beta").get(&format!("/v1/runs/{id}")).await.json();
         assert_eq!(run["status"], *status, "{run}");
     }
     let count = nothing_is_seen_or_changed(client, client, &world).await;
-    assert!(count > 500, "{count}");
+    assert!(count > 1_400, "{count}");
+    let (_, running) = world.runs.last().unwrap();
+    assert_eq!(
+        with_key(client, "beta").get(&format!("/v1/runs/{running}")).await.json()["status"],
+        "running"
+    );
+    gate.open();
+    assert_eq!(with_key(client, "beta").until_ended(running).await["status"], "succeeded");
     // The same is there for beta, its colleague and whoever may see all.
     for (name, _) in FRIENDS {
         let friend = with_key(client, name);
@@ -331,9 +368,12 @@ async fn two_nodes_keep_tenants_apart() {
     let ledger = Ledger::start().await;
     let folder = tempfile::tempdir().unwrap();
     let settings = settings(folder.path());
-    let settings = format!("api_keys_file = {}\n[policy]\nfile = {}", settings[0].1, settings[1].1);
+    let settings = format!(
+        "api_keys_file = {}\n[policy]\nfile = {}\n[agents]\nhelper = {}",
+        settings[0].1, settings[1].1, settings[2].1
+    );
     let one = Node::start(&database, &ledger, &settings).await;
     let two = Node::start(&database, &ledger, &settings).await;
-    let world = world(&one.client).await;
+    let world = world(&one.client, None).await;
     nothing_is_seen_or_changed(&one.client, &two.client, &world).await;
 }

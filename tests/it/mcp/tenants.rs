@@ -8,18 +8,20 @@ use super::http::connect;
 use super::{call, refused};
 use crate::approvals::POLICY;
 use crate::http_support::{Client, Gate, until};
-use crate::http_tenants::{key_of, settings, world};
+use crate::http_tenants::{key_of, settings, settings_beside, world};
 use crate::mcp::serve::Serving;
 
 const MISSING: &str = "0192b1c4-0000-7000-8000-000000000000";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_tool_shows_or_changes_what_another_tenant_has() {
-    let folder = tempfile::tempdir().unwrap();
-    let settings: Vec<String> =
-        settings(folder.path()).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let (folder, gate) = (tempfile::tempdir().unwrap(), Gate::new().await);
+    let settings: Vec<String> = settings_beside(folder.path(), &gate)
+        .into_iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
     let serving = Serving::start(&settings.iter().map(String::as_str).collect::<Vec<_>>()).await;
-    let world = world(&serving.client).await;
+    let world = world(&serving.client, Some(&gate)).await;
     let acme = connect(&serving, Some(&key_of("acme"))).await;
     let overseer = connect(&serving, Some(&key_of("overseer"))).await;
     let missing_approval = world.approval.replace(world.approval.split(':').next().unwrap(), MISSING);
@@ -112,4 +114,63 @@ async fn who_may_only_decide_ends_no_run_by_going_away() {
     let ended =
         until(async || Some(starter.get(&path).await.json()).filter(|run| run["status"] != "running")).await;
     assert_eq!(ended["status"], "succeeded", "{ended}");
+}
+
+/// What a key of each scope alone may do with runs of its own tenant: everything else is `forbidden`.
+const SCOPED: [(&str, &str, &[&str]); 5] = [
+    ("starts", "runs:start", &["run_lua", "run", "check", "explain", "search_tools"]),
+    ("reads", "runs:read", &["run_status", "read_result", "list_runs", "check", "explain", "search_tools"]),
+    ("steers", "runs:control", &["cancel_run", "resume_run", "check", "explain", "search_tools"]),
+    ("decides", "approvals:decide", &["list_approvals", "deny_approval", "check", "explain", "search_tools"]),
+    ("audits", "audit:read", &["audit", "check", "explain", "search_tools"]),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_scope_opens_its_tools_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings: Vec<String> =
+        settings(folder.path()).into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let serving = Serving::start(&settings.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    let plan = "function run() return 1 end";
+    let owner = Client { key: Some(key_of("acme")), ..serving.client.clone() };
+    let run = owner.run(plan).await["run_id"].clone();
+    for (name, scope, may) in SCOPED {
+        let session = connect(&serving, Some(&key_of(name))).await;
+        for tool in session.list_all_tools().await.unwrap() {
+            let (tool, arguments) = match tool.name.as_ref() {
+                "run_lua" => ("run_lua", json!({ "program": plan })),
+                "run" => ("run", json!({ "plan": plan })),
+                "check" => ("check", json!({ "plan": plan })),
+                "explain" => ("explain", json!({ "plan": plan })),
+                "run_status" => ("run_status", json!({ "run_id": run })),
+                "read_result" => ("read_result", json!({ "run": run })),
+                "cancel_run" => ("cancel_run", json!({ "run_id": run })),
+                "resume_run" => ("resume_run", json!({ "run_id": run })),
+                "list_runs" => ("list_runs", json!({})),
+                "list_approvals" => ("list_approvals", json!({})),
+                "deny_approval" => (
+                    "deny_approval",
+                    json!({ "approval_id": format!("{}:1:0", run.as_str().unwrap()), "reason": "no" }),
+                ),
+                "search_tools" => ("search_tools", json!({})),
+                "audit" => ("audit", json!({})),
+                other => panic!("say here which scope opens the tool {other}"),
+            };
+            let answer = call(&session, tool, arguments).await;
+            let code = answer.structured_content.unwrap()["error"]["code"].clone();
+            assert_eq!(code != "forbidden", may.contains(&tool), "{scope} {tool}: {code}");
+        }
+        // Reading part by part needs what the part needs.
+        for (path, opens) in [
+            ("/result", "runs:read"),
+            ("/plan", "runs:read"),
+            ("/calls/1", "runs:read"),
+            ("/records/1", "audit:read"),
+        ] {
+            let answer = call(&session, "read_result", json!({ "run": run, "path": path })).await;
+            let code = answer.structured_content.unwrap()["error"]["code"].clone();
+            assert_eq!(code != "forbidden", scope == opens, "{scope} {path}: {code}");
+        }
+        session.cancel().await.unwrap();
+    }
 }
