@@ -88,6 +88,7 @@ fn a_fault_in_a_file_is_refused_with_its_line() {
         ("[server]\nlisten = \"localhost\"", "config_invalid", 2, "address and port"),
         ("[server]\nbody_limit = \"much\"", "config_invalid", 2, "size in bytes"),
         ("[server]\nmax_concurrent_runs = 0", "config_invalid", 2, "above zero"),
+        ("[server]\nrequest_timeout = \"0s\"", "config_invalid", 2, "a time above zero"),
         ("[limits]\nprofile = \"lax\"", "config_invalid", 2, "no limit profile `lax`"),
         ("[limits]\nwall = \"2s\"\nfuel = 3", "config_unknown_key", 3, "no limit `fuel`"),
         ("[limits]\nmemory = true", "config_invalid", 2, "a number or text"),

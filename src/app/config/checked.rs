@@ -177,7 +177,7 @@ impl Config {
             sqlite_program: environment.sqlite_program.clone(),
             rates: check_rates(&raw.rates)?,
             repair_rounds: at_most("planner.repair_rounds", raw.planner.repair_rounds, 5)?,
-            planning_timeout: duration("planner.timeout", &raw.planner.timeout)?,
+            planning_timeout: timeout("planner.timeout", &raw.planner.timeout)?,
             replans: at_most("planner.replans", raw.planner.replans, 3)?,
             autonomous_replans: at_most("planner.autonomous_replans", raw.planner.autonomous_replans, 10)?,
             policy: path_or_none(&base_dir, &raw.policy.file)
@@ -320,7 +320,7 @@ fn check_server(raw: &RawServer, base_dir: &Path) -> Result<ServerConfig> {
         max_concurrent_runs: raw.max_concurrent_runs,
         shares: ServerShares::check(raw)?,
         answers: ServerAnswers::check(raw)?,
-        request_timeout: duration("server.request_timeout", &raw.request_timeout)?,
+        request_timeout: timeout("server.request_timeout", &raw.request_timeout)?,
         shutdown_grace: duration("server.shutdown_grace", &raw.shutdown_grace)?,
         take_up_runs: raw.take_up_runs,
     })
@@ -355,6 +355,14 @@ fn path_or_none(base_dir: &Path, text: &str) -> Option<PathBuf> {
 
 pub(super) fn duration(key: &str, text: &str) -> Result<Duration> {
     parse_duration(text).map_err(|error| keyed(key, &error))
+}
+
+/// A time after which something ends; none would end it before it begins.
+pub(super) fn timeout(key: &str, text: &str) -> Result<Duration> {
+    match duration(key, text)? {
+        Duration::ZERO => Err(invalid(key, text, "a time above zero")),
+        above => Ok(above),
+    }
 }
 
 fn at_most(key: &str, value: u32, max: u32) -> Result<u32> {

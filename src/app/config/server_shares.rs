@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::checked::{duration, invalid};
+use super::checked::{invalid, timeout};
 use super::raw::RawServer;
 use crate::base::Result;
 
@@ -61,9 +61,9 @@ impl ServerShares {
             max_streams_per_key: raw.max_streams_per_key,
             max_mcp_sessions: raw.max_mcp_sessions,
             max_mcp_sessions_per_key: raw.max_mcp_sessions_per_key,
-            mcp_session_idle: duration("server.mcp_session_idle", &raw.mcp_session_idle)?,
-            header_timeout: duration("server.header_timeout", &raw.header_timeout)?,
-            idle_timeout: duration("server.idle_timeout", &raw.idle_timeout)?,
+            mcp_session_idle: timeout("server.mcp_session_idle", &raw.mcp_session_idle)?,
+            header_timeout: timeout("server.header_timeout", &raw.header_timeout)?,
+            idle_timeout: timeout("server.idle_timeout", &raw.idle_timeout)?,
         })
     }
 }
