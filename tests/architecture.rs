@@ -182,6 +182,36 @@ fn unsafe_code_stays_in_the_layer_under_the_meter() {
     }
 }
 
+/// Lines that decide by the words of an error's message: what an error is stands in its code and details.
+fn decided_by_words(text: &str) -> Vec<String> {
+    const WAYS: [&str; 5] = ["contains(", "starts_with(", "ends_with(", "strip_prefix(", "split"];
+    let decides = |line: &&str| {
+        let mut parts = line.split("message().").skip(1);
+        let told = line.contains("assert") || line.contains("// a plan's own text");
+        !told && parts.any(|rest| WAYS.iter().any(|way| rest.starts_with(way)))
+    };
+    text.lines().filter(decides).map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn no_control_flow_goes_by_the_text_of_a_message() {
+    let mut files = Vec::new();
+    source_files(&tree().join("src"), "rs", &mut files);
+    files.retain(|file| {
+        !file.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
+    });
+    let found: Vec<String> = files
+        .iter()
+        .flat_map(|file| {
+            let lines = decided_by_words(&fs::read_to_string(file).unwrap());
+            lines.into_iter().map(move |line| format!("{}: {line}", file.display()))
+        })
+        .collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    let planted = "if error.message().contains(\"denied\") {\nerror.message().split(' ')";
+    assert_eq!(decided_by_words(planted).len(), 2);
+}
+
 #[test]
 fn a_planted_fault_is_found() {
     let upward = faults("bus/x.rs", "bus", "use crate::engine::drive;\n");

@@ -53,6 +53,8 @@ struct State {
     busy: HashMap<String, usize>,
     threads: usize,
     idle: usize,
+    /// Analyses that were begun.
+    made: u64,
     is_closed: bool,
 }
 
@@ -64,6 +66,11 @@ impl Analysis {
 
     fn with_threads(threads_max: usize) -> Self {
         Self { shared: Arc::new(Shared { state: Mutex::default(), work: Condvar::new(), threads_max }) }
+    }
+
+    /// How many analyses were made.
+    pub(super) fn made(&self) -> u64 {
+        self.shared.lock().made
     }
 
     /// What `work` gives, computed on a thread of the pool.
@@ -188,6 +195,7 @@ impl State {
             self.order.push_back(tenant.clone());
         }
         *self.busy.entry(tenant.clone()).or_default() += 1;
+        self.made += 1;
         Some((tenant, job))
     }
 

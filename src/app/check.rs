@@ -15,6 +15,21 @@ use crate::journal::{Durability, EventBody};
 use crate::plan::{CheckInput, CheckReport, CheckedPlan, admit_accepted, check_with};
 use crate::planner::Check;
 
+/// A plan that somebody handed in, and what it is held against.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanOf<'a> {
+    /// Whose plan it is: each has a queue of his own.
+    pub tenant: &'a str,
+    /// What messages call it: a file name, or `plan`.
+    pub name: &'a str,
+    /// Its source.
+    pub source: &'a str,
+    /// The limits it is to run under.
+    pub limits: &'a Limits,
+    /// The context it is to run with, where that is known.
+    pub context: Option<&'a Value>,
+}
+
 impl App {
     /// Checks a plan against the tools and the engine in force, and against the shape of the context it is to run
     /// with, where there is one. Computes on the thread that asks; async code asks [`App::check_for`].
@@ -31,77 +46,48 @@ impl App {
         super::explain(&self.config, &self.catalog, (name, source), limits, context)
     }
 
-    /// As [`App::check`], on a thread of the analysis, for a request of `tenant`.
-    ///
-    /// # Errors
-    /// `analysis_busy` where too many requests wait.
-    pub async fn check_for(
-        &self,
-        tenant: &str,
-        plan: (&str, &str),
-        limits: &Limits,
-        context: Option<&Value>,
-    ) -> Result<CheckReport> {
-        self.analysed(tenant, Waiting::Request, Analysed::of(plan, limits, context, None)).await
+    /// How many plans were checked or explained on the threads of the analysis since this application was opened.
+    #[must_use]
+    pub fn analyses_made(&self) -> u64 {
+        self.analysis.made()
     }
 
-    /// As [`App::explain`], on a thread of the analysis, for a request of `tenant`.
+    /// As [`App::check`], on a thread of the analysis.
     ///
     /// # Errors
     /// `analysis_busy` where too many requests wait.
-    pub async fn explain_for(
-        &self,
-        tenant: &str,
-        plan: (&str, &str),
-        limits: &Limits,
-        context: Option<&Value>,
-    ) -> Result<Explanation> {
+    pub async fn check_for(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
+        self.analysed(plan.tenant, Waiting::Request, Analysed::of(plan, None)).await
+    }
+
+    /// As [`App::explain`], on a thread of the analysis.
+    ///
+    /// # Errors
+    /// `analysis_busy` where too many requests wait.
+    pub async fn explain_for(&self, plan: PlanOf<'_>) -> Result<Explanation> {
         let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
-        let Analysed { name, source, limits, context, .. } = Analysed::of(plan, limits, context, None);
+        let Analysed { name, source, limits, context, .. } = Analysed::of(plan, None);
         let work = move || super::explain(&config, &catalog, (&name, &source), &limits, context.as_ref());
-        self.analysis.run(tenant, Waiting::Request, work).await
+        self.analysis.run(plan.tenant, Waiting::Request, work).await
     }
 
-    /// A plan that may run, for a request of `tenant`.
+    /// A plan that may run.
     ///
     /// # Errors
     /// `limit_source` where it is too long, `check_refused` with the `findings`, `analysis_busy` where too many
     /// requests wait.
-    pub async fn checked_for(
-        &self,
-        tenant: &str,
-        plan: (&str, &str),
-        limits: &Limits,
-        context: Option<&Value>,
-    ) -> Result<CheckedPlan> {
-        accept(self.check_for(tenant, plan, limits, context).await?, plan.1, limits)
+    pub async fn checked_for(&self, plan: PlanOf<'_>) -> Result<CheckedPlan> {
+        accept(self.check_for(plan).await?, plan.source, plan.limits)
     }
 
-    /// What the check found of a plan that may run, for a request of `tenant`.
+    /// What the check found of a plan that may run.
     ///
     /// # Errors
     /// As [`App::checked_for`].
-    pub async fn accepted_for(
-        &self,
-        tenant: &str,
-        plan: (&str, &str),
-        limits: &Limits,
-        context: Option<&Value>,
-    ) -> Result<CheckReport> {
-        let report = self.check_for(tenant, plan, limits, context).await?;
-        accept(report.clone(), plan.1, limits)?;
+    pub async fn accepted_for(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
+        let report = self.check_for(plan).await?;
+        accept(report.clone(), plan.source, plan.limits)?;
         Ok(report)
-    }
-
-    /// As [`App::check_for`], for a run on record.
-    pub(super) async fn check_of_run(
-        &self,
-        tenant: &str,
-        plan: (&str, &str),
-        limits: &Limits,
-        context: Option<&Value>,
-    ) -> Result<CheckReport> {
-        self.analysed(tenant, Waiting::Run, Analysed::of(plan, limits, context, None)).await
     }
 
     /// A plan whose acceptance is on record with its hash, for going on with its run or replaying it. It is not
@@ -109,16 +95,11 @@ impl App {
     ///
     /// # Errors
     /// `limit_source`, `check_refused` where it cannot run here: no Lua, or nothing this engine has.
-    pub(super) async fn accepted_before(
-        &self,
-        tenant: &str,
-        plan: (&str, &str),
-        limits: &Limits,
-    ) -> Result<CheckedPlan> {
+    pub(super) async fn accepted_before(&self, plan: PlanOf<'_>) -> Result<CheckedPlan> {
         let sandbox = self.config.sandbox;
-        let Analysed { name, source, limits: own, .. } = Analysed::of(plan, limits, None, None);
-        let work = move || sandbox.judge(admit_accepted(&source, &name, &own), &source);
-        accept(self.analysis.run(tenant, Waiting::Run, work).await?, plan.1, limits)
+        let Analysed { name, source, limits, .. } = Analysed::of(plan, None);
+        let work = move || sandbox.judge(admit_accepted(&source, &name, &limits), &source);
+        accept(self.analysis.run(plan.tenant, Waiting::Run, work).await?, plan.source, plan.limits)
     }
 
     async fn analysed(&self, tenant: &str, waiting: Waiting, plan: Analysed) -> Result<CheckReport> {
@@ -132,11 +113,11 @@ impl Run<'_> {
     pub(super) async fn check_saved(&self, name: &str, source: &str, context: &Value) -> Result<CheckedPlan> {
         let hash = ContentHash::of(source.as_bytes());
         let RunRequest { circumstances, limits, .. } = self.request;
+        let tenant = circumstances.tenant.as_str();
+        let plan = PlanOf { tenant, name, source, limits, context: Some(context) };
         let report = match self.checked {
             Some(report) => report.clone(),
-            None => {
-                self.app.check_of_run(&circumstances.tenant, (name, source), limits, Some(context)).await?
-            }
+            None => self.app.analysed(tenant, Waiting::Run, Analysed::of(plan, None)).await?,
         };
         // It may be on record since the run was begun.
         if self.resumed.is_none_or(|state| state.source.as_deref() != Some(source)) {
@@ -172,13 +153,12 @@ struct Analysed {
 }
 
 impl Analysed {
-    fn of(plan: (&str, &str), limits: &Limits, context: Option<&Value>, task: Option<&str>) -> Self {
-        let (name, source) = plan;
+    fn of(plan: PlanOf<'_>, task: Option<&str>) -> Self {
         Self {
-            name: name.to_owned(),
-            source: source.to_owned(),
-            limits: limits.clone(),
-            context: context.cloned(),
+            name: plan.name.to_owned(),
+            source: plan.source.to_owned(),
+            limits: plan.limits.clone(),
+            context: plan.context.cloned(),
             task: task.map(str::to_owned),
         }
     }
@@ -206,8 +186,9 @@ pub(super) struct PlannedFor<'a> {
 #[async_trait]
 impl Check for PlannedFor<'_> {
     async fn check(&self, source: &str) -> Result<CheckReport> {
-        let plan = Analysed::of(("plan", source), self.limits, Some(self.context), Some(self.task));
-        self.app.analysed(self.tenant, Waiting::Run, plan).await
+        let Self { app, tenant, task, limits, context } = *self;
+        let plan = PlanOf { tenant, name: "plan", source, limits, context: Some(context) };
+        app.analysed(tenant, Waiting::Run, Analysed::of(plan, Some(task))).await
     }
 }
 

@@ -218,7 +218,9 @@ pub(super) fn accepted_of(config: &Config, name: &str) -> Result<Option<Accepted
 pub(super) fn complete(settings: &McpServerSettings) -> Result<&McpServerSettings> {
     let Some(missing) = &settings.missing else { return Ok(settings) };
     let message = format!("mcp.{}: {missing}", settings.name);
-    Err(Error::new(ErrorCode::ConfigInvalid, message).with_help("set it, and run the command again"))
+    Err(Error::new(ErrorCode::ConfigInvalid, message)
+        .with_help("set it, and run the command again")
+        .with_detail("key", format!("mcp.{}", settings.name)))
 }
 
 /// The servers of which nothing was accepted or can be read, so that plans know no tool of theirs, and what to do.

@@ -69,6 +69,7 @@ pub use approvals::{ApprovalAnswer, PendingApproval, approval_of, pending_approv
 pub use audit_names::{check_event_names, check_tool_on_record};
 pub use call_report::{CallReport, call_report};
 pub use caller::{Caller, Reach, Scope, Scopes};
+pub use check::PlanOf;
 pub use client_wishes::{AuditWishes, bounded, check_plan_name, fits_page, lowered, present};
 pub use doctor::{DoctorCheck, DoctorReport, DoctorState, examine};
 pub use event_hub::{EventHub, StreamedEvent};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
+use super::check::PlanOf;
 use super::from_records::recorded_source;
 use super::runs::{Run, RunRequest};
 use crate::base::{CallId, LimitName, Result, Value};
@@ -48,7 +49,9 @@ impl Run<'_> {
         let Some(accepted) = &state.accepted else { return Ok(None) };
         let name = state.plan_name.as_deref().unwrap_or("plan");
         let RunRequest { circumstances, limits, .. } = self.request;
-        let plan = self.app.accepted_before(&circumstances.tenant, (name, source), limits).await?;
+        let tenant = circumstances.tenant.as_str();
+        let plan = PlanOf { tenant, name, source, limits, context: Some(context) };
+        let plan = self.app.accepted_before(plan).await?;
         let past = Past {
             calls: RecordedCalls::of(&state.calls)?,
             output: RecordedOutput { prints: accepted.prints, retries: accepted.retries },

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::by_arguments::{ByArguments, ByContent, by_arguments, forms, records_to_judge};
+use super::check::PlanOf;
 use super::from_records::{began_without_secret, circumstances_of, limits_of, recorded_source};
 use super::replay_policy::{OnRecord, PolicyDifference, UnderPolicy};
 use super::run_end::{ended_by_policy, failed};
@@ -110,10 +111,10 @@ impl App {
         };
         let context = Value::from_exact_json(state.context.clone())?;
         let tenant = circumstances_of(&state)?.tenant;
-        let plan = if is_same_plan {
-            self.accepted_before(&tenant, (name, source), &limits).await?
-        } else {
-            self.checked_for(&tenant, (name, source), &limits, Some(&context)).await?
+        let plan = PlanOf { tenant: &tenant, name, source, limits: &limits, context: Some(&context) };
+        let plan = match is_same_plan {
+            true => self.accepted_before(plan).await?,
+            false => self.checked_for(plan).await?,
         };
         let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
         let is_other = request.with.is_some() || policy.is_some();

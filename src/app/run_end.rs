@@ -270,14 +270,30 @@ pub(super) fn ended_by_policy(error: &Error, calls: &[CallState]) -> Option<Erro
             code if code == ErrorCode::PermissionDenied.as_str() => ErrorCode::PermissionDenied,
             _ => return None,
         };
-        let said = call.end.as_ref()?.error.as_ref()?.get("error")?.as_str()?;
-        error.message().contains(said).then_some(code)
+        is_ended_by(error, call).then_some(code)
     })?;
     let mut named = Error::new(denial, error.message());
     for (name, value) in error.details() {
         named = named.with_detail(name, value.clone());
     }
     Some(named.with_detail("ended_with", error.code().as_str()))
+}
+
+/// Whether it is the failure of `call` that `error` is about.
+fn is_ended_by(error: &Error, call: &CallState) -> bool {
+    if error.code() == ErrorCode::ToolErrorIgnored {
+        let ignored: Vec<IgnoredCall> = named_in(error, "calls");
+        return ignored.iter().any(|ignored| ignored.call == call.call_id.as_str());
+    }
+    // What a plan raises is text of its own: the failure's words in it are all that is left of the failure.
+    let said = call.end.as_ref().and_then(|end| end.error.as_ref()?.get("error")?.as_str());
+    said.is_some_and(|said| error.message().contains(said)) // a plan's own text
+}
+
+/// What `tool_error_ignored` tells of a call.
+#[derive(serde::Deserialize)]
+struct IgnoredCall {
+    call: String,
 }
 
 pub(super) fn failed(error: &Error, usage: Usage) -> EventBody {

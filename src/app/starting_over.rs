@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::agents::{CALL_AGENT, belongs_to, child_of};
+use super::check::PlanOf;
 use super::from_records::{recorded_source, run_request};
 use super::runs::{RunRequest, Work};
 use crate::base::{Effect, Error, ErrorCode, Result, RunId};
@@ -40,7 +41,8 @@ impl App {
             }
             if let Work::Plan { name, source } = &request.work {
                 let RunRequest { circumstances, limits, context, .. } = &request;
-                self.checked_for(&circumstances.tenant, (name, source), limits, context.as_ref()).await?;
+                let (tenant, context) = (circumstances.tenant.as_str(), context.as_ref());
+                self.checked_for(PlanOf { tenant, name, source, limits, context }).await?;
             }
             Ok(request)
         };

@@ -257,10 +257,9 @@ pub(super) fn send_email(config: &Config, environment: &Environment, spec: ToolS
     let settings: SendEmailSettings = settings(config, &spec.name)?;
     let password = settings.password_env.as_deref().map(|name| {
         environment.secret(name).ok_or_else(|| {
-            Error::new(
-                ErrorCode::ConfigInvalid,
-                format!("tools.send_email.password_env names ${name}, which is not set"),
-            )
+            let key = "tools.send_email.password_env";
+            Error::new(ErrorCode::ConfigInvalid, format!("{key} names ${name}, which is not set"))
+                .with_detail("key", key)
         })
     });
     SendEmail::new(spec, settings, password.transpose()?)

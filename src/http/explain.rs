@@ -12,7 +12,7 @@ use super::dto::{ExplainBody, GraphQuery};
 use super::extract::{JsonBody, QueryOf, RunPath};
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::{Caller, check_plan_name, lowered};
+use crate::app::{Caller, PlanOf, check_plan_name, lowered};
 use crate::base::{Error, ErrorCode, Value};
 use crate::plan::draw::GraphFormat;
 
@@ -31,8 +31,9 @@ pub(super) async fn explain(
     check_plan_name(&name)?;
     let limits = lowered(&state.app.config().limits, &body.limits)?;
     let context = body.context.map(Value::from_json).transpose()?;
-    let plan = (name.as_str(), body.plan.as_str());
-    let explanation = state.app.explain_for(caller.tenant(), plan, &limits, context.as_ref()).await?;
+    let (tenant, context) = (caller.tenant(), context.as_ref());
+    let plan = PlanOf { tenant, name: &name, source: &body.plan, limits: &limits, context };
+    let explanation = state.app.explain_for(plan).await?;
     Ok(axum::Json(explanation.to_json()))
 }
 
@@ -56,10 +57,10 @@ pub(super) async fn graph(
         None => accepted(&headers),
     };
     let source = state.runs.access(&caller).plan_source(&run_id).await?;
-    let limits = &state.app.config().limits;
-    let Some(graph) = state.app.explain_for(caller.tenant(), ("plan", &source), limits, None).await?.graph()
-    else {
-        state.app.checked_for(caller.tenant(), ("plan", &source), limits, None).await?;
+    let (tenant, limits) = (caller.tenant(), &state.app.config().limits);
+    let plan = PlanOf { tenant, name: "plan", source: &source, limits, context: None };
+    let Some(graph) = state.app.explain_for(plan).await?.graph() else {
+        state.app.checked_for(plan).await?;
         return Err(Error::new(ErrorCode::CheckRefused, "the plan does not pass the check any more").into());
     };
     let kind = match format {

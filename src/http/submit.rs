@@ -20,7 +20,8 @@ use super::shares::accepts_events;
 use super::shown;
 use super::state::ApiState;
 use crate::app::{
-    ActiveRun, Caller, PlanWishes, PromptWish, RunRequest, Work, check_plan_name, goes_on_elsewhere, lowered,
+    ActiveRun, Caller, PlanOf, PlanWishes, PromptWish, RunRequest, Work, check_plan_name, goes_on_elsewhere,
+    lowered,
 };
 use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
 use crate::bus::{Circumstances, Mode, wake_at_of};
@@ -99,8 +100,11 @@ pub(super) async fn post_run(
     check_plan_name(&name)?;
     let limits = lowered(&state.app.config().limits, &body.limits)?;
     let context = body.context.map(Value::from_json).transpose()?;
-    let report =
-        state.app.accepted_for(caller.tenant(), (&name, &body.plan), &limits, context.as_ref()).await?;
+    let tenant = caller.tenant();
+    let plan = PlanOf { tenant, name: &name, source: &body.plan, limits: &limits, context: context.as_ref() };
+    let report = state.app.accepted_for(plan).await?;
+    // A named context may have a shape that the check knew nothing of.
+    let is_whole = context.is_some() || body.context_name.is_none();
     let wanted = Wanted {
         work: Work::Plan { name, source: body.plan },
         context,
@@ -108,12 +112,8 @@ pub(super) async fn post_run(
         limits: body.limits,
         circumstances,
         planning: PlanWishes::default(),
-        checked: None,
+        checked: is_whole.then_some(report),
     };
-    // A named context may have a shape that the check knew nothing of.
-    let is_whole = wanted.context.is_some() || wanted.context_name.is_none();
-    let checked = is_whole.then_some(report);
-    let wanted = Wanted { checked, ..wanted };
     begin(&state, &caller, &query, &headers, wanted, keyed).await
 }
 

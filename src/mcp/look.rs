@@ -11,7 +11,7 @@ use super::arguments::{
 use super::follow::until_ended;
 use super::server::McpServer;
 use super::work::{Context, caller_of, value, wait_of};
-use crate::app::{AuditWishes, PartWish, bounded, fits_page, part_at, shortened, shown_approvals};
+use crate::app::{AuditWishes, PartWish, PlanOf, bounded, fits_page, part_at, shortened, shown_approvals};
 use crate::base::{Result, RunId};
 use crate::catalog::{ToolSpec, search};
 use crate::journal::{RunFilter, RunStatus};
@@ -31,7 +31,9 @@ impl McpServer {
         let tenant = caller_of(context).tenant().to_owned();
         let shape = value(args.context)?;
         let limits = &self.app().config().limits;
-        let report = self.app().check_for(&tenant, ("plan", &args.plan), limits, shape.as_ref()).await?;
+        let plan =
+            PlanOf { tenant: &tenant, name: "plan", source: &args.plan, limits, context: shape.as_ref() };
+        let report = self.app().check_for(plan).await?;
         let checked = json!({ "ok": report.plan.is_some(), "findings": report.findings });
         self.from(checked, (args.path, args.offset), context)
     }
@@ -40,8 +42,14 @@ impl McpServer {
         let tenant = caller_of(context).tenant().to_owned();
         let shape = value(args.context)?;
         let limits = self.limits(args.limits.as_ref())?;
-        let explanation =
-            self.app().explain_for(&tenant, ("plan", &args.plan), &limits, shape.as_ref()).await?;
+        let plan = PlanOf {
+            tenant: &tenant,
+            name: "plan",
+            source: &args.plan,
+            limits: &limits,
+            context: shape.as_ref(),
+        };
+        let explanation = self.app().explain_for(plan).await?;
         self.from(explanation.to_json(), (args.path, args.offset), context)
     }
 

@@ -15,7 +15,7 @@ use super::answer::done;
 use super::arguments::{LimitValues, Plan, Prompt, RunLua, RunPlan, Task};
 use super::progress::Progress;
 use super::server::McpServer;
-use crate::app::{Caller, PlanWishes, PromptWish, RunRequest, Work, lowered};
+use crate::app::{Caller, PlanOf, PlanWishes, PromptWish, RunRequest, Work, lowered};
 use crate::base::{Error, ErrorCode, Limits, Result, RunId, Value, parse_duration};
 use crate::bus::Circumstances;
 use crate::journal::check_context_name;
@@ -136,10 +136,11 @@ impl McpServer {
     async fn run_checked(&self, wanted: Wanted, context: &Context) -> Result<CallToolResponse> {
         if let Work::Plan { name, source } = &wanted.work {
             let tenant = caller_of(context).tenant().to_owned();
-            let (limits, shape) = (&wanted.limits, wanted.context.as_ref());
-            let report = self.app().accepted_for(&tenant, (name, source), limits, shape).await?;
+            let (limits, context_given) = (&wanted.limits, wanted.context.as_ref());
+            let plan = PlanOf { tenant: &tenant, name, source, limits, context: context_given };
+            let report = self.app().accepted_for(plan).await?;
             // A named context may have a shape that the check knew nothing of.
-            let is_whole = shape.is_some() || wanted.context_name.is_none();
+            let is_whole = context_given.is_some() || wanted.context_name.is_none();
             let checked = is_whole.then_some(report);
             return self.run(wanted, checked, context).await;
         }

@@ -97,10 +97,7 @@ impl Loaded {
     /// An error about a key (its detail `key`), with where that key was set.
     #[must_use]
     pub fn placed(&self, error: Error) -> Error {
-        let named = error.details().get("key").and_then(|key| key.as_str());
-        // Tools name the key in their message.
-        let words = error.message().split([' ', ':', '`', ',']).filter(|word| word.contains('.'));
-        let source = named.into_iter().chain(words).find_map(|key| self.source_of(key));
+        let source = error.details().get("key").and_then(|key| self.source_of(key.as_str()?));
         let place = match source {
             Some(ConfigSource::File(path, Some(line))) => format!("{}, line {line}", path.display()),
             Some(ConfigSource::File(path, None)) => path.display().to_string(),

@@ -55,10 +55,8 @@ pub fn tool(
 ) -> Result<ManifestTool> {
     let settings = CommandSettings::of(&spec)?;
     if grants.stdout_max == 0 {
-        return Err(Error::new(
-            ErrorCode::ConfigInvalid,
-            format!("`tools.{}.stdout_max` is zero", spec.name),
-        ));
+        let key = format!("tools.{}.stdout_max", spec.name);
+        return Err(Error::new(ErrorCode::ConfigInvalid, format!("`{key}` is zero")).with_detail("key", key));
     }
     let read = folders(&spec, "read", &grants.read, base_dir)?;
     let write = folders(&spec, "write", &grants.write, base_dir)?;

@@ -100,6 +100,7 @@ fn read_certificates(tool: &str, path: &Path) -> Result<Vec<CertificateDer<'stat
             ErrorCode::FileUnreadable,
             format!("`tools.{tool}.ca_file` ({}) cannot be read: {error}", path.display()),
         )
+        .with_detail("key", format!("tools.{tool}.ca_file"))
     })?;
     let certificates = CertificateDer::pem_slice_iter(&pem)
         .collect::<std::result::Result<Vec<_>, _>>()
@@ -112,5 +113,6 @@ fn no_certificate(tool: &str, path: &Path) -> Error {
         ErrorCode::ConfigInvalid,
         format!("`tools.{tool}.ca_file` ({}) holds no usable certificate", path.display()),
     )
+    .with_detail("key", format!("tools.{tool}.ca_file"))
     .with_help("give a PEM file with one or more CERTIFICATE blocks")
 }

@@ -76,6 +76,7 @@ impl FetchUrlSettings {
         match zeros.iter().find(|(_, is_zero)| *is_zero) {
             Some((key, _)) => {
                 Err(Error::new(ErrorCode::ConfigInvalid, format!("`tools.fetch_url.{key}` is zero"))
+                    .with_detail("key", format!("tools.fetch_url.{key}"))
                     .with_help(format!("set `{key}` to a value above zero, or leave it out")))
             }
             None => Ok(()),

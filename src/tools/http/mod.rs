@@ -59,7 +59,8 @@ pub fn tool_with_lookup(
 ) -> Result<ManifestTool> {
     let settings = HttpSettings::of(&spec)?;
     if grants.bytes_max == 0 {
-        return Err(Error::new(ErrorCode::ConfigInvalid, format!("`tools.{}.bytes_max` is zero", spec.name)));
+        let key = format!("tools.{}.bytes_max", spec.name);
+        return Err(Error::new(ErrorCode::ConfigInvalid, format!("`{key}` is zero")).with_detail("key", key));
     }
     let for_clients = FetchUrlSettings {
         connect_timeout: grants.connect_timeout,

@@ -49,7 +49,9 @@ impl Database {
         };
         let refuse = |reason: &str| {
             let reason = target.secrets.remove(reason).into_owned();
-            Error::new(ErrorCode::ConfigInvalid, format!("`tools.query_db.databases.{name}`: {reason}"))
+            let key = format!("tools.query_db.databases.{name}");
+            Error::new(ErrorCode::ConfigInvalid, format!("`{key}`: {reason}"))
+                .with_detail("key", key)
                 .with_help("write `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE` or `mysql://…`")
         };
         let text = url.expose();

@@ -92,20 +92,16 @@ impl QueryDb {
             ("statement_timeout", settings.statement_timeout.is_some_and(|timeout| timeout.is_zero())),
         ];
         if let Some((name, _)) = zero.into_iter().find(|(_, is_zero)| *is_zero) {
-            return Err(invalid(format!("`tools.query_db.{name}` must be above zero")));
+            return Err(invalid(name, "must be above zero"));
         }
         if let Some(name) = settings.writes.iter().find(|name| !settings.databases.contains_key(*name)) {
-            return Err(invalid(format!(
-                "`tools.query_db.writes` names `{name}`, which is not among `databases`"
-            )));
+            return Err(invalid("writes", &format!("names `{name}`, which is not among `databases`")));
         }
         let allowed = AllowedFunctions::new(&settings.allow_functions).map_err(|pattern| {
-            invalid(format!(
-                "`tools.query_db.allow_functions` holds `{pattern}`, which is no name of a function"
-            ))
-            .with_help(
-                "write a name without its schema, or its beginning followed by `*`: `net_price`, `st_*`",
-            )
+            invalid("allow_functions", &format!("holds `{pattern}`, which is no name of a function"))
+                .with_help(
+                    "write a name without its schema, or its beginning followed by `*`: `net_price`, `st_*`",
+                )
         })?;
         if !settings.writes.is_empty() {
             spec.effect = spec.effect.max(Effect::Write);
@@ -249,8 +245,9 @@ impl Tool for QueryDb {
     }
 }
 
-fn invalid(message: String) -> Error {
-    Error::new(ErrorCode::ConfigInvalid, message)
+fn invalid(key: &str, why: &str) -> Error {
+    let key = format!("tools.query_db.{key}");
+    Error::new(ErrorCode::ConfigInvalid, format!("`{key}` {why}")).with_detail("key", key)
 }
 
 fn to_error(failure: &ToolFailure) -> Error {

@@ -209,5 +209,6 @@ fn is_hello_name(name: &str) -> bool {
 }
 
 pub(super) fn invalid(key: &str, reason: &str) -> Error {
-    Error::new(ErrorCode::ConfigInvalid, format!("tools.send_email.{key} {reason}"))
+    let key = format!("tools.send_email.{key}");
+    Error::new(ErrorCode::ConfigInvalid, format!("{key} {reason}")).with_detail("key", key)
 }

@@ -55,14 +55,19 @@ pub fn tool(
         ..QueryDbSettings::default()
     };
     let database = QueryDb::new(spec.clone(), &query_settings, base_dir).map_err(|error| {
-        let message = error
-            .message()
-            .replace(
-                &format!("tools.query_db.databases.{database_name}"),
-                &format!("tools.{}.url", spec.name),
-            )
-            .replace("tools.query_db.", &format!("tools.{}.", spec.name));
-        error.with_message(message)
+        // The settings are this tool's own, under its own name.
+        let own = |text: &str| {
+            let database = format!("tools.query_db.databases.{database_name}");
+            text.replace(&database, &format!("tools.{}.url", spec.name))
+                .replace("tools.query_db.", &format!("tools.{}.", spec.name))
+        };
+        let (message, key) =
+            (own(error.message()), error.details().get("key").and_then(Json::as_str).map(own));
+        let error = error.with_message(message);
+        match key {
+            Some(key) => error.with_detail("key", key),
+            None => error,
+        }
     })?;
     let database = database.in_processes_of(sqlite_program);
     let names = settings.outline()?.names;

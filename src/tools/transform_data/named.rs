@@ -49,6 +49,7 @@ impl NamedTemplates {
                             folder.display()
                         ),
                     )
+                    .with_detail("key", "tools.transform_data.templates_dir")
                     .with_help(
                         "make the folder, or correct the path; it is relative to the configuration file",
                     )

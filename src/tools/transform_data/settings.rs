@@ -43,6 +43,7 @@ impl TransformDataSettings {
         match zeros.iter().find(|(_, is_zero)| *is_zero) {
             Some((key, _)) => {
                 Err(Error::new(ErrorCode::ConfigInvalid, format!("`tools.transform_data.{key}` is zero"))
+                    .with_detail("key", format!("tools.transform_data.{key}"))
                     .with_help(format!("set `{key}` to a value above zero, or leave it out")))
             }
             None => Ok(()),

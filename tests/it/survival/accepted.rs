@@ -53,6 +53,8 @@ pub(crate) async fn service() -> Service {
     let flags = vec![("server.listen".to_owned(), "127.0.0.1:0".into())];
     let app = Arc::new(open(folder.path(), flags, Some(layer)).await);
     let server = Server::bind(app.clone()).await.unwrap();
+    let mcp = luaplan::mcp::http_service(server.runs(), server.address(), server.closing());
+    let server = server.mount("/mcp", mcp);
     let client = Client::new(&format!("http://{}", server.address()));
     let serving = tokio::spawn(server.run(std::future::pending::<&'static str>));
     Service { app, client, _serving: AbortOnDropHandle::new(serving), _folder: folder }

@@ -4,6 +4,10 @@ use luaplan::app::{App, ReplayRequest, RunRequest, Work};
 use luaplan::base::{RunId, Value};
 use luaplan::bus::Circumstances;
 use luaplan::journal::{JournalRead as _, RecordFilter, RunStatus};
+use rmcp::ServiceExt as _;
+use rmcp::model::CallToolRequestParams;
+use rmcp::transport::StreamableHttpClientTransport;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{open, resume};
@@ -77,16 +81,52 @@ async fn an_accepted_plan_resumes_and_replays_under_a_stricter_check() {
     assert_eq!(refused.code().as_str(), "check_refused");
 }
 
+/// One analysis is made for each submission, and one is on record, whichever edge it comes by.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_submitted_plan_is_checked_once() {
     let service = super::accepted::service().await;
+    let app = &service.app;
     let plan = "function run(context) return 1 end";
-    let posted = serde_json::json!({ "plan": plan, "context": { "n": 7 } });
-    let accepted = service.client.post("/v1/runs?wait=25s", &posted).await;
-    assert_eq!(accepted.status, 200, "{}", accepted.text);
-    let run_id: RunId = accepted.json()["run_id"].as_str().unwrap().parse().unwrap();
+    let submitted = json!({ "plan": plan, "context": { "n": 7 } });
+
+    let by_http = async {
+        let accepted = service.client.post("/v1/runs?wait=25s", &submitted).await;
+        assert_eq!(accepted.status, 200, "{}", accepted.text);
+        accepted.json()["run_id"].as_str().unwrap().parse().unwrap()
+    };
+    checked_once(app, "HTTP", by_http).await;
+
+    let by_mcp = async {
+        let transport = StreamableHttpClientTransport::from_uri(format!("{}/mcp", service.client.base));
+        let peer = ().serve(transport).await.unwrap();
+        let arguments = json!({ "program": plan, "context": { "n": 7 } });
+        let request =
+            CallToolRequestParams::new("run_lua").with_arguments(arguments.as_object().cloned().unwrap());
+        let answer = peer.call_tool(request).await.unwrap();
+        let answer = answer.structured_content.expect("it is data");
+        peer.cancel().await.unwrap();
+        answer["run_id"].as_str().unwrap().parse().unwrap()
+    };
+    checked_once(app, "MCP", by_mcp).await;
+
+    // As the command line does.
+    let here = async {
+        let work = Work::Plan { name: "plan".to_owned(), source: plan.to_owned() };
+        let request = RunRequest { work, ..request(app) };
+        let run_id = request.run_id.clone();
+        assert_eq!(app.run_to_rest(request).await.status(), RunStatus::Succeeded);
+        run_id
+    };
+    checked_once(app, "the command line", here).await;
+}
+
+/// Asserts that `submission`, which ends in a run at rest, makes one analysis and puts one on record.
+async fn checked_once(app: &App, edge: &str, submission: impl Future<Output = RunId>) {
+    let before = app.analyses_made();
+    let run_id = submission.await;
+    assert_eq!(app.analyses_made() - before, 1, "by {edge}");
     let filter = RecordFilter { run_id: Some(run_id), ..RecordFilter::default() };
-    let records = service.app.journal().records(filter).await.unwrap();
+    let records = app.journal().records(filter).await.unwrap();
     let names: Vec<&str> = records.iter().map(|record| record.event.body.name()).collect();
-    assert_eq!(names.iter().filter(|name| **name == "plan_checked").count(), 1, "{names:?}");
+    assert_eq!(names.iter().filter(|name| **name == "plan_checked").count(), 1, "by {edge}: {names:?}");
 }

@@ -88,8 +88,10 @@ impl Authorization {
     /// # Errors
     /// `config_invalid` for an address that is none.
     pub fn new(server: &str, url: &str, settings: OAuthSettings, path: &Path) -> Result<Self> {
-        let parsed = Url::parse(url)
-            .map_err(|error| Error::new(ErrorCode::ConfigInvalid, format!("mcp.{server}.url: {error}")))?;
+        let parsed = Url::parse(url).map_err(|error| {
+            let key = format!("mcp.{server}.url");
+            Error::new(ErrorCode::ConfigInvalid, format!("{key}: {error}")).with_detail("key", key)
+        })?;
         Ok(Self {
             exchange: Arc::new(Exchange::new(server, &parsed, &settings)?),
             server: server.to_owned(),
