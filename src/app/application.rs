@@ -106,6 +106,7 @@ impl App {
         let registry = wiring::registry(&config, environment, llm.as_ref(), &servers).map_err(placed)?;
         let mut catalog = registry.catalog();
         wiring::note_absent(&config, &mut catalog);
+        wiring::note_not_set_up(&config, environment, llm.is_some(), &mut catalog);
         let catalog = Arc::new(catalog);
         if let Some(rules) = &config.policy {
             PolicyReport::of(rules, &catalog)?;
@@ -117,7 +118,7 @@ impl App {
         };
         let owners = Arc::new(Owners::new(&config.data_dir));
         Ok(Self {
-            usable: Arc::new(wiring::usable_tools(&config, &catalog, llm.is_some())),
+            usable: Arc::new(wiring::usable_tools(&catalog)),
             workers: wiring::workers(&config, parts.isolation, parts.worker_program, &catalog),
             vms: wiring::vms(&config, parts.isolation, &catalog),
             catalog,

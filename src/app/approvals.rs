@@ -253,6 +253,11 @@ impl App {
         if verdict.decision == Tier::Deny {
             return Err(of_failure(verdict.refusal(spec), ErrorCode::PermissionDenied));
         }
+        if let Some(tool) = self.registry.get(&request.tool) {
+            let code =
+                |failure: &crate::base::ToolFailure| failure.code.parse().unwrap_or(ErrorCode::BadArguments);
+            tool.could_call(&bound).map_err(|failure| of_failure(failure.clone(), code(&failure)))?;
+        }
         let exact = bound.to_exact_json();
         let mut kept = exact.clone();
         self.redactor.arguments(&mut kept);

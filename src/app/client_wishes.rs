@@ -7,7 +7,7 @@ use serde::{Deserialize as _, Deserializer, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::parts::json_bytes;
-use super::{App, check_event_names, check_tool_on_record};
+use super::{App, check_event_names, check_tool_on_record, no_such_run};
 use crate::base::{Error, ErrorCode, LimitName, Limits, Result};
 use crate::journal::{JournalRead as _, RecordFilter};
 
@@ -135,7 +135,8 @@ impl App {
     /// `{"records", "next"}` of one tenant or of all: oldest first, and what to go on after where there may be more.
     ///
     /// # Errors
-    /// `bad_request` for what cannot be understood, and as reading the journal.
+    /// `bad_request` for what cannot be understood, `not_found` for a run that is not there, and as reading the
+    /// journal.
     pub(super) async fn audit(&self, wishes: AuditWishes, tenant: Option<String>) -> Result<Json> {
         let limit = bounded(wishes.limit, AUDIT_DEFAULT, AUDIT_MAX)?;
         let ok = match wishes.outcome.as_deref() {
@@ -165,7 +166,15 @@ impl App {
             limit: Some(limit),
             newest_first: false,
         };
-        let mut records = self.journal().records(filter).await?;
+        let mut records = self.journal().records(filter.clone()).await?;
+        if let (Some(run_id), true) = (&filter.run_id, records.is_empty()) {
+            // Nothing of this run fits, or there is no such run.
+            let (run, tenant) = (filter.run_id.clone(), filter.tenant.clone());
+            let any = RecordFilter { run_id: run, tenant, limit: Some(1), ..RecordFilter::default() };
+            if self.journal().records(any).await?.is_empty() {
+                return Err(no_such_run(run_id));
+            }
+        }
         let found = records.len();
         records.truncate(fits_page(&records, wishes.page_bytes_max));
         let full = records.len() < found || u32::try_from(found).is_ok_and(|count| count == limit);

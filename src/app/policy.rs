@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::App;
 use super::from_records::circumstances_of;
+use super::{ApiKeys, App};
 use crate::base::{Error, ErrorCode, Result, RunId, Value, nearest};
-use crate::bus::{Circumstances, Fit, Policy, PolicyRules, Rule, Tier, Verdict};
+use crate::bus::{Circumstances, Fit, Glob, LOCAL_TENANT, Policy, PolicyRules, Rule, Tier, Verdict};
 use crate::catalog::Catalog;
 
 /// What the policy says about one call.
@@ -60,7 +60,8 @@ impl PolicyReport {
                 let nowhere = meant.peek().is_some()
                     && meant.all(|spec| spec.parameter(parameter).is_none() && !spec.takes_unknown_names());
                 if nowhere {
-                    return Err(no_such_parameter(rule, parameter, catalog));
+                    let place = rules.place_of(rule, condition);
+                    return Err(no_such_parameter(&place, rule, parameter, catalog));
                 }
             }
         }
@@ -68,11 +69,24 @@ impl PolicyReport {
     }
 }
 
-fn no_such_parameter(rule: &Rule, parameter: &str, catalog: &Catalog) -> Error {
+/// What looks like a mistake in `approvers`: names that no API key has. The command line is `local`.
+#[must_use]
+pub fn unknown_approvers(rules: &PolicyRules, keys: &ApiKeys) -> Vec<String> {
+    let names: Vec<&str> = keys.names().chain([LOCAL_TENANT]).collect();
+    let is_unknown = |glob: &&Glob| !names.iter().any(|name| glob.fit(name) == Fit::Yes);
+    let warning = |glob: &Glob| {
+        let near = nearest(&glob.to_string(), names.iter().copied());
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        format!("approvers: no API key is named `{glob}`{near}")
+    };
+    rules.approvers.iter().filter(is_unknown).map(warning).collect()
+}
+
+fn no_such_parameter(place: &str, rule: &Rule, parameter: &str, catalog: &Catalog) -> Error {
     let meant = catalog.iter().filter(|spec| rule.is_about(&spec.name));
     let known: BTreeSet<&str> = meant.flat_map(|spec| spec.parameters().map(|(name, _)| name)).collect();
     let message =
-        format!("policy file: rule `{}`: no tool it is about has the parameter `{parameter}`", rule.name);
+        format!("{place}: rule `{}`: no tool it is about has the parameter `{parameter}`", rule.name);
     let help = match nearest(parameter, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("the parameters there are: {}", known.into_iter().collect::<Vec<_>>().join(", ")),

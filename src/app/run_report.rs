@@ -39,6 +39,15 @@ impl ActiveRuns {
         Ok(json!({ "runs": runs, "next": next }))
     }
 
+    /// How far a run has come; `running` where it is not on record yet.
+    ///
+    /// # Errors
+    /// As reading the journal.
+    pub async fn status(&self, run_id: &RunId) -> Result<RunStatus> {
+        let summary = self.app().journal().run_summary(run_id).await?;
+        Ok(summary.map_or(RunStatus::Running, |summary| summary.status))
+    }
+
     /// One run: how it stands, its result or error, what it used and printed, what it waits for.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::base::{CallOutcome, ErrorCode, ToolFailure};
+use crate::base::{CallOutcome, ErrorCode, ToolFailure, Value};
 use crate::bus::{Invocation, Tool};
 use crate::catalog::ToolSpec;
 
@@ -28,6 +28,12 @@ pub(super) struct UnconfiguredTool {
     pub(super) unmet: Unmet,
 }
 
+impl UnconfiguredTool {
+    fn failure(&self) -> ToolFailure {
+        ToolFailure::new(self.unmet.code, self.unmet.message.clone())
+    }
+}
+
 #[async_trait]
 impl Tool for UnconfiguredTool {
     fn spec(&self) -> &ToolSpec {
@@ -35,6 +41,10 @@ impl Tool for UnconfiguredTool {
     }
 
     async fn call(&self, _invocation: Invocation) -> CallOutcome {
-        Err(ToolFailure::new(self.unmet.code, self.unmet.message.clone()))
+        Err(self.failure())
+    }
+
+    fn could_call(&self, _arguments: &Value) -> Result<(), ToolFailure> {
+        Err(self.failure())
     }
 }

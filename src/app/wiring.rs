@@ -150,34 +150,57 @@ pub(super) fn registry(
 }
 
 /// The tools worth telling a model about: those that can work.
-pub(super) fn usable_tools(config: &Config, catalog: &Catalog, has_llm: bool) -> Catalog {
-    catalog.only(|spec| unmet(config, spec, has_llm).is_ok_and(|unmet| unmet.is_none()))
+pub(super) fn usable_tools(catalog: &Catalog) -> Catalog {
+    catalog.only(|spec| catalog.not_set_up(&spec.name).is_none())
+}
+
+/// Has lists and previews say which tools cannot work yet, and what each lacks.
+pub fn note_not_set_up(config: &Config, environment: &Environment, has_llm: bool, catalog: &mut Catalog) {
+    let missing = |spec: &ToolSpec| match unmet(config, environment, spec, has_llm) {
+        Ok(unmet) => unmet.map(|unmet| unmet.message),
+        Err(error) => Some(error.message().to_owned()),
+    };
+    let lacking: Vec<(String, String)> =
+        catalog.iter().filter_map(|spec| Some((spec.name.clone(), missing(spec)?))).collect();
+    lacking.iter().for_each(|(tool, missing)| catalog.note_not_set_up(tool, missing.clone()));
 }
 
 /// What a tool still needs before it can work.
-fn unmet(config: &Config, spec: &ToolSpec, has_llm: bool) -> Result<Option<Unmet>> {
+fn unmet(
+    config: &Config,
+    environment: &Environment,
+    spec: &ToolSpec,
+    has_llm: bool,
+) -> Result<Option<Unmet>> {
     match spec.kind {
-        ToolKind::Builtin => Ok(missing(config, &spec.name, has_llm).map(Unmet::configuration)),
+        ToolKind::Builtin => Ok(missing(config, environment, &spec.name, has_llm)?.map(Unmet::configuration)),
         ToolKind::Mcp => Ok(None),
         _ => manifest_tools::unmet(config, spec),
     }
 }
 
-fn missing(config: &Config, tool: &str, has_llm: bool) -> Option<&'static str> {
+fn missing(config: &Config, environment: &Environment, tool: &str, has_llm: bool) -> Result<Option<String>> {
     let has = |key: &str| config.tools.get(tool).is_some_and(|tool| tool.settings.contains_key(key));
-    match tool {
+    let missing = match tool {
         "query_db" if !has("databases") => {
             Some("no database is configured: set `[tools.query_db] databases = { main = \"…\" }`")
         }
         "send_email" if !has("smtp") => Some(
             "no mail server is configured: set `smtp`, `from` and `allow_recipients` under `[tools.send_email]`",
         ),
+        "send_email" => {
+            let settings: SendEmailSettings = settings(config, tool)?;
+            return Ok(settings.password_env.filter(|name| environment.secret(name).is_none()).map(|name| {
+                format!("tools.send_email.password_env names ${name}, which is not set: set it")
+            }));
+        }
         "call_agent" if config.agents.is_empty() => {
             Some("no agent is configured: set `plan` or `task` and `tools` under `[agents.NAME]`")
         }
         "call_llm" if !has_llm => Some("no model is configured: set `provider` and `model` under `[llm]`"),
         _ => None,
-    }
+    };
+    Ok(missing.map(str::to_owned))
 }
 
 fn build(
@@ -191,7 +214,7 @@ fn build(
         return manifest_tools::build(config, spec);
     }
     check_keys(config, &spec.name)?;
-    if let Some(unmet) = unmet(config, &spec, llm.is_some())? {
+    if let Some(unmet) = unmet(config, environment, &spec, llm.is_some())? {
         return Ok(Arc::new(UnconfiguredTool { spec, unmet }));
     }
     let name = spec.name.clone();
@@ -255,14 +278,8 @@ pub(super) fn query_db(config: &Config, spec: ToolSpec) -> Result<QueryDb> {
 
 pub(super) fn send_email(config: &Config, environment: &Environment, spec: ToolSpec) -> Result<SendEmail> {
     let settings: SendEmailSettings = settings(config, &spec.name)?;
-    let password = settings.password_env.as_deref().map(|name| {
-        environment.secret(name).ok_or_else(|| {
-            let key = "tools.send_email.password_env";
-            Error::new(ErrorCode::ConfigInvalid, format!("{key} names ${name}, which is not set"))
-                .with_detail("key", key)
-        })
-    });
-    SendEmail::new(spec, settings, password.transpose()?)
+    let password = settings.password_env.as_deref().and_then(|name| environment.secret(name));
+    SendEmail::new(spec, settings, password)
 }
 
 fn settings<T: DeserializeOwned>(config: &Config, tool: &str) -> Result<T> {

@@ -143,6 +143,12 @@ impl Error {
         self.0.help.as_deref().unwrap_or(self.0.code.remedy())
     }
 
+    /// Whether what to do next was said for this error, and not only for its code.
+    #[must_use]
+    pub fn has_own_help(&self) -> bool {
+        self.0.help.is_some()
+    }
+
     /// The limit that was set, if this is about one.
     #[must_use]
     pub fn limit(&self) -> Option<&Json> {

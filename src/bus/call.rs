@@ -137,6 +137,9 @@ impl Bus {
         if approvals.is_asked(&id) {
             return Ok(Readiness::Asks { approval_id: id, request: None });
         }
+        if let Err(failure) = prepared.tool.could_call(&prepared.arguments) {
+            return Ok(Readiness::Refused(failure));
+        }
         let asked =
             Asked { approval_id: id.clone(), call, spec, tool_hash, arguments, arguments_hash, verdict };
         let request = Some(Box::new(approvals.request(asked).await));

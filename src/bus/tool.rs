@@ -56,6 +56,16 @@ pub trait Tool: Send + Sync {
         Progress::Ended(self.call(invocation).await)
     }
 
+    /// Whether a call with these bound arguments could be made, as far as configuration and arguments tell, so that
+    /// nobody is asked about one that cannot. Does no I/O.
+    ///
+    /// # Errors
+    /// What the call would fail with.
+    fn could_call(&self, arguments: &Value) -> Result<(), ToolFailure> {
+        let _ = arguments;
+        Ok(())
+    }
+
     /// Whether calls end by limits of their own, so that the manifest's timeout is not theirs.
     fn keeps_own_time(&self) -> bool {
         false

@@ -233,6 +233,8 @@ pub struct Catalog {
     tools: IndexMap<String, Arc<ToolSpec>>,
     /// Groups of tools that could be there, and what to do for that.
     absent: BTreeMap<String, String>,
+    /// Tools that cannot work yet, and what each lacks.
+    not_set_up: BTreeMap<String, String>,
 }
 
 impl Catalog {
@@ -252,6 +254,27 @@ impl Catalog {
         self.absent.get(group).map(String::as_str)
     }
 
+    /// Says what a tool lacks before it can work.
+    pub fn note_not_set_up(&mut self, tool: &str, what_is_missing: String) {
+        self.not_set_up.insert(tool.to_owned(), what_is_missing);
+    }
+
+    /// What the tool of that name lacks before it can work.
+    #[must_use]
+    pub fn not_set_up(&self, tool: &str) -> Option<&str> {
+        self.not_set_up.get(tool).map(String::as_str)
+    }
+
+    /// The manifest of a tool as data, for lists of tools, with `not_set_up` where it cannot work yet.
+    #[must_use]
+    pub fn listed(&self, spec: &ToolSpec) -> Json {
+        let mut tool = spec.to_json();
+        if let (Some(missing), Some(members)) = (self.not_set_up(&spec.name), tool.as_object_mut()) {
+            members.insert("not_set_up".to_owned(), missing.into());
+        }
+        tool
+    }
+
     /// The tool of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<ToolSpec>> {
@@ -262,8 +285,10 @@ impl Catalog {
     #[must_use]
     pub fn only(&self, is_kept: impl Fn(&ToolSpec) -> bool) -> Self {
         let kept = self.tools.iter().filter(|(_, spec)| is_kept(spec));
-        let tools = kept.map(|(name, spec)| (name.clone(), Arc::clone(spec))).collect();
-        Self { tools, absent: BTreeMap::new() }
+        let tools: IndexMap<_, _> = kept.map(|(name, spec)| (name.clone(), Arc::clone(spec))).collect();
+        let mut not_set_up = self.not_set_up.clone();
+        not_set_up.retain(|tool, _| tools.contains_key(tool));
+        Self { tools, absent: BTreeMap::new(), not_set_up }
     }
 
     /// How many tools there are.

@@ -15,7 +15,8 @@ use crate::base::Result;
 /// Records of the audit log, oldest first; `next` goes into `after` for the following page.
 #[utoipa::path(get, path = "/v1/audit", operation_id = "list_audit", tag = "audit", params(AuditQuery),
     responses((status = 200, description = "`records`, and `next` where there may be more"), 
-        (status = 400, description = "A part of the request cannot be understood")))]
+        (status = 400, description = "A part of the request cannot be understood"),
+        (status = 404, description = "There is no such run")))]
 pub(super) async fn list(
     State(state): State<Arc<ApiState>>,
     Extension(caller): Extension<Caller>,

@@ -16,6 +16,7 @@ mod explain;
 mod extract;
 mod grants;
 mod health;
+mod help;
 mod idempotency;
 mod mount;
 mod open;

@@ -11,6 +11,7 @@ use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value as Json;
 
+use super::help;
 use super::state::ApiState;
 use crate::base::{Error, ErrorCode};
 
@@ -39,6 +40,9 @@ impl IntoResponse for Problem {
         // `code`, `message` and the rest are extension members; title, status and detail are RFC 9457's.
         let mut body = error.to_json();
         if let Json::Object(members) = &mut body {
+            if let Some(help) = help::of_error(&error) {
+                members.insert("help".into(), help.into());
+            }
             members.insert("type".into(), format!("urn:luaplan:error:{}", error.code()).into());
             members.insert("title".into(), error.code().meaning().into());
             members.insert("status".into(), status.as_u16().into());

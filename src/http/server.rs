@@ -21,7 +21,7 @@ use tower_service::Service;
 use tracing::Span;
 
 use super::abandoned::take_up_abandoned;
-use super::auth::{ApiKeys, require_key};
+use super::auth::require_key;
 use super::connections::{Bounds, Connections};
 use super::mount::mounted;
 use super::shares::within_share;
@@ -30,7 +30,7 @@ use super::{
     approvals, audit, events, explain, grants, health, idempotency, openapi, origin, problem, resume, runs,
     submit, tools,
 };
-use crate::app::{ActiveRuns, App};
+use crate::app::{ActiveRuns, ApiKeys, App};
 use crate::base::{Error, ErrorCode, Result};
 
 /// How long cancelled runs have to write their end.

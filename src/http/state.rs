@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::auth::ApiKeys;
 use super::shares::Shares;
-use crate::app::{ActiveRun, ActiveRuns, App};
+use crate::app::{ActiveRun, ActiveRuns, ApiKeys, App};
 use crate::base::RunId;
 
 /// Shared by all routes.

@@ -25,7 +25,7 @@ use crate::app::{
 };
 use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
 use crate::bus::{Circumstances, Mode, wake_at_of};
-use crate::journal::check_context_name;
+use crate::journal::{RunStatus, check_context_name};
 use crate::plan::CheckReport;
 
 /// Turn a task in plain words into a plan, check it and run it.
@@ -192,6 +192,7 @@ pub(super) async fn watched(
     let run = state.active(&run_id);
     match watcher {
         Some(watcher) => Ok(streamed(state, Watch { run_id, after: 0, run, watcher, from_start: false })),
+        None if wait.is_none() => Ok(accepted(&run_id, state.runs.status(&run_id).await?)),
         None => Ok(respond(state, run_id, run, wait).await),
     }
 }
@@ -210,7 +211,7 @@ pub(super) async fn respond(
 ) -> Response {
     match wait {
         Some(wait) => wait_for(state, run_id, run, wait).await,
-        None => accepted(&run_id),
+        None => accepted(&run_id, RunStatus::Running),
     }
 }
 
@@ -247,12 +248,12 @@ async fn wait_for(state: &ApiState, run_id: RunId, run: Option<ActiveRun>, wait:
     };
     match tokio::time::timeout(wait, ended).await {
         Ok(Some(outcome)) => (StatusCode::OK, axum::Json(shown::run(state, outcome))).into_response(),
-        _ => accepted(&run_id),
+        _ => accepted(&run_id, RunStatus::Running),
     }
 }
 
-fn accepted(run_id: &RunId) -> Response {
+fn accepted(run_id: &RunId, status: RunStatus) -> Response {
     let location = format!("/v1/runs/{run_id}");
-    let body = json!({ "run_id": run_id, "status": "running", "location": location });
+    let body = json!({ "run_id": run_id, "status": status.as_str(), "location": location });
     (StatusCode::ACCEPTED, [(LOCATION, location)], axum::Json(body)).into_response()
 }

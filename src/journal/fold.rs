@@ -9,6 +9,9 @@ use super::call_state::{self, CallState};
 use super::{Actor, EventBody, Record, RunStatus, marked};
 use crate::base::{CallId, ContentHash, RunId, Usage};
 
+/// Whose runs those are that were recorded before there were tenants: the command line's.
+const TENANT_OF_OLD_RECORDS: &str = "local";
+
 /// The plan a run works by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AcceptedPlan {
@@ -127,6 +130,8 @@ pub struct ParentCall {
 pub struct RunSummary {
     /// The run.
     pub run_id: RunId,
+    /// Whose run it is.
+    pub tenant: String,
     /// Time of its first record.
     pub started_at: Timestamp,
     /// When it ended.
@@ -360,6 +365,7 @@ impl RunState {
     pub fn summary(&self) -> RunSummary {
         RunSummary {
             run_id: self.run_id.clone(),
+            tenant: self.tenant.clone().unwrap_or_else(|| TENANT_OF_OLD_RECORDS.to_owned()),
             started_at: self.started_at,
             ended_at: self.ended_at,
             task: self.task.clone(),

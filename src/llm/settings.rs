@@ -46,7 +46,7 @@ impl Provider {
         }
     }
 
-    const fn default_base_url(self) -> &'static str {
+    pub(crate) const fn default_base_url(self) -> &'static str {
         match self {
             Self::Anthropic => "https://api.anthropic.com/v1/",
             Self::OpenAi => "https://api.openai.com/v1/",

@@ -3,9 +3,10 @@
 //! The data of an answer is sent once: as `structuredContent` with a short text beside it, or as text where the client
 //! knows nothing else. What is too long for one answer has its head there, and `read_result` reads on.
 
-use rmcp::model::{CallToolResult, ContentBlock, ErrorData};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode as McpErrorCode, ErrorData};
 use serde_json::{Value as Json, json};
 
+use super::help;
 use crate::app::{shortened, shown_calls};
 use crate::base::{Error, ErrorCode, excerpt};
 use crate::engine::RunOutcome;
@@ -40,23 +41,28 @@ pub(super) fn failed(error: &Error) -> CallToolResult {
         let seen = format!("{error:?}");
         tracing::error!(error = ?seen, "a tool failed");
     }
-    not_done(json!({ "error": error.to_json() }))
+    let mut data = json!({ "error": error.to_json() });
+    if let Some(help) = help::of_error(error) {
+        data["error"]["help"] = help.into();
+    }
+    not_done(data)
 }
 
-/// How a run ended. One that did not succeed is an error of the tool, and says all the same what the
-/// run used and printed.
+/// How a run ended. One that failed is an error of the tool, and says all the same what the run used and printed;
+/// one that sleeps or waits for a person has not failed.
 pub(super) fn ended(outcome: &RunOutcome) -> CallToolResult {
-    match outcome.error() {
-        None => done(outcome.to_json()),
-        Some(_) => not_done(outcome.to_json()),
+    match outcome.status() {
+        RunStatus::Failed | RunStatus::Cancelled => not_done(outcome.to_json()),
+        _ => done(outcome.to_json()),
     }
 }
 
 /// How a run stands that came to rest after it slept; as [`ended`].
 pub(super) fn rested(report: Json) -> CallToolResult {
-    match report["status"] == RunStatus::Succeeded.as_str() {
-        true => done(report),
-        false => not_done(report),
+    let has_failed = [RunStatus::Failed, RunStatus::Cancelled].map(RunStatus::as_str);
+    match report["status"].as_str().is_some_and(|status| has_failed.contains(&status)) {
+        true => not_done(report),
+        false => done(report),
     }
 }
 
@@ -78,7 +84,9 @@ pub(super) fn whole_call(run_id: &str, call_id: &str) -> Json {
 
 /// The answer as it is sent: bounded, and with its data once.
 pub(super) fn sent(tool: &str, mut result: CallToolResult, form: &AnswerForm) -> CallToolResult {
-    let data = shown_calls(result.structured_content.take().unwrap_or_default(), &whole_call);
+    let mut data = result.structured_content.take().unwrap_or_default();
+    help::say_for_run(&mut data);
+    let data = shown_calls(data, &whole_call);
     let run_id = data.get("run_id").and_then(Json::as_str).map(str::to_owned);
     let data = shortened(data, form.bytes_max, &|path, offset| match (&run_id, tool) {
         (Some(run_id), _) => of_run(run_id, path, offset),
@@ -123,6 +131,17 @@ pub(super) fn no_such_tool(name: &str) -> ErrorData {
     ErrorData::invalid_params(
         format!("there is no tool `{name}`"),
         Some(json!({ "code": code, "help": "list the tools with `tools/list`" })),
+    )
+}
+
+/// A method of the protocol, or of none, that this server does not have.
+pub(super) fn no_such_method(method: &str) -> ErrorData {
+    ErrorData::new(
+        McpErrorCode::METHOD_NOT_FOUND,
+        format!("there is no method `{method}` here"),
+        Some(
+            json!({ "code": ErrorCode::NotFound, "help": "this server has tools alone: `tools/list`, `tools/call`" }),
+        ),
     )
 }
 

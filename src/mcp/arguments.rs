@@ -45,7 +45,7 @@ pub(super) struct RunLua {
     #[serde(default)]
     pub(super) limits: Option<LimitValues>,
     /// Answer after this time at the latest, for example `20s`, with the run's id; the run goes on and
-    /// `run_status` tells how. Without it the answer comes when the run has ended.
+    /// `run_status` tells how. Without it the answer comes when the run has ended, sleeps or waits for a person.
     #[serde(default)]
     pub(super) wait: Option<String>,
 }
@@ -74,7 +74,7 @@ pub(super) struct RunPlan {
     #[serde(default)]
     pub(super) limits: Option<LimitValues>,
     /// Answer after this time at the latest, for example `20s`, with the run's id; the run goes on and
-    /// `run_status` tells how. Without it the answer comes when the run has ended.
+    /// `run_status` tells how. Without it the answer comes when the run has ended, sleeps or waits for a person.
     #[serde(default)]
     pub(super) wait: Option<String>,
 }
@@ -102,7 +102,7 @@ pub(super) struct Task {
     #[serde(default)]
     pub(super) mcp_prompts: Vec<Prompt>,
     /// Answer after this time at the latest, for example `20s`, with the run's id; the run goes on and
-    /// `run_status` tells how. Without it the answer comes when the run has ended.
+    /// `run_status` tells how. Without it the answer comes when the run has ended, sleeps or waits for a person.
     #[serde(default)]
     pub(super) wait: Option<String>,
 }

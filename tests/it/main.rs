@@ -61,6 +61,7 @@ mod mcp_logins;
 mod mcp_servers;
 #[cfg(unix)]
 mod nodes;
+mod not_set_up;
 mod parity;
 mod peers;
 mod plan_tests;
@@ -86,6 +87,7 @@ mod send_email_tls;
 mod support;
 #[cfg(unix)]
 mod survival;
+mod told_to_clients;
 mod transform_data;
 mod transform_data_families;
 mod transform_data_filters;

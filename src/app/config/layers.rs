@@ -298,6 +298,13 @@ fn list_values(raw: &RawConfig, sources: &BTreeMap<String, ConfigSource>) -> Res
         let value = mask_of_mcp(key, value).unwrap_or_else(|| mask_value(value));
         values.push(ValueSource { key: key.to_owned(), value, source });
     });
+    if raw.llm.base_url.is_none() {
+        values.push(ValueSource {
+            key: "llm.base_url".to_owned(),
+            value: Toml::String(raw.llm.provider.default_base_url().to_owned()),
+            source: ConfigSource::Default,
+        });
+    }
     // A profile that does not exist is refused where the configuration is checked.
     if let Ok(profile) = raw.limits.profile.parse::<LimitProfile>() {
         let limits = profile.limits();

@@ -134,12 +134,17 @@ pub fn parse_policy(text: &str, origin: &str) -> Result<PolicyRules> {
     };
     let mut names = BTreeSet::new();
     let mut rules = Vec::new();
+    let mut condition_lines = BTreeMap::new();
     for rule in raw.rule {
         let at = rule.span().start;
         let rule = rule.into_inner();
         if !names.insert(rule.name.get_ref().clone()) {
             let message = format!("a rule named `{}` is there already", rule.name.get_ref());
             return Err(file.fault(rule.name.span().start, "name", &message));
+        }
+        for (path, test) in &rule.arguments {
+            let key = (rule.name.get_ref().clone(), path.clone());
+            condition_lines.insert(key, line_at(text, test.span().start));
         }
         rules.push(file.rule(at, rule)?);
     }
@@ -149,6 +154,8 @@ pub fn parse_policy(text: &str, origin: &str) -> Result<PolicyRules> {
         defaults: TierByEffect { read, write, send, spend },
         approvers: approvers.into_iter().map(Glob::new).collect(),
         others_than_starter: raw.approvers_other_than_starter,
+        origin: origin.to_owned(),
+        condition_lines,
     })
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{DoctorReport, DoctorState};
+use crate::app::ApiKeys;
 use crate::app::config::{Config, Environment, LoadOptions, Loaded, load, mask_passwords};
 use crate::base::Error;
 
@@ -63,35 +64,31 @@ fn holds_password(text: &str) -> bool {
 }
 
 /// The keys of the HTTP service, and whether it may listen where it is told to.
-pub(super) fn api_keys(report: &mut DoctorReport, config: &Config) {
+pub(super) fn api_keys(report: &mut DoctorReport, config: &Config) -> Option<ApiKeys> {
     let listen = config.server.listen;
     let Some(path) = &config.server.api_keys_file else {
         if !listen.ip().is_loopback() {
             let message = format!("`serve` refuses to listen on {listen} without API keys");
             report.warn("server", message, "set `server.api_keys_file`, or listen on 127.0.0.1");
         }
-        return;
+        return None;
     };
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
+    let keys = match ApiKeys::from_file(path) {
+        Ok(keys) => keys,
+        // Runs of the command line need none.
         Err(error) => {
-            let message = format!("server.api_keys_file {} cannot be read: {error}", path.display());
-            let help = "write one `NAME KEY` a line into it, or leave the key out of the configuration";
-            return report.warn("server", message, help);
+            report.failed("server", DoctorState::Warning, &error);
+            return None;
         }
     };
-    let keys = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).count();
-    if keys == 0 {
-        let message = format!("{} holds no key", path.display());
-        return report.warn("server", message, "write one `NAME KEY` a line into it");
-    }
     match mode(path) {
         Some(mode) if mode & 0o077 != 0 => {
             let message = format!("{} may be read by others (mode {mode:o})", path.display());
             report.warn("server", message, &format!("run `chmod 600 {}`", path.display()));
         }
-        _ => report.good("server", format!("{listen}, {keys} API key(s)")),
+        _ => report.good("server", format!("{listen}, {} API key(s)", keys.len())),
     }
+    Some(keys)
 }
 
 #[cfg(unix)]

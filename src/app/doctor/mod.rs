@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::agents::agent_faults;
 use super::config::{Config, Environment, LoadOptions, Loaded, mask_passwords};
-use super::wiring;
+use super::{ApiKeys, PolicyReport, unknown_approvers, wiring};
 use crate::base::{Error, ErrorCode};
 use crate::catalog::Catalog;
 use crate::engine::Isolation;
@@ -106,9 +106,10 @@ pub async fn examine(environment: &Environment, options: &LoadOptions) -> Doctor
         return report;
     };
     workers(&mut report, &config).await;
-    files::api_keys(&mut report, &config);
+    let keys = files::api_keys(&mut report, &config);
     data_folder(&mut report, &config).await;
     reach::tools(&mut report, &loaded, &config, environment).await;
+    policy(&mut report, &config, keys.as_ref());
     agents(&mut report, &loaded, &config);
     reach::model(&mut report, &loaded, &config, environment).await;
     report
@@ -129,6 +130,24 @@ async fn workers(report: &mut DoctorReport, config: &Config) {
             "use a system whose kernel has every layer, or run luaplan itself in a container or VM",
         ),
         Err(error) => report.failed("workers", DoctorState::Warning, &error),
+    }
+}
+
+/// The policy file beside the tools and API keys it names.
+fn policy(report: &mut DoctorReport, config: &Config, keys: Option<&ApiKeys>) {
+    // What is wrong with the tools themselves is said already.
+    let (Some(rules), Ok(catalog)) = (&config.policy, wiring::tool_catalog(config)) else { return };
+    let checked = match PolicyReport::of(rules, &catalog) {
+        Ok(checked) => checked,
+        Err(error) => return report.failed("policy", DoctorState::Bad, &error),
+    };
+    let of_approvers = keys.map(|keys| unknown_approvers(rules, keys)).unwrap_or_default();
+    let warnings: Vec<String> = checked.warnings.into_iter().chain(of_approvers).collect();
+    for warning in &warnings {
+        report.warn("policy", format!("{}: {warning}", rules.origin), "correct the name, or take it out");
+    }
+    if warnings.is_empty() {
+        report.good("policy", format!("{}: {} rule(s)", rules.origin, checked.rules));
     }
 }
 

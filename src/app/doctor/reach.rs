@@ -21,16 +21,27 @@ pub(super) async fn tools(
         wiring::check_tool_settings(config, environment)?;
         Ok(catalog)
     });
-    let catalog = match checked {
+    let mut catalog = match checked {
         Ok(catalog) => catalog,
         Err(error) => return report.failed("tools", DoctorState::Bad, &loaded.placed(error)),
     };
-    let ready = wiring::usable_tools(config, &catalog, config.llm.is_configured());
+    wiring::note_not_set_up(config, environment, config.llm.is_configured(), &mut catalog);
+    let ready = wiring::usable_tools(&catalog);
     let waiting: Vec<&str> = catalog.names().filter(|name| ready.get(name).is_none()).collect();
     let note =
         if waiting.is_empty() { String::new() } else { format!("; not set up: {}", waiting.join(", ")) };
     let names = ready.names().collect::<Vec<_>>().join(", ");
     report.good("tools", format!("{names}{note}"));
+    // What built-in tools lack is said of the parts they reach.
+    for spec in catalog.iter().filter(|spec| spec.kind != ToolKind::Builtin) {
+        if let Some(missing) = catalog.not_set_up(&spec.name) {
+            let help = format!(
+                "set what is missing, or take the tool out with `[tools.{}] enabled = false`",
+                spec.name
+            );
+            report.warn(&format!("tool {}", spec.name), missing, &help);
+        }
+    }
     databases(report, config, &catalog).await;
     mail(report, config, environment, &catalog).await;
     if catalog.get("fetch_url").is_some() {
@@ -104,6 +115,10 @@ async fn mail(report: &mut DoctorReport, config: &Config, environment: &Environm
     if setting(config, "send_email", "smtp").is_none() {
         let help = "set `[tools.send_email] smtp`, `from` and `allow_recipients` if plans should send mail";
         return report.warn("mail", "no SMTP server configured", help);
+    }
+    if let Some(missing) = catalog.not_set_up("send_email") {
+        let help = "set the variable in the environment luaplan is started in";
+        return report.warn("mail", missing, help);
     }
     match wiring::send_email(config, environment, ToolSpec::clone(spec)) {
         Ok(tool) => match tool.probe().await {

@@ -1,5 +1,6 @@
 //! The rules of a policy file, as data.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -204,9 +205,23 @@ pub struct PolicyRules {
     pub approvers: Vec<Glob>,
     /// Whether who started a run is kept from deciding about its calls.
     pub others_than_starter: bool,
+    /// The file, as errors name it.
+    pub origin: String,
+    /// The lines of conditions, by rule and dotted path. Apart from the rules, whose hash is of what they say.
+    pub condition_lines: BTreeMap<(String, String), usize>,
 }
 
 impl PolicyRules {
+    /// File and line of a rule's condition.
+    #[must_use]
+    pub fn place_of(&self, rule: &Rule, condition: &Condition) -> String {
+        let key = (rule.name.clone(), condition.path.join("."));
+        match self.condition_lines.get(&key) {
+            Some(line) => format!("{}, line {line}", self.origin),
+            None => self.origin.clone(),
+        }
+    }
+
     /// Whether `who` may decide about approvals.
     #[must_use]
     pub fn may_approve(&self, who: &str) -> bool {

@@ -57,6 +57,8 @@ fn policy(rules: Vec<Rule>) -> Policy {
         defaults: TierByEffect::ASKING,
         approvers: Vec::new(),
         others_than_starter: false,
+        origin: "policy.toml".to_owned(),
+        condition_lines: std::collections::BTreeMap::new(),
     };
     Policy { rules: Some(Arc::new(rules)), ..Policy::registered_tools() }
 }

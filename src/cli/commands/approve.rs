@@ -9,6 +9,7 @@ use crate::app::{
     App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest, approval_of, cannot_go_on, pending_approvals,
 };
 use crate::base::{Clock as _, ErrorCode, Result, RunId, SystemClock, parse_duration};
+use crate::bus::LOCAL_TENANT;
 use crate::cli::approvals::{can_ask, describe, describe_grant, is_meant, usage};
 use crate::cli::edits::{difference, in_editor, set};
 use crate::cli::exit;
@@ -235,7 +236,9 @@ async fn list(session: &Session<'_>, run: Option<&str>) -> Result<u8> {
         if last != Some(&waits.run_id) {
             let what = waits.task.as_deref().or(waits.plan_name.as_deref()).unwrap_or_default();
             let what = shorten(&neutralize(what).replace('\n', " "), WHAT_CHARS);
-            output.heading(&format!("run {}  {what}", waits.run_id));
+            let tenant = waits.tenant.as_deref().filter(|tenant| *tenant != LOCAL_TENANT);
+            let tenant = tenant.map_or_else(String::new, |tenant| format!(" of {}", neutralize(tenant)));
+            output.heading(&format!("run {}{tenant}  {what}", waits.run_id));
             last = Some(&waits.run_id);
         }
         output.line(describe(waits));

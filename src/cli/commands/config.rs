@@ -6,7 +6,9 @@ use serde_json::json;
 
 use super::Session;
 use crate::app::config::ValueSource;
-use crate::app::{McpServerState, agent_faults, check_tool_settings, mcp_server_states, tool_catalog};
+use crate::app::{
+    ApiKeys, McpServerState, PolicyReport, agent_faults, check_tool_settings, mcp_server_states, tool_catalog,
+};
 use crate::base::{Error, ErrorCode, Result};
 use crate::cli::exit;
 use crate::cli::table::{LastColumn, table};
@@ -34,6 +36,12 @@ pub(super) fn validate(session: &Session<'_>) -> Result<u8> {
     check_tool_settings(&config, session.environment).map_err(placed)?;
     if config.llm.is_configured() {
         config.llm.validate().map_err(placed)?;
+    }
+    if let Some(path) = &config.server.api_keys_file {
+        ApiKeys::from_file(path)?;
+    }
+    if let Some(rules) = &config.policy {
+        PolicyReport::of(rules, &catalog)?;
     }
     if let Some(fault) = agent_faults(&config, &catalog).into_iter().next() {
         return Err(placed(fault));

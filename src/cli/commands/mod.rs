@@ -43,7 +43,7 @@ use super::args::{Cli, Command, ConfigAction, RunOptions};
 use super::exit;
 use super::output::Output;
 use crate::app::config::{Config, Environment, LoadOptions, Loaded, load};
-use crate::app::{App, AppParts, tool_catalog};
+use crate::app::{App, AppParts, note_not_set_up, tool_catalog};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::catalog::Catalog;
 use crate::journal::{Journal, JournalRead as _, PostgresJournal, SqliteJournal};
@@ -72,7 +72,8 @@ impl Session<'_> {
     pub(super) fn tools(&self) -> Result<(Config, Catalog)> {
         let loaded = self.load()?;
         let config = loaded.check(self.environment)?;
-        let catalog = tool_catalog(&config).map_err(|error| loaded.placed(error))?;
+        let mut catalog = tool_catalog(&config).map_err(|error| loaded.placed(error))?;
+        note_not_set_up(&config, self.environment, config.llm.is_configured(), &mut catalog);
         Ok((config, catalog))
     }
 

@@ -4,7 +4,9 @@ use serde_json::json;
 
 use super::{Session, inputs};
 use crate::app::config::{parse_policy, read_policy};
-use crate::app::{CallExplanation, Caller, PolicyReport, tier_meaning, tool_catalog};
+use crate::app::{
+    ApiKeys, CallExplanation, Caller, PolicyReport, tier_meaning, tool_catalog, unknown_approvers,
+};
 use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, Value};
 use crate::bus::{Circumstances, LOCAL_TENANT, Mode, Verdict};
 use crate::cli::approvals::describe_grant;
@@ -55,7 +57,10 @@ fn check(session: &Session<'_>, file: Option<&std::path::Path>) -> Result<u8> {
         }
         None => loaded.check(session.environment)?,
     };
-    let report = PolicyReport::of(&rules, &tool_catalog(&config)?)?;
+    let mut report = PolicyReport::of(&rules, &tool_catalog(&config)?)?;
+    if let Some(path) = &config.server.api_keys_file {
+        report.warnings.extend(unknown_approvers(&rules, &ApiKeys::from_file(path)?));
+    }
     if session.output.is_json() {
         session
             .output

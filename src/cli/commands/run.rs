@@ -148,5 +148,9 @@ pub(super) fn print_means(output: &Output, limits: &Limits, tools: &Catalog) {
         output.line(format_args!("  {:<13} {} {}", limit.as_str(), limits.get(limit), limit.unit()));
     }
     output.heading("tools");
-    output.line(format_args!("  {}", tools.names().collect::<Vec<_>>().join(", ")));
+    let marked = |name: &str| match tools.not_set_up(name) {
+        Some(_) => format!("{name} (not set up)"),
+        None => name.to_owned(),
+    };
+    output.line(format_args!("  {}", tools.names().map(marked).collect::<Vec<_>>().join(", ")));
 }

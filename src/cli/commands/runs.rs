@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::base::Result;
+use crate::bus::LOCAL_TENANT;
 use crate::cli::args::RunsArgs;
 use crate::cli::exit;
 use crate::cli::table::{LastColumn, table};
@@ -32,6 +33,7 @@ pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
         });
         return Ok(exit::DONE);
     }
+    let has_tenants = runs.iter().any(|run| run.tenant != LOCAL_TENANT);
     let rows = runs.into_iter().map(|run| {
         let mut what = run.task.or(run.plan_name).unwrap_or_default();
         if let Some(parent) = &run.parent {
@@ -45,15 +47,22 @@ pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
             None if let Some(wake_at) = run.wake_at => format!("sleeping (until {wake_at:.0})"),
             None => run.status.as_str().to_owned(),
         };
-        vec![
+        let mut row = vec![
             run.run_id.to_string(),
             format!("{:.0}", run.started_at),
             status,
             run.tool_calls.to_string(),
             neutralize(&what).replace(['\n', '\t'], " "),
-        ]
+        ];
+        if has_tenants {
+            row.insert(1, neutralize(&run.tenant));
+        }
+        row
     });
-    let headers = ["RUN", "STARTED", "STATUS", "CALLS", "WHAT"];
+    let mut headers = vec!["RUN", "STARTED", "STATUS", "CALLS", "WHAT"];
+    if has_tenants {
+        headers.insert(1, "TENANT");
+    }
     session.output.line(table(&headers, rows.collect(), LastColumn::Cut));
     if has_more {
         session.output.note(format_args!("only the newest {}; `--limit NUMBER` lists more", args.limit));

@@ -3,6 +3,7 @@
 use super::check;
 use crate::app::cannot_go_on;
 use crate::base::{ErrorCode, RunId};
+use crate::bus::LOCAL_TENANT;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
 use crate::cli::shown::{Detail, PAGE_LINES_MAX, all_of_call, all_of_run};
@@ -52,11 +53,22 @@ impl Page<'_> {
 
     fn beginning(&self, records: &[Record]) {
         for record in records {
-            let EventBody::RunStarted { task, plan_name, mocked, parent_run_id, agent, starts_over, .. } =
-                &record.event.body
+            let EventBody::RunStarted {
+                task,
+                plan_name,
+                mocked,
+                parent_run_id,
+                agent,
+                starts_over,
+                tenant,
+                ..
+            } = &record.event.body
             else {
                 continue;
             };
+            if let Some(tenant) = tenant.as_deref().filter(|tenant| *tenant != LOCAL_TENANT) {
+                self.output.line(neutralize(&format!("of the tenant {tenant}")));
+            }
             if let (Some(parent), Some(agent)) = (parent_run_id, agent) {
                 self.output.line(format_args!("agent {agent}, called by run {parent}"));
             }

@@ -16,7 +16,8 @@ use crate::cli::exit;
 use crate::cli::progress::{EventPrinter, report};
 use crate::cli::shown::all_of_run;
 use crate::cli::signals::cancelled_by_signals;
-use crate::journal::{EventBody, JournalRead as _, RecordFilter};
+use crate::journal::{EventBody, JournalRead as _, RecordFilter, neutralize};
+use crate::tools::manifest::warnings;
 
 /// Writes a commented manifest into the folder of manifests.
 pub(super) fn new(session: &Session<'_>, name: &str, kind: ManifestKind) -> Result<u8> {
@@ -65,7 +66,7 @@ pub(super) fn check(session: &Session<'_>, files: &[PathBuf]) -> Result<u8> {
         let results: Vec<Json> = checked
             .iter()
             .map(|(file, spec)| match spec {
-                Ok(spec) => json!({ "file": file, "ok": true, "tool": spec.name, "kind": spec.kind }),
+                Ok(spec) => json!({ "file": file, "ok": true, "tool": spec.name, "kind": spec.kind, "warnings": warnings(spec) }),
                 Err(error) => json!({ "file": file, "ok": false, "error": error.to_json() }),
             })
             .collect();
@@ -75,7 +76,12 @@ pub(super) fn check(session: &Session<'_>, files: &[PathBuf]) -> Result<u8> {
     } else {
         for (file, spec) in &checked {
             match spec {
-                Ok(spec) => session.output.line(format_args!("ok {}: {}", file.display(), spec.name)),
+                Ok(spec) => {
+                    session.output.line(format_args!("ok {}: {}", file.display(), spec.name));
+                    for warning in warnings(spec) {
+                        session.output.line(neutralize(&format!("warning: {}: {warning}", file.display())));
+                    }
+                }
                 Err(error) => session.output.error(error),
             }
         }

@@ -27,7 +27,7 @@ fn show(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
     let output = session.output;
     match action.unwrap_or(ToolsAction::List) {
         ToolsAction::List if output.is_json() => {
-            output.data(&catalog.iter().map(|spec| spec.to_json()).collect::<Vec<_>>());
+            output.data(&catalog.iter().map(|spec| catalog.listed(spec)).collect::<Vec<_>>());
         }
         ToolsAction::List => {
             let row = |spec: &ToolSpec| {
@@ -36,7 +36,10 @@ fn show(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
                     spec.effect.as_str().to_owned(),
                     spec.rate.to_string(),
                     format!("{:?}", spec.timeout),
-                    first_sentence(&spec.description),
+                    match catalog.not_set_up(&spec.name) {
+                        Some(_) => format!("(not set up) {}", first_sentence(&spec.description)),
+                        None => first_sentence(&spec.description),
+                    },
                 ]
             };
             let headers = ["TOOL", "EFFECT", "RATE", "TIMEOUT", "WHAT IT DOES"];
@@ -68,7 +71,7 @@ fn show(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
                     .with_help(format!("the tools are {known}"))
             })?;
             if output.is_json() {
-                output.data(&spec.to_json());
+                output.data(&catalog.listed(spec));
             } else {
                 let ToolSpec { rate, burst, concurrency, timeout, .. } = &**spec;
                 output.line(format_args!(
@@ -80,6 +83,9 @@ fn show(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
                 } else if spec.kind != ToolKind::Builtin {
                     let kind = spec.to_json()["kind"].as_str().unwrap_or_default().to_owned();
                     output.line(format_args!("---Kind: {kind}, by a manifest."));
+                }
+                if let Some(missing) = catalog.not_set_up(&spec.name) {
+                    output.line(format_args!("---Not set up: {missing}."));
                 }
                 output.source(&spec.stub());
             }

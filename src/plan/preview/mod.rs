@@ -67,6 +67,9 @@ pub struct PreviewCall {
     pub made: Slice,
     /// What it reaches.
     pub targets: Vec<Target>,
+    /// What the tool lacks before a call can work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_set_up: Option<String>,
 }
 
 /// What a plan would do.
@@ -196,6 +199,7 @@ fn call(site: &CallSite, catalog: &Catalog, options: PreviewOptions<'_>) -> Opti
         arguments,
         made: site.made.clone(),
         targets: reach::targets(site, spec, options.context, fixed),
+        not_set_up: catalog.not_set_up(&site.tool).map(str::to_owned),
     })
 }
 

@@ -107,6 +107,9 @@ fn write_call(call: &PreviewCall, page: &mut String) {
     };
     let line = call.line.map_or_else(String::new, |line| format!(", line {line}"));
     let _ = writeln!(page, "  {}. {}{line} ({}, {often})", call.number, call.tool, call.effect.as_str());
+    if let Some(missing) = &call.not_set_up {
+        let _ = writeln!(page, "       (not set up: {missing})");
+    }
     for (name, argument) in &call.arguments {
         let _ = writeln!(page, "       {name:<12} {}", argument.shown);
     }

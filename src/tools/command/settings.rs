@@ -106,6 +106,16 @@ impl CommandSettings {
         Ok(settings)
     }
 
+    /// The parameters that no argument of the program and not its standard input takes.
+    #[must_use]
+    pub fn without_place(&self, spec: &ToolSpec) -> Vec<String> {
+        let is_used = |name: &str| {
+            self.stdin.as_deref() == Some(name)
+                || self.argv.iter().any(|template| template.names().any(|used| used == name))
+        };
+        spec.parameters().map(|(name, _)| name).filter(|name| !is_used(name)).map(str::to_owned).collect()
+    }
+
     /// The names of the secrets it needs.
     #[must_use]
     pub fn secret_names(&self) -> Vec<String> {

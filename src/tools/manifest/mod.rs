@@ -58,6 +58,10 @@ impl Tool for ManifestTool {
         self.scrubber.outcome(outcome.and_then(|value| fitting(&self.spec, value)))
     }
 
+    fn could_call(&self, arguments: &Value) -> std::result::Result<(), ToolFailure> {
+        self.maker.shape(&with_defaults(&self.spec, arguments)).map(drop)
+    }
+
     fn request_shape(&self, arguments: &Value) -> Option<std::result::Result<Json, ToolFailure>> {
         Some(self.maker.shape(&with_defaults(&self.spec, arguments)))
     }
@@ -114,6 +118,20 @@ pub fn check_settings(spec: &ToolSpec) -> Result<()> {
             Err(fault("kind", "a manifest of yours is of the kind `http`, `sql` or `command`"))
         }
     }
+}
+
+/// What looks like a mistake in a manifest whose settings are right.
+#[must_use]
+pub fn warnings(spec: &ToolSpec) -> Vec<String> {
+    let without_place = match spec.kind {
+        ToolKind::Command => command::CommandSettings::of(spec).map(|settings| settings.without_place(spec)),
+        // The others refuse such a parameter, or send all that are given.
+        _ => return Vec::new(),
+    };
+    let warning = |name: String| {
+        format!("the parameter `{name}` has no place: write `{{{name}}}` in `argv`, or name it in `stdin`")
+    };
+    without_place.unwrap_or_default().into_iter().map(warning).collect()
 }
 
 /// The names of the secrets a tool needs.

@@ -141,6 +141,10 @@ impl Tool for SendEmail {
     async fn call(&self, invocation: Invocation) -> CallOutcome {
         self.send(&invocation).await
     }
+
+    fn could_call(&self, arguments: &Value) -> Result<(), ToolFailure> {
+        self.recipients(&self.draft(arguments)?).map(drop)
+    }
 }
 
 fn subject(arguments: &Value) -> Result<String, ToolFailure> {

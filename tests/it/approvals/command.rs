@@ -2,13 +2,13 @@
 
 use luaplan::demo::DemoParts;
 
-use super::{MAILER, POLICY};
+use super::{MAILER, POLICY, absent_mail_server};
 use crate::cli::Folder;
 
 fn folder() -> Folder {
     Folder::with(&[
         ("policy.toml", POLICY),
-        ("luaplan.toml", "[policy]\nfile = \"policy.toml\"\n"),
+        ("luaplan.toml", &format!("{}policy.file = \"policy.toml\"\n", absent_mail_server())),
         ("plan.lua", MAILER),
         ("mocks.json", r#"[{"tool": "send_email", "result": {"delivered": true}}]"#),
     ])
@@ -61,7 +61,8 @@ async fn a_call_is_listed_decided_and_the_run_goes_on() {
 #[test]
 fn a_call_of_a_run_that_cannot_go_on_does_not_wait_and_the_run_can_be_ended() {
     let folder = folder();
-    folder.write("luaplan.toml", "[policy]\nfile = \"policy.toml\"\n[secrets.word]\nfile = \"word\"\n");
+    let configuration = folder.read("luaplan.toml");
+    folder.write("luaplan.toml", format!("{configuration}secrets.word.file = \"word\"\n"));
     folder.write("word", "hush-hush-9f3a");
     let asked = folder.run(&[
         "run",

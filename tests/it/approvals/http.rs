@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{MAILER, POLICY};
+use super::{ABSENT_MAIL_SERVER, MAILER, POLICY};
 use crate::http_support::Service;
 
 const KEYS: &str = "ops aaaaaaaaaaaaaaaaaaaaaaaa scopes=runs:start,runs:read,approvals:decide:all\n\
@@ -19,6 +19,7 @@ async fn service(policy: &str, keys: bool) -> (Service, tempfile::TempDir) {
     if keys {
         settings.push(("server.api_keys_file", file.as_str()));
     }
+    settings.extend(ABSENT_MAIL_SERVER);
     (Service::with(&settings, None).await, folder)
 }
 
@@ -136,7 +137,9 @@ async fn a_run_that_cannot_go_on_asks_nobody_and_says_why() {
         format!("{:?}", folder.path().join(name).display().to_string())
     };
     let (policy, word) = (path("policy.toml", POLICY), path("word", "hush-hush-9f3a"));
-    let service = Service::with(&[("policy.file", &policy), ("secrets.word.file", &word)], None).await;
+    let mut settings = vec![("policy.file", policy.as_str()), ("secrets.word.file", &word)];
+    settings.extend(ABSENT_MAIL_SERVER);
+    let service = Service::with(&settings, None).await;
     let client = &service.client;
     let context = json!({ "to": "admin@company.com", "note": "hush-hush-9f3a" });
     let outcome =
@@ -170,7 +173,7 @@ reason = "guests are asked"
     ops.key = Some("a".repeat(24));
     guest.key = Some("b".repeat(24));
     // Mail is not configured here: a call that was allowed says so.
-    assert_eq!(ops.run(MAILER).await["result"]["code"], "tool_not_configured");
+    assert_eq!(ops.run(MAILER).await["result"]["code"], "smtp_failed");
     let autonomous = json!({ "plan": MAILER, "mode": "autonomous" });
     let answer = guest.post("/v1/runs?wait=25s", &autonomous).await;
     assert_eq!(answer.json()["status"], "paused", "{}", answer.text);
@@ -213,7 +216,7 @@ async fn grants_are_listed_for_their_tenant_and_revoked_by_approvers() {
         "{listed}"
     );
     // Under the grant nobody is asked: mail is not configured here, and the call says so.
-    assert_eq!(ops.run(MAILER).await["result"]["code"], "tool_not_configured");
+    assert_eq!(ops.run(MAILER).await["result"]["code"], "smtp_failed");
     let path = format!("/v1/grants/{}/revoke", grant["grant_id"].as_str().unwrap());
     nobody.post(&path, &json!({})).await.problem(401, "unauthorized");
     nobody.get("/v1/grants").await.problem(401, "unauthorized");

@@ -46,6 +46,18 @@ reason = "nobody writes to the boss by machine"
 arguments.to = { any = "boss@*" }
 "#;
 
+/// A mail server that is configured and not there: calls that are allowed fail, and say so.
+pub(crate) const ABSENT_MAIL_SERVER: [(&str, &str); 3] = [
+    ("tools.send_email.smtp", "\"smtp://127.0.0.1:1\""),
+    ("tools.send_email.from", "\"luaplan@company.com\""),
+    ("tools.send_email.allow_recipients", "[\"*@*\"]"),
+];
+
+/// The same as lines of a configuration file; its tables may follow.
+pub(crate) fn absent_mail_server() -> String {
+    ABSENT_MAIL_SERVER.iter().map(|(key, value)| format!("{key} = {value}\n")).collect()
+}
+
 /// Sends one mail and says what came of it.
 pub(crate) const MAILER: &str = r#"function run(context)
   local sent = send_email(context.to or "admin@company.com", context.subject or "hello", "x")

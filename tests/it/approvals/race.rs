@@ -47,7 +47,7 @@ async fn of_many_applications_on_one_journal_one_decides() {
 fn of_two_processes_one_decides() {
     let folder = Folder::with(&[
         ("policy.toml", POLICY),
-        ("luaplan.toml", "[policy]\nfile = \"policy.toml\"\n"),
+        ("luaplan.toml", &format!("{}policy.file = \"policy.toml\"\n", absent_mail_server())),
         ("plan.lua", MAILER),
     ]);
     folder.run(&["run", "plan.lua"]).exits(5);
@@ -86,7 +86,9 @@ async fn of_forty_approvers_over_http_one_decides_and_the_others_are_told_who() 
         format!("{:?}", folder.path().join(name).display().to_string())
     };
     let (keys, policy) = (file("keys", &keys), file("policy.toml", &policy));
-    let service = Service::with(&[("server.api_keys_file", &keys), ("policy.file", &policy)], None).await;
+    let mut settings = vec![("server.api_keys_file", keys.as_str()), ("policy.file", &policy)];
+    settings.extend(ABSENT_MAIL_SERVER);
+    let service = Service::with(&settings, None).await;
     let of = |number: usize| Client { key: Some(key(number)), ..service.client.clone() };
     let paused = of(0).post("/v1/runs?wait=25s", &json!({ "plan": MAILER })).await.json();
     let run = paused["run_id"].as_str().unwrap().to_owned();

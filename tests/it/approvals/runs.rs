@@ -109,10 +109,11 @@ async fn edited_arguments_are_checked_used_and_on_record() {
         (r#"{"to": "a@company.com", "subject": "s", "body": "b", "colour": 1}"#, ErrorCode::BadArguments),
         (r#"{"to": "boss@company.com", "subject": "s", "body": "b"}"#, ErrorCode::PermissionDenied),
         (
-            r#"{"to": "a@company.com", "subject": "s", "body": "see http://u:p4ssw0rd@host/"}"#,
+            r#"{"to": "admin@company.com", "subject": "s", "body": "see http://u:p4ssw0rd@host/"}"#,
             ErrorCode::BadRequest,
         ),
         (r#"["x"]"#, ErrorCode::BadArguments),
+        (r#"{"to": "a@company.com", "subject": "s", "body": "b"}"#, ErrorCode::RecipientDenied),
     ] {
         let refused = app.decide(&id, edit(json), "ann").await.unwrap_err();
         assert_eq!(refused.code(), code, "{json}: {refused}");

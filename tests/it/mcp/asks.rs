@@ -13,7 +13,7 @@ use rmcp::{ClientHandler, ErrorData, RoleClient};
 use serde_json::{Value as Json, json};
 use tokio::process::Child;
 
-use super::{command, done, refused};
+use super::{command, done, refused, rests};
 use crate::approvals::{MAILER, POLICY};
 use crate::http_support::PATIENCE;
 
@@ -142,7 +142,9 @@ async fn who_does_not_answer_leaves_the_run_waiting_and_can_be_asked_again() {
         let useless = says(json!({ "decision": "perhaps" }));
         let hour = says(json!({ "decision": "for", "for": "1h" }));
         let desk = Desk::of(vec![nothing, useless, hour], modern).await;
-        let (code, _) = refused(desk.call("run_lua", json!({ "program": MAILER })).await);
+        let answer = desk.call("run_lua", json!({ "program": MAILER })).await;
+        // Where the client calls again with what was decided, calling with nothing is a fault of its own.
+        let (code, _) = if modern { refused(answer) } else { rests(answer) };
         assert_eq!(code, "approval_required", "{modern}");
         let waits = done(desk.call("list_approvals", json!({})).await);
         let run_id = waits["approvals"][0]["run_id"].clone();
@@ -161,7 +163,7 @@ async fn who_does_not_answer_leaves_the_run_waiting_and_can_be_asked_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_cannot_ask_is_told_what_waits_and_cannot_allow_it() {
     let desk = Desk::with(Person::default(), POLICY, false).await;
-    let (code, data) = refused(desk.call("run_lua", json!({ "program": MAILER })).await);
+    let (code, data) = rests(desk.call("run_lua", json!({ "program": MAILER })).await);
     assert_eq!((code.as_str(), &data["status"]), ("approval_required", &json!("paused")), "{data}");
     let waits = done(desk.call("list_approvals", json!({ "run_id": data["run_id"] })).await);
     let approval_id = waits["approvals"][0]["approval_id"].clone();
@@ -182,13 +184,13 @@ async fn a_client_that_cannot_ask_is_told_what_waits_and_cannot_allow_it() {
 async fn manual_calls_and_those_of_others_are_not_asked_about_here() {
     let desk = Desk::of(vec![says(json!({ "decision": "once" }))], false).await;
     let manual = json!({ "program": MAILER, "context": { "subject": "FINAL call" } });
-    let (code, _) = refused(desk.call("run_lua", manual).await);
+    let (code, _) = rests(desk.call("run_lua", manual).await);
     assert_eq!((code.as_str(), desk.questions().len()), ("approval_required", 0));
     // Where the policy names who may approve, nobody else is asked.
     let policy = POLICY.replacen("version = 1\n", "version = 1\napprovers = [\"ops\"]\n", 1);
     let person = Person { can_ask: true, ..Person::default() };
     let desk = Desk::with(person, &policy, false).await;
-    let (code, data) = refused(desk.call("run_lua", json!({ "program": MAILER })).await);
+    let (code, data) = rests(desk.call("run_lua", json!({ "program": MAILER })).await);
     assert_eq!((code.as_str(), desk.questions().len()), ("approval_required", 0));
     let run_id = data["run_id"].as_str().unwrap();
     assert!(desk.folder.path().join("policy.toml").exists() && !run_id.is_empty());
@@ -198,7 +200,7 @@ async fn manual_calls_and_those_of_others_are_not_asked_about_here() {
 async fn an_answer_to_a_question_nobody_was_asked_decides_nothing() {
     let desk = Desk::of(Vec::new(), true).await;
     let manual = json!({ "program": MAILER, "context": { "subject": "FINAL call" } });
-    let (_, data) = refused(desk.call("run_lua", manual).await);
+    let (_, data) = rests(desk.call("run_lua", manual).await);
     let waits = done(desk.call("list_approvals", json!({})).await);
     let approval_id = waits["approvals"][0]["approval_id"].as_str().unwrap().to_owned();
     let answers = [(approval_id, json!({ "action": "accept", "content": { "decision": "once" } }))];

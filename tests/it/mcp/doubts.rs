@@ -4,7 +4,7 @@ use luaplan::base::RunId;
 use luaplan::demo::DemoParts;
 use serde_json::{Value as Json, json};
 
-use super::Session;
+use super::{Session, rests};
 use crate::approvals::{MAILER, POLICY};
 use crate::survival::Case;
 use crate::survival::child::{Job, Kill};
@@ -29,7 +29,7 @@ async fn a_call_in_doubt_is_done_failed_or_made_again() {
         let run_id = in_doubt(&parts, folder.path()).await;
         let session = session(&parts, folder.path(), &[]).await;
         let run = json!({ "run_id": run_id });
-        let (code, data) = session.refused("resume_run", run.clone()).await;
+        let (code, data) = rests(session.call("resume_run", run.clone()).await);
         assert_eq!(code, "call_in_doubt", "{data}");
         assert_eq!(data["error"]["calls_in_doubt"], json!(["1"]), "{data}");
         for wrong in [

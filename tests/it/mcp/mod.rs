@@ -112,12 +112,28 @@ pub(super) fn done(result: CallToolResult) -> Json {
     data
 }
 
+/// The code of what a run waits for, and all that was said: that is no failure.
+pub(super) fn rests(result: CallToolResult) -> (String, Json) {
+    let data = done(result);
+    assert!(
+        !data["error"]["help"].as_str().unwrap().contains("`luaplan "),
+        "no command of a terminal: {data}"
+    );
+    (data["error"]["code"].as_str().unwrap().to_owned(), data)
+}
+
 pub(super) fn refused(result: CallToolResult) -> (String, Json) {
     assert_eq!(result.is_error, Some(true), "{result:?}");
     let data = result.structured_content.unwrap();
     let error = &data["error"];
     for member in ["code", "message", "help"] {
         assert!(!error[member].as_str().unwrap().is_empty(), "{member} of {data}");
+    }
+    if matches!(
+        error["code"].as_str(),
+        Some("not_found" | "run_not_active" | "check_refused" | "approval_stale")
+    ) {
+        assert!(!error["help"].as_str().unwrap().contains("`luaplan "), "no command of a terminal: {data}");
     }
     (error["code"].as_str().unwrap().to_owned(), data)
 }

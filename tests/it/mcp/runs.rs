@@ -8,7 +8,7 @@ use rmcp::service::PeerRequestOptions;
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-use super::{Session, command, held};
+use super::{Session, command, held, rests};
 use crate::http_support::{Gate, PATIENCE, open, until};
 
 async fn beside(gate: &Gate, folder: &std::path::Path) -> Session {
@@ -184,12 +184,12 @@ async fn a_wait_outlasts_a_sleep_that_ends_within_it() {
     let outcome = session.done("run_lua", json!({ "program": program, "wait": "25s" })).await;
     assert_eq!((&outcome["status"], &outcome["result"]), (&json!("succeeded"), &json!("awake")));
     // Who does not wait is told until when it sleeps, and may wait for it afterwards.
-    let (code, asleep) = session.refused("run_lua", json!({ "program": program })).await;
+    let (code, asleep) = rests(session.call("run_lua", json!({ "program": program })).await);
     assert_eq!((code.as_str(), &asleep["status"]), ("run_sleeping", &json!("sleeping")));
     let status = session.done("run_status", json!({ "run_id": asleep["run_id"], "wait": "25s" })).await;
     assert_eq!((&status["status"], &status["result"]), (&json!("succeeded"), &json!("awake")));
     let long = json!({ "program": "function run()\n  sleep(3600)\n  return 1\nend", "wait": "1s" });
-    let (code, asleep) = session.refused("run_lua", long).await;
+    let (code, asleep) = rests(session.call("run_lua", long).await);
     assert_eq!(code, "run_sleeping");
     let status = session.done("run_status", json!({ "run_id": asleep["run_id"], "wait": "25s" })).await;
     assert_eq!(status["status"], "sleeping");

@@ -354,7 +354,7 @@ async fn parameters_that_cannot_be_read_are_called_so() {
         ("tools/call", json!({ "arguments": {} }), -32602, "`name` is missing"),
         ("tools/call", json!({ "name": 1 }), -32602, "`name` is missing"),
         ("tools/call", Json::Null, -32602, "`params` are no object"),
-        ("tools/sell", json!({}), -32601, "tools/sell"),
+        ("tools/sell", json!({}), -32601, "there is no method `tools/sell` here"),
     ] {
         let message = json!({ "jsonrpc": "2.0", "id": 2, "method": method, "params": params });
         input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
