@@ -185,7 +185,7 @@ impl Place {
         let span = tracing::info_span!("run", run_id = %self.run_id);
         tokio::spawn(
             async move {
-                tracing::info!("the run began");
+                tracing::info!("the run is under way");
                 let Some(outcome) = work.await else { return };
                 let code = outcome.error().map(|error| error.code().as_str());
                 tracing::info!(status = outcome.status().as_str(), code, "the run ended");

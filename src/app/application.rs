@@ -164,11 +164,14 @@ impl App {
     /// # Errors
     /// `not_found`.
     pub fn tool(&self, name: &str) -> Result<Arc<dyn Tool>> {
-        self.registry.get(name).cloned().ok_or_else(|| {
-            let known = self.catalog.names().collect::<Vec<_>>().join(", ");
-            Error::new(ErrorCode::NotFound, format!("there is no tool `{name}`"))
-                .with_help(format!("the tools are {known}"))
-        })
+        self.registry.get(name).cloned().ok_or_else(|| self.no_such_tool(name))
+    }
+
+    /// Nothing of that name is registered.
+    pub(super) fn no_such_tool(&self, name: &str) -> Error {
+        let known = self.catalog.names().collect::<Vec<_>>().join(", ");
+        Error::new(ErrorCode::NotFound, format!("there is no tool `{name}`"))
+            .with_help(format!("the tools are {known}"))
     }
 
     /// The tools that are set up, which a model is told about.

@@ -12,7 +12,7 @@ use super::agents::family_of;
 use super::from_records::{cannot_go_on, circumstances_of};
 use super::run_report::no_such_run;
 use crate::base::{Error, ErrorCode, Result, RunId, Value};
-use crate::bus::{LOCAL_TENANT, Tier};
+use crate::bus::Tier;
 use crate::journal::{
     Actor, ApprovalState, EventBody, JournalRead, Precluded, Record, RunFilter, RunState, RunStatus, Settled,
 };
@@ -127,33 +127,6 @@ impl App {
         }
     }
 
-    pub(super) fn is_approver(&self, by: &str) -> Result<()> {
-        match &self.config.policy {
-            Some(rules) if !rules.may_approve(by) => {
-                let message = format!("`{by}` is not among the approvers of the policy file");
-                Err(Error::new(ErrorCode::Forbidden, message)
-                    .with_help("ask one of those whom `approvers` in the policy file names"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Keeps who started a run from deciding about it, where the policy says so.
-    pub(super) fn is_other_than_starter(&self, state: &RunState, by: &Actor) -> Result<()> {
-        if !self.config.policy.as_ref().is_some_and(|rules| rules.others_than_starter) {
-            return Ok(());
-        }
-        // Older records name the key in place of the tenant.
-        let of_old = || Actor::named(state.tenant.as_deref().unwrap_or(LOCAL_TENANT));
-        let starter = state.started_by.clone().unwrap_or_else(of_old);
-        if !starter.is_same(by) {
-            return Ok(());
-        }
-        let message = format!("`{}` started run {} and may not decide about its calls", by.by, state.run_id);
-        Err(Error::new(ErrorCode::ApproverIsStarter, message)
-            .with_help("ask another approver; the policy file sets `approvers_other_than_starter`"))
-    }
-
     /// A run's state.
     ///
     /// # Errors
@@ -247,8 +220,10 @@ impl App {
                 error.with_detail(name.clone(), value.to_json())
             })
         };
-        let bound =
-            spec.bind_named(edited).map_err(|failure| of_failure(failure, ErrorCode::BadArguments))?;
+        let bound = spec.bind_named(edited).map_err(|failure| {
+            of_failure(failure, ErrorCode::BadArguments)
+                .with_help(format!("compare with `luaplan tools show {}`", spec.name))
+        })?;
         let verdict = self.policy_for(&circumstances_of(state)?).decide(spec, &bound);
         if verdict.decision == Tier::Deny {
             return Err(of_failure(verdict.refusal(spec), ErrorCode::PermissionDenied));

@@ -10,16 +10,16 @@ use super::replay_policy::{OnRecord, UnderPolicy, decided_then, is_denied};
 use crate::base::{CallId, CallOutcome, ContentHash, ErrorCode, Result, ToolFailure};
 use crate::bus::CallHandler;
 use crate::catalog::{CallRequest, Catalog};
-use crate::engine::{RecordedCalls, arguments_as_recorded};
+use crate::engine::{RecordedCalls, RecordedForm, arguments_as_recorded};
 use crate::journal::{CallState, GrantState, Redactor, RunState};
 
-/// A call's arguments in each form the journal may have them: bound, then as written.
+/// A call's arguments in each form the journal may have them.
 pub(super) fn forms<'a>(
     call: &'a CallRequest,
     catalog: &'a Catalog,
     redactor: &'a Redactor,
 ) -> impl Iterator<Item = Json> + 'a {
-    [false, true].into_iter().filter_map(|refused| arguments_as_recorded(call, refused, catalog, redactor))
+    RecordedForm::ALL.into_iter().filter_map(|form| arguments_as_recorded(call, form, catalog, redactor))
 }
 
 /// What is kept of calls, by their tool and arguments, in their order.

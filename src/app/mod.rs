@@ -15,6 +15,7 @@ mod api_keys;
 mod application;
 mod approval_edit;
 mod approvals;
+mod approvers;
 mod audit_names;
 mod begin;
 mod by_arguments;
@@ -84,6 +85,7 @@ pub use mcp_logins::{
 };
 pub use mcp_servers::{McpOffer, OfferedPrompt, OfferedTool, offer_of_mcp_server};
 pub use openapi::{openapi_operations, read_openapi};
+pub use owner::has_lost_its_process;
 pub use ownership::goes_on_elsewhere;
 pub use parts::{ANSWER_BYTES_MIN, ReadOn, part_at, shortened};
 pub use planning::{PlanWishes, PromptWish};

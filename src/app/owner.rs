@@ -10,8 +10,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use super::config::Config;
 use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::create_private_folder;
+use crate::journal::{RunState, RunStatus, create_private_folder};
 
 /// The locks of this process and of others that share its data folder.
 pub(super) struct Owners {
@@ -29,6 +30,14 @@ struct Mine {
 /// The right to decide who resumes a run. Held for the moment it takes to look and to record it.
 pub(super) struct Claim {
     _lock: File,
+}
+
+/// Whether nobody of this machine is at a run that has no end: its process was killed. Of runs that nodes share it
+/// says no, as any of them may take one up.
+#[must_use]
+pub fn has_lost_its_process(config: &Config, state: &RunState) -> bool {
+    let is_open = config.journal.is_none() && state.status == RunStatus::Running;
+    is_open && state.owner.as_ref().is_some_and(|owner| !Owners::new(&config.data_dir).is_alive(owner))
 }
 
 impl Owners {

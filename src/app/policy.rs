@@ -110,20 +110,18 @@ impl App {
     /// What the policy file says about a call that is only thought of. Arguments are by name.
     ///
     /// # Errors
-    /// `tool_unknown`, or `bad_arguments` where they do not fit.
+    /// `not_found`, or `bad_arguments` where they do not fit.
     pub fn explain_call(
         &self,
         tool: &str,
         arguments: Value,
         circumstances: &Circumstances,
     ) -> Result<CallExplanation> {
-        let spec = self
-            .catalog
-            .get(tool)
-            .ok_or_else(|| Error::new(ErrorCode::ToolUnknown, format!("there is no tool `{tool}`")))?;
-        let bound = spec
-            .bind_named(arguments)
-            .map_err(|failure| Error::new(ErrorCode::BadArguments, failure.message))?;
+        let spec = self.catalog.get(tool).ok_or_else(|| self.no_such_tool(tool))?;
+        let bound = spec.bind_named(arguments).map_err(|failure| {
+            Error::new(ErrorCode::BadArguments, failure.message)
+                .with_help(format!("compare with `luaplan tools show {tool}`"))
+        })?;
         Ok(CallExplanation {
             call_id: None,
             tool: tool.to_owned(),
@@ -146,7 +144,7 @@ impl App {
         let now = |tool: &str, arguments: &Json| -> Option<Verdict> {
             let spec = self.catalog.get(tool)?;
             let value = Value::from_json(arguments.clone()).ok()?;
-            // A call that was refused has its arguments as the plan wrote them.
+            // Those of a call that was refused may have no names.
             let bound = match value {
                 Value::Array(items) => spec.bind(&crate::catalog::CallArguments(items)).ok()?,
                 named => spec.bind_named(named).ok()?,

@@ -153,13 +153,16 @@ impl Bus {
 
     /// Journals that the call was not made, and why.
     pub(super) async fn refuse(&self, call: &CallRequest, failure: &ToolFailure) -> Result<()> {
-        let arguments = Json::Array(call.arguments.0.iter().map(Value::to_json).collect());
+        let by_name =
+            self.parts.registry.get(&call.tool).and_then(|tool| tool.spec().by_name(&call.arguments));
+        let arguments = by_name.map_or_else(|| call.arguments.to_json(), |named| named.to_json());
         let body = EventBody::ToolCallRefused {
             call_id: call.id.clone(),
             tool: call.tool.clone(),
             code: failure.code.clone(),
             error: seen_by_plan(failure),
             arguments,
+            line: call.line,
         };
         self.parts.log.emit_in(self.parts.log.new_span(), body, Durability::Queued).await
     }

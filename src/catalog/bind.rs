@@ -23,18 +23,15 @@ impl ToolSpec {
                 return Err(self.failure_used(index, &path, failure));
             }
         }
-        let given = match arguments.0.iter().rposition(|value| *value != Value::Null) {
-            Some(last) => &arguments.0[..=last],
-            None => &[],
-        };
-        let named = match given {
-            [Value::Object(members)] if self.takes_as_named(members.keys().map(String::as_str)) => {
-                members.clone()
-            }
-            [Value::Array(items)] if items.is_empty() && self.takes_as_named([]) => IndexMap::new(),
-            positional => self.by_position(positional)?,
-        };
-        self.check_named(named)
+        self.check_named(self.named(arguments)?)
+    }
+
+    /// The arguments by name as [`ToolSpec::bind`] reads them, whether they are right or not, for whoever has to see
+    /// what was asked for. `None` where some have no name.
+    #[must_use]
+    pub fn by_name(&self, arguments: &CallArguments) -> Option<Value> {
+        let named = self.named(arguments).ok()?;
+        Some(Value::Object(self.conformed(named)))
     }
 
     /// As [`ToolSpec::bind`], for arguments by name: an object.
@@ -144,6 +141,20 @@ impl ToolSpec {
         }
     }
 
+    fn named(&self, arguments: &CallArguments) -> Result<IndexMap<String, Value>, ToolFailure> {
+        let given = match arguments.0.iter().rposition(|value| *value != Value::Null) {
+            Some(last) => &arguments.0[..=last],
+            None => &[],
+        };
+        match given {
+            [Value::Object(members)] if self.takes_as_named(members.keys().map(String::as_str)) => {
+                Ok(members.clone())
+            }
+            [Value::Array(items)] if items.is_empty() && self.takes_as_named([]) => Ok(IndexMap::new()),
+            positional => self.by_position(positional),
+        }
+    }
+
     fn by_position(&self, given: &[Value]) -> Result<IndexMap<String, Value>, ToolFailure> {
         let names: Vec<&str> = self.parameters().map(|(name, _)| name).collect();
         if given.len() > names.len() {
@@ -153,21 +164,12 @@ impl ToolSpec {
     }
 
     fn check_named(&self, named: IndexMap<String, Value>) -> Result<Value, ToolFailure> {
-        let mut arguments = IndexMap::with_capacity(named.len());
-        for (name, value) in named {
-            let Some(schema) = self.parameter(&name) else {
-                if self.takes_unknown_names() {
-                    arguments.insert(name, value);
-                    continue;
-                }
-                return Err(refuse(Some(&name), self.unknown_name_message(&name)));
-            };
-            let not_given = value == Value::Null && !(self.is_required(&name) && accepts(schema, "null"));
-            if !not_given {
-                let value = conform(value, schema);
-                arguments.insert(name, value);
-            }
+        if !self.takes_unknown_names()
+            && let Some(name) = named.keys().find(|name| self.parameter(name).is_none())
+        {
+            return Err(refuse(Some(name), self.unknown_name_message(name)));
         }
+        let arguments = self.conformed(named);
         for (name, _) in self.parameters() {
             if self.is_required(name) && !arguments.contains_key(name) {
                 return Err(refuse(Some(name), self.missing_message(name)));
@@ -187,6 +189,16 @@ impl ToolSpec {
             None => Ok(arguments),
             Some(fault) => Err(refuse(fault.parameter.as_deref(), fault.message)),
         }
+    }
+
+    /// What is given, in the forms the parameters want.
+    fn conformed(&self, named: IndexMap<String, Value>) -> IndexMap<String, Value> {
+        let kept = named.into_iter().filter_map(|(name, value)| {
+            let Some(schema) = self.parameter(&name) else { return Some((name, value)) };
+            let not_given = value == Value::Null && !(self.is_required(&name) && accepts(schema, "null"));
+            (!not_given).then(|| (name, conform(value, schema)))
+        });
+        kept.collect()
     }
 
     fn failure_used(&self, index: usize, path: &str, failure: &ToolFailure) -> ToolFailure {

@@ -1,5 +1,7 @@
 //! A tool call as a plan asks for it.
 
+use serde_json::Value as Json;
+
 use crate::base::{CallId, Value};
 
 /// One wanted tool call.
@@ -21,3 +23,11 @@ pub struct CallRequest {
 /// against the tool's parameters, by [`super::ToolSpec::bind`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallArguments(pub Vec<Value>);
+
+impl CallArguments {
+    /// In a list, in plain form.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        Json::Array(self.0.iter().map(Value::to_json).collect())
+    }
+}

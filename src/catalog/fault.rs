@@ -119,7 +119,10 @@ fn seen(value: &Json) -> String {
         Json::Null => "nil".to_owned(),
         Json::Bool(value) => format!("the boolean {value}"),
         Json::Number(number) => format!("the number {number}"),
-        Json::String(text) => format!("a string of {} characters", text.chars().count()),
+        Json::String(text) => match text.chars().count() {
+            1 => "a string of 1 character".to_owned(),
+            count => format!("a string of {count} characters"),
+        },
         Json::Array(items) => format!("a list of {}", items.len()),
         Json::Object(_) => "a table".to_owned(),
     }

@@ -86,6 +86,12 @@ pub(super) async fn ask_and_go_on(
         if at_once.is_empty() {
             return Ok(outcome);
         }
+        let by = Caller::at_terminal();
+        if let Err(refused) = app.may_decide(&outcome.run_id, by.actor()).await {
+            let said = format!("not asked here: {}; {}", refused.message(), refused.help());
+            output.note(neutralize(&said));
+            return Ok(outcome);
+        }
         let mut left = later.len();
         for waits in &at_once {
             output.note(format_args!("\n{}", describe(waits)));

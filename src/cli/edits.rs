@@ -10,7 +10,7 @@ use super::shown::{Detail, all_of_call};
 use crate::app::config::Environment;
 use crate::app::{ApprovalAnswer, ArgumentChange, PendingApproval, argument_changes};
 use crate::base::{Error, ErrorCode, Result, Value};
-use crate::journal::neutralize;
+use crate::journal::{ApprovalState, neutralize};
 
 /// How much of a long text is shown before and behind what changed in it.
 const AROUND_CHARS: usize = 60;
@@ -49,11 +49,26 @@ pub(super) fn difference(waits: &PendingApproval, answer: &ApprovalAnswer) -> Re
             waits.run_id, waits.request.call_id
         )));
     }
-    let width = changes.iter().map(|change| change.name.chars().count()).max().unwrap_or(0);
-    let mut lines: Vec<String> = changes.iter().flat_map(|change| of_change(change, width)).collect();
+    let mut lines = of_changes(&changes);
     let all = all_of_call(&waits.run_id, waits.request.call_id.as_str());
     lines.push(format!("  (the call as it waits: `{all}`)"));
     Ok(lines)
+}
+
+/// What a person changed in a call when they decided about it; empty where they changed nothing.
+///
+/// # Errors
+/// `journal_corrupt` where what is on record cannot be read.
+pub(super) fn decided(asked: &ApprovalState) -> Result<Vec<String>> {
+    let Some(edited) = asked.decision.as_ref().and_then(|decision| decision.arguments.clone()) else {
+        return Ok(Vec::new());
+    };
+    Ok(of_changes(&argument_changes(asked, &Value::from_exact_json(edited)?)))
+}
+
+fn of_changes(changes: &[ArgumentChange]) -> Vec<String> {
+    let width = changes.iter().map(|change| change.name.chars().count()).max().unwrap_or(0);
+    changes.iter().flat_map(|change| of_change(change, width)).collect()
 }
 
 /// What is taken out and what comes in its place, as two lines.

@@ -19,6 +19,11 @@ pub(super) const INTERRUPTED: u8 = 130;
 /// The detail that says an error is about an argument of the command line, and which.
 pub(super) const ARGUMENT: &str = "argument";
 
+/// Arguments of a call that were typed and do not fit are a matter of the command line, those of a run are not.
+pub(super) fn about_argument(error: Error, flag: &str) -> Error {
+    if error.code() == ErrorCode::BadArguments { error.with_detail(ARGUMENT, flag) } else { error }
+}
+
 pub(super) fn of_error(error: &Error) -> ExitCode {
     ExitCode::from(if error.details().contains_key(ARGUMENT) { USAGE } else { number(error.code()) })
 }

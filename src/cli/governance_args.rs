@@ -101,7 +101,7 @@ pub struct ExplainCallArgs {
     /// Its arguments by name: JSON text, or @FILE with JSON
     #[arg(long, value_name = "JSON|@FILE", requires = "tool")]
     pub arguments: Option<String>,
-    /// In whose run: the name of an API key
+    /// In whose run: the tenant, as `tenant=` in the file of API keys names it
     #[arg(long, value_name = "NAME", requires = "tool")]
     pub tenant: Option<String>,
     /// In a run of this mode

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use owo_colors::{OwoColorize as _, Style};
 use serde::Serialize;
@@ -20,6 +22,8 @@ pub(super) struct Output {
     colour_out: bool,
     colour_err: bool,
     progress: bool,
+    /// How much of what plans print was shown while they ran, on a terminal that shows the result too.
+    printed_live_bytes: Arc<AtomicUsize>,
 }
 
 impl Output {
@@ -31,6 +35,7 @@ impl Output {
             colour_out: out && !no_colour,
             colour_err: err && !no_colour,
             progress: err,
+            printed_live_bytes: Arc::default(),
         }
     }
 
@@ -47,6 +52,16 @@ impl Output {
     /// Whether a person reads standard output.
     pub(super) fn is_terminal(&self) -> bool {
         self.terminal_out
+    }
+
+    /// Where to count what plans print while they run, where both streams go to a terminal.
+    pub(super) fn printed_live(&self) -> Option<Arc<AtomicUsize>> {
+        (self.terminal_out && self.progress).then(|| Arc::clone(&self.printed_live_bytes))
+    }
+
+    /// Whether all of `printed` was shown while the run went on, so that it need not be shown again.
+    pub(super) fn has_shown(&self, printed: &str) -> bool {
+        self.printed_live_bytes.load(Ordering::Relaxed) >= printed.trim_end().len()
     }
 
     /// Whether standard output may be coloured.

@@ -1,6 +1,7 @@
 //! What a person sees while a run goes on, and when it has ended.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use owo_colors::Style;
 use serde_json::Value as Json;
@@ -51,22 +52,31 @@ fn names_library(filter: &str) -> bool {
 pub(super) struct EventPrinter {
     to_stdout_as_json: bool,
     to_stderr: bool,
+    printed_live: Option<Arc<AtomicUsize>>,
 }
 
 impl EventPrinter {
     pub(super) fn new(output: &Output, events_as_json: bool) -> Self {
-        Self { to_stdout_as_json: events_as_json, to_stderr: output.shows_progress() && !events_as_json }
+        Self {
+            to_stdout_as_json: events_as_json,
+            to_stderr: output.shows_progress() && !events_as_json,
+            printed_live: output.printed_live(),
+        }
     }
 
     /// The listener that prints.
     pub(super) fn listener(&self) -> EventListener {
         let (as_json, to_stderr) = (self.to_stdout_as_json, self.to_stderr);
+        let printed_live = self.printed_live.clone();
         Arc::new(move |event, _| {
             let output = Output::new(false, true);
             if as_json {
                 output.data_line(event);
             } else if to_stderr && let Some(line) = describe(event, Detail::Short) {
                 output.note(format_args!("  {}", neutralize(&line)));
+                if let (EventBody::Printed { text }, Some(shown)) = (&event.body, &printed_live) {
+                    shown.fetch_add(text.len(), Ordering::Relaxed);
+                }
             }
         })
     }
@@ -103,7 +113,7 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
             if *ok {
                 "✓ the plan passed the check".to_owned()
             } else {
-                format!("✗ the check has {count} finding(s)")
+                format!("✗ the check has {count} finding(s){}", named(findings, detail))
             }
         }
         EventBody::RepairRound { round, code, message, .. } if code == ErrorCode::LlmCollapsed.as_str() => {
@@ -155,8 +165,10 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
         EventBody::ApprovalRequested { call_id, tool, reason, .. } => {
             format!("? {call_id} {tool} waits for approval: {reason}")
         }
-        EventBody::ApprovalResolved { call_id, tool, decision, by, .. } => {
-            format!("✓ {call_id} {tool}: `{decision}` by {by}")
+        EventBody::ApprovalResolved { call_id, tool, decision, by, reason, .. } => {
+            let mark = if decision == "deny" { "✗" } else { "✓" };
+            let reason = reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+            format!("{mark} {call_id} {tool}: `{decision}` by {by}{reason}")
         }
         EventBody::GrantIssued { tool, expires_at, by, .. } => {
             format!("✓ calls of {tool} are allowed until {expires_at:.0} by {by}")
@@ -177,6 +189,20 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
     })
 }
 
+/// Codes and lines of findings, to follow their number.
+fn named(findings: &Json, detail: Detail) -> String {
+    /// The most findings on a line.
+    const NAMED_MAX: usize = 5;
+    let findings: Vec<Finding> = serde_json::from_value(findings.clone()).unwrap_or_default();
+    let named = |finding: &Finding| format!("{} (line {})", finding.code, finding.line);
+    let most = if detail == Detail::Whole { findings.len() } else { NAMED_MAX };
+    let mut texts: Vec<String> = findings.iter().take(most).map(named).collect();
+    if findings.len() > most {
+        texts.push("…".to_owned());
+    }
+    if texts.is_empty() { String::new() } else { format!(": {}", texts.join(", ")) }
+}
+
 /// The end of a run, as text or data.
 pub(super) fn report(output: &Output, outcome: &RunOutcome, plan: Option<(&str, &str)>) {
     if output.is_json() {
@@ -184,7 +210,7 @@ pub(super) fn report(output: &Output, outcome: &RunOutcome, plan: Option<(&str, 
         return;
     }
     let all = all_of_run(&outcome.run_id);
-    if !outcome.printed.is_empty() {
+    if !outcome.printed.is_empty() && !output.has_shown(&outcome.printed) {
         output.shown(&neutralize(outcome.printed.trim_end()), &all);
     }
     match &outcome.result {
@@ -218,9 +244,22 @@ fn show_calls(output: &Output, run_id: &RunId, error: &crate::base::Error) {
         error.details().get("calls").and_then(Json::as_array).into_iter().flatten().collect();
     for call in calls.iter().take(CALLS_SHOWN_MAX) {
         let text = |name: &str| call.get(name).and_then(Json::as_str).unwrap_or_default();
+        // A failure that the plan never looked at is told by its place and its error.
+        if let (id @ 1.., Some(error)) = (text("call").len(), call.get("error").and_then(Json::as_str)) {
+            let call_id = &text("call")[..id];
+            let line = call.get("line").and_then(Json::as_u64);
+            let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+            let error = Detail::Short.on_line(error, 200);
+            output.note(neutralize(&format!(
+                "  {call_id} {}{line}: {error} ({})",
+                text("tool"),
+                text("code")
+            )));
+            continue;
+        }
         let call_id = text("call_id");
         output.note(neutralize(&format!("  {call_id} {}", text("tool"))));
-        let arguments = call.get("arguments").unwrap_or(&Json::Null);
+        let Some(arguments) = call.get("arguments") else { continue };
         for line in Detail::Short.arguments(arguments, &all_of_call(run_id, call_id), |_| String::new()) {
             output.note(format_args!("  {line}"));
         }
@@ -230,7 +269,8 @@ fn show_calls(output: &Output, run_id: &RunId, error: &crate::base::Error) {
     }
 }
 
-fn show_findings(output: &Output, error: &crate::base::Error, plan: Option<(&str, &str)>) {
+/// The findings an error holds, with the plan they are about.
+pub(super) fn show_findings(output: &Output, error: &crate::base::Error, plan: Option<(&str, &str)>) {
     let proposed = || Some(("plan", error.details().get("plan")?.as_str()?));
     let (Some((name, source)), Some(findings)) = (plan.or_else(proposed), error.details().get("findings"))
     else {

@@ -20,7 +20,7 @@ pub use drive::{DriveRequest, RecordedOutput, drive, pause_requested};
 pub use isolation::Isolation;
 pub use outcome::RunOutcome;
 pub use phase::{PhaseEvent, RunPhase};
-pub use recorded::{FromJournal, NothingMore, RecordedCalls, arguments_as_recorded};
+pub use recorded::{FromJournal, NothingMore, RecordedCalls, RecordedForm, arguments_as_recorded};
 
 #[cfg(test)]
 mod tests;

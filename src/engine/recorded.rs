@@ -21,9 +21,9 @@ use crate::journal::{CallState, Redactor, Resolved};
 #[derive(Debug, Clone)]
 struct Recorded {
     tool: String,
-    /// Of the arguments as recorded: bound and redacted, or as written where the call was refused.
+    /// Of the arguments as recorded, redacted.
     arguments_hash: ContentHash,
-    refused: bool,
+    form: RecordedForm,
     outcome: CallOutcome,
 }
 
@@ -46,7 +46,7 @@ impl RecordedCalls {
             }
             let outcome = outcome_of(call)?;
             let (tool, arguments_hash) = (call.tool.clone(), call.recorded_hash());
-            let known = Recorded { tool, arguments_hash, refused: call.refused, outcome };
+            let known = Recorded { tool, arguments_hash, form: RecordedForm::of(call), outcome };
             recorded.insert(call.call_id.clone(), known);
         }
         Ok(Self(recorded))
@@ -98,19 +98,42 @@ fn outcome_of(call: &CallState) -> Result<CallOutcome> {
     Ok(outcome)
 }
 
-/// The arguments of a call as the journal keeps them: bound, or as written where the call was refused.
-/// `None` where they do not fit the tool.
+/// The form in which the arguments of a call are on record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordedForm {
+    /// Bound: the call was made.
+    Bound,
+    /// By name, right or not: the call was refused.
+    Named,
+    /// As the plan wrote them, as they have no names; older records have all refused calls so.
+    Written,
+}
+
+impl RecordedForm {
+    /// Every form, that of calls that were made first.
+    pub const ALL: [Self; 3] = [Self::Bound, Self::Named, Self::Written];
+
+    fn of(call: &CallState) -> Self {
+        match call.refused {
+            false => Self::Bound,
+            true if call.arguments.is_array() => Self::Written,
+            true => Self::Named,
+        }
+    }
+}
+
+/// The arguments of a call as the journal keeps them. `None` where they cannot have that form.
 #[must_use]
 pub fn arguments_as_recorded(
     call: &CallRequest,
-    refused: bool,
+    form: RecordedForm,
     catalog: &Catalog,
     redactor: &Redactor,
 ) -> Option<Json> {
-    let mut arguments = if refused {
-        Json::Array(call.arguments.0.iter().map(Value::to_json).collect())
-    } else {
-        catalog.get(&call.tool)?.bind(&call.arguments).ok()?.to_json()
+    let mut arguments = match form {
+        RecordedForm::Bound => catalog.get(&call.tool)?.bind(&call.arguments).ok()?.to_json(),
+        RecordedForm::Named => catalog.get(&call.tool)?.by_name(&call.arguments)?.to_json(),
+        RecordedForm::Written => call.arguments.to_json(),
     };
     redactor.arguments(&mut arguments);
     Some(arguments)
@@ -141,7 +164,7 @@ impl FromJournal {
         if recorded.tool != call.tool {
             return diverged(format!("goes to `{}`; on record it went to `{}`", call.tool, recorded.tool));
         }
-        match arguments_as_recorded(call, recorded.refused, &self.catalog, &self.redactor) {
+        match arguments_as_recorded(call, recorded.form, &self.catalog, &self.redactor) {
             Some(arguments) if ContentHash::of_json(&arguments) == recorded.arguments_hash => {
                 Ok(Some(recorded.outcome.clone()))
             }

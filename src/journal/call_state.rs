@@ -178,7 +178,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp,
             };
             put(calls, call);
         }
-        EventBody::ToolCallRefused { call_id, tool, code, error, arguments } => {
+        EventBody::ToolCallRefused { call_id, tool, code, error, arguments, line } => {
             let end = CallEnd {
                 at,
                 ok: false,
@@ -198,7 +198,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp,
                 rule: None,
                 allowed_by: None,
                 idempotency_key: None,
-                line: None,
+                line: *line,
                 started_at: at,
                 wake_at: None,
                 child_run_id: None,

@@ -299,7 +299,16 @@ pub enum EventBody {
         duration_ms: u64,
     },
     /// The call was not made: arguments, permission or rate.
-    ToolCallRefused { call_id: CallId, tool: String, code: String, error: Json, arguments: Json },
+    /// `arguments` are by name, or a list where they have no names (and in older records).
+    ToolCallRefused {
+        call_id: CallId,
+        tool: String,
+        code: String,
+        error: Json,
+        arguments: Json,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        line: Option<u32>,
+    },
     /// The plan's `retry(n, fn)` tries a step again.
     StepRetryScheduled { attempt: u32, attempts_max: u32, message: String },
     /// A limit was hit.

@@ -41,6 +41,8 @@ async fn the_same_request_begins_one_run_and_another_is_refused() {
     assert_eq!((again.status, is_replayed(&again)), (200, true), "{}", again.text);
     assert_eq!(run_id(&again), run_id(&first));
     assert_eq!(again.json()["result"], 7);
+    let later = post(client, "/v1/runs", "order-1", &body).await;
+    assert_eq!((later.status, &later.json()["status"]), (202, &json!("succeeded")), "{}", later.text);
     // Quoted, as the draft of the header writes it.
     assert_eq!(run_id(&post(client, "/v1/runs", "\"order-1\"", &body).await), run_id(&first));
     let other = post(client, "/v1/runs", "order-1", &json!({ "plan": "function run() return 8 end" })).await;

@@ -102,7 +102,7 @@ impl Loaded {
             Some(ConfigSource::File(path, Some(line))) => format!("{}, line {line}", path.display()),
             Some(ConfigSource::File(path, None)) => path.display().to_string(),
             Some(ConfigSource::Variable(name)) => format!("the environment variable {name}"),
-            Some(ConfigSource::Flag) => "a flag".to_owned(),
+            Some(ConfigSource::Flag) => "the command line".to_owned(),
             Some(ConfigSource::Default | ConfigSource::Profile(_)) | None => return error,
         };
         let message = format!("{place}: {}", error.message());

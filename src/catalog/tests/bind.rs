@@ -131,7 +131,7 @@ fn refusals_name_the_parameter_what_came_and_what_is_expected() {
         (
             "find_rows",
             json!([{"where": "x"}]),
-            "`find_rows`: parameter `where` must be table<string, any>; a string of 1 characters came",
+            "`find_rows`: parameter `where` must be table<string, any>; a string of 1 character came",
         ),
     ];
     for (tool, arguments, expected) in cases {

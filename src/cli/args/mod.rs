@@ -33,17 +33,18 @@ pub struct Cli {
 const AFTER_HELP: &str = "Exit codes: 0 done; 1 the plan, run or tests failed; 2 usage or configuration; \
 3 the check refused the plan; 4 a limit stopped it; 5 paused or asleep; 6 denied by policy; 130 interrupted.";
 
+const GLOBAL_HEADING: &str = "Options of every command";
 /// Options every command takes.
 #[derive(Debug, Args)]
 pub struct GlobalArgs {
     /// Print data instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL_HEADING)]
     pub json: bool,
     /// Configuration file to read instead of ./luaplan.toml
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = GLOBAL_HEADING, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Set one configuration key, for example `--set llm.model=llama3.2` (may be repeated)
-    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    #[arg(long, global = true, help_heading = GLOBAL_HEADING, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
 
@@ -181,6 +182,12 @@ pub struct ExplainArgs {
     /// Write the page or graph to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replace the file of `--output` where it is there already
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Cut no text of the page
+    #[arg(long)]
+    pub full: bool,
 }
 
 /// `run`.
@@ -245,7 +252,7 @@ pub struct ResumeArgs {
 /// `pause`.
 #[derive(Debug, Args)]
 pub struct PauseArgs {
-    /// The run's id, or `last`: the newest that is not over
+    /// The run's id, or `last`
     pub run: String,
     /// How long to wait for the calls it is at
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
@@ -255,7 +262,7 @@ pub struct PauseArgs {
 /// `cancel`.
 #[derive(Debug, Args)]
 pub struct CancelArgs {
-    /// The run's id, or `last`: the newest that is not over
+    /// The run's id, or `last`
     pub run: String,
     /// How long to wait for the process that is at it
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]

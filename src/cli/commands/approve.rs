@@ -94,8 +94,10 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     }
     // Not before all of them were asked about: a "no" decides nothing.
     let mut decided = Vec::new();
+    let by = Caller::at_terminal();
     for (approval_id, answer) in answers {
-        decided.push(app.decide_as(approval_id, answer, Caller::at_terminal().actor()).await?);
+        let answered = app.decide_as(approval_id, answer, by.actor()).await;
+        decided.push(answered.map_err(|error| exit::about_argument(error, "--argument"))?);
     }
     let left = app.pending_approvals(Some(&run_id)).await?.len();
     if !session.output.is_json() {

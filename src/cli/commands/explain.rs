@@ -4,20 +4,23 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
-use super::{Session, check, inputs};
+use super::{Session, check, inputs, plan};
 use crate::app::{Explanation, explain};
 use crate::base::{Error, ErrorCode, Result};
 use crate::cli::args::ExplainArgs;
 use crate::cli::exit;
 use crate::journal::neutralize;
 use crate::plan::draw::GraphFormat;
-use crate::plan::preview::Preview;
+use crate::plan::preview::{Preview, Texts};
 
 pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;
     let (config, catalog) = session.tools()?;
     let context = inputs::read_context(session, args.context.as_deref())?;
     let explanation = explain(&config, &catalog, (&name, &source), &config.limits, context.as_ref());
+    if let Some(file) = &args.output {
+        plan::refuse_existing(session, file, args.force)?;
+    }
     let format = args.graph.as_deref().map(str::parse::<GraphFormat>).transpose()?;
     let Some(preview) = &explanation.preview else {
         refused(session, &explanation, &name, &source);
@@ -25,7 +28,7 @@ pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
     };
     let drawn = format.and_then(|format| Some(explanation.graph()?.draw(format)));
     if let Some(file) = &args.output {
-        let page = drawn.is_none().then(|| preview.page());
+        let page = drawn.is_none().then(|| preview.page(Texts::Whole));
         write(session, file, page.as_deref().or(drawn.as_deref()).unwrap_or_default())?;
         if !session.output.is_json() {
             session.output.line(format_args!("wrote {}", file.display()));
@@ -46,14 +49,20 @@ pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
             check::print(session.output, &name, &source, &explanation.findings);
             session.output.line("");
         }
-        print(session, preview);
+        let texts = if args.full { Texts::Whole } else { Texts::Short };
+        print(session, preview, texts, &args.file);
     }
     Ok(exit::DONE)
 }
 
 /// The page of a preview.
-pub(super) fn print(session: &Session<'_>, preview: &Preview) {
-    session.output.line(neutralize(preview.page().trim_end()));
+pub(super) fn print(session: &Session<'_>, preview: &Preview, texts: Texts, file: &Path) {
+    let page = preview.page(texts);
+    session.output.line(neutralize(page.trim_end()));
+    if texts == Texts::Short && page != preview.page(Texts::Whole) {
+        let all = format!("\nlong texts are cut; whole: `luaplan explain {} --full`", file.display());
+        session.output.line(neutralize(&all));
+    }
 }
 
 /// The findings of a plan that may not run.

@@ -134,13 +134,6 @@ impl Session<'_> {
         self.open_recorded(journal, run_id, Vec::new()).await
     }
 
-    /// As [`Session::open_for_recorded`]; `last` is the newest run that somebody began and that is not over.
-    pub(super) async fn open_to_stop(&self, run: &str) -> Result<(App, RunId)> {
-        let journal = self.journal().await?.ok_or_else(show::no_runs)?;
-        let run_id = show::find_open(&journal, run).await?;
-        self.open_recorded(journal, run_id, Vec::new()).await
-    }
-
     async fn open_recorded(
         &self,
         journal: Journal,

@@ -10,7 +10,7 @@ use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::bus::Circumstances;
 use crate::cli::exit;
 use crate::cli::planning_args::PlanArgs;
-use crate::cli::progress::EventPrinter;
+use crate::cli::progress::{EventPrinter, show_findings};
 use crate::cli::shown::Detail;
 use crate::cli::signals::cancelled_by_signals;
 use crate::journal::neutralize;
@@ -25,7 +25,9 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
         let notes = app.notes(&planning.prompts).await?;
         return print_prompt(session, &app.prompt(&args.task, &context, &limits, &notes)?);
     }
-    refuse_existing(session, args)?;
+    if let Some(file) = &args.output {
+        refuse_existing(session, file, args.force)?;
+    }
     let printer = EventPrinter::new(session.output, false);
     let request = RunRequest {
         run_id: RunId::generate(),
@@ -43,15 +45,13 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     propose(session, &app, &request, args.output.as_deref()).await
 }
 
-/// Refuses a file that is there, before a model is paid for what would replace it.
-fn refuse_existing(session: &Session<'_>, args: &PlanArgs) -> Result<()> {
-    match &args.output {
-        Some(file) if !args.force && session.environment.working_dir.join(file).exists() => {
-            Err(Error::new(ErrorCode::BadRequest, format!("{} is there already", file.display()))
-                .with_help("name another file, or replace it with `--force`"))
-        }
-        _ => Ok(()),
+/// Refuses a file of `--output` that is there, unless it may be replaced.
+pub(super) fn refuse_existing(session: &Session<'_>, file: &Path, may_replace: bool) -> Result<()> {
+    if may_replace || !session.environment.working_dir.join(file).exists() {
+        return Ok(());
     }
+    Err(Error::new(ErrorCode::FileExists, format!("{} is there already", file.display()))
+        .with_help("name another file, or replace it with `--force`"))
 }
 
 /// Shows the prompt a task would be planned with.
@@ -85,7 +85,15 @@ pub(super) fn print_prompt(session: &Session<'_>, prompt: &Prompt) -> Result<u8>
 
 /// Plans and checks; prints or writes the plan and runs nothing.
 async fn propose(session: &Session<'_>, app: &App, request: &RunRequest, file: Option<&Path>) -> Result<u8> {
-    let proposal = app.propose(request).await?;
+    let proposal = match app.propose(request).await {
+        Ok(proposal) => proposal,
+        Err(error) => {
+            if !session.output.is_json() {
+                show_findings(session.output, &error, None);
+            }
+            return Err(error);
+        }
+    };
     if let Some(file) = file {
         std::fs::write(session.environment.working_dir.join(file), proposal.plan.source()).map_err(
             |error| {

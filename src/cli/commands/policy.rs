@@ -87,11 +87,9 @@ async fn explain(session: &Session<'_>, args: &ExplainCallArgs) -> Result<u8> {
             };
             let mode = args.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?;
             let tenant = args.tenant.clone().unwrap_or_else(|| LOCAL_TENANT.to_owned());
-            vec![session.open().await?.explain_call(
-                tool,
-                arguments,
-                &Circumstances { tenant, mode, started_by: None },
-            )?]
+            let circumstances = Circumstances { tenant, mode, started_by: None };
+            let explained = session.open().await?.explain_call(tool, arguments, &circumstances);
+            vec![explained.map_err(|error| exit::about_argument(error, "--arguments"))?]
         }
         (None, None) => {
             let message = "neither a run nor a tool is named, so there is no call to explain";

@@ -17,6 +17,7 @@ use crate::cli::sleeping::sleep_and_go_on;
 use crate::cli::{commands::check, exit};
 use crate::engine::RunOutcome;
 use crate::journal::EventListener;
+use crate::plan::preview::Texts;
 use crate::testkit::MockTools;
 
 pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
@@ -133,7 +134,7 @@ fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> R
         check::print(session.output, name, source, &explanation.findings);
         if let Some(preview) = &explanation.preview {
             session.output.line("");
-            super::explain::print(session, preview);
+            super::explain::print(session, preview, Texts::Short, &args.file);
         }
         print_means(session.output, &limits, &catalog);
         session.output.line("\nnothing was run");

@@ -1,12 +1,15 @@
 //! `luaplan runs`.
 
+use std::collections::HashSet;
+
 use super::Session;
+use crate::app::has_lost_its_process;
 use crate::base::Result;
 use crate::bus::LOCAL_TENANT;
 use crate::cli::args::RunsArgs;
 use crate::cli::exit;
 use crate::cli::table::{LastColumn, table};
-use crate::journal::{JournalRead as _, RunFilter, neutralize};
+use crate::journal::{JournalRead as _, RunFilter, RunStatus, neutralize};
 
 pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
     let journal = session.journal().await?;
@@ -16,7 +19,7 @@ pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
         status: args.status.as_deref().map(str::parse).transpose()?,
         ..RunFilter::default()
     };
-    let mut runs = match journal {
+    let mut runs = match &journal {
         Some(journal) => journal.runs(filter).await?,
         None => Vec::new(),
     };
@@ -33,6 +36,16 @@ pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
         });
         return Ok(exit::DONE);
     }
+    let mut gone = HashSet::new();
+    if let Some(journal) = &journal {
+        let config = session.load()?.check(session.environment)?;
+        for run in runs.iter().filter(|run| run.status == RunStatus::Running) {
+            let state = journal.run_state(&run.run_id).await?;
+            if state.is_some_and(|state| has_lost_its_process(&config, &state)) {
+                gone.insert(run.run_id.clone());
+            }
+        }
+    }
     let has_tenants = runs.iter().any(|run| run.tenant != LOCAL_TENANT);
     let rows = runs.into_iter().map(|run| {
         let mut what = run.task.or(run.plan_name).unwrap_or_default();
@@ -45,6 +58,7 @@ pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
         let status = match &run.code {
             Some(code) => format!("{} ({code})", run.status.as_str()),
             None if let Some(wake_at) = run.wake_at => format!("sleeping (until {wake_at:.0})"),
+            None if gone.contains(&run.run_id) => "running (process gone)".to_owned(),
             None => run.status.as_str().to_owned(),
         };
         let mut row = vec![

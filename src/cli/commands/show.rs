@@ -18,7 +18,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
     let run_id = find(&journal, &args.run).await?;
     if let Some(call) = &args.call {
         let report = call_report(&journal, &run_id, call).await?;
-        show_call::print(session.output, &report, Detail::of_flag(args.full));
+        show_call::print(session.output, &report, Detail::of_flag(args.full))?;
         return Ok(exit::DONE);
     }
     let filter = RecordFilter { run_id: Some(run_id.clone()), ..RecordFilter::default() };
@@ -78,18 +78,6 @@ pub(super) async fn find_resumable(journal: &Journal, text: &str) -> Result<RunI
         Some(newest) => Ok(newest.run_id),
         None => find(journal, text).await,
     }
-}
-
-/// As [`find`], where `last` is the newest run that is not over.
-pub(super) async fn find_open(journal: &Journal, text: &str) -> Result<RunId> {
-    if text != "last" {
-        return text.parse();
-    }
-    let none = || {
-        Error::new(ErrorCode::NotFound, "no run is under way, asleep or paused")
-            .with_help("`luaplan runs` lists all; name one by its id")
-    };
-    newest_open(journal).await?.map(|run| run.run_id).ok_or_else(none)
 }
 
 /// The newest run that is not over.

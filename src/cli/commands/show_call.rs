@@ -1,20 +1,22 @@
 //! What `luaplan show RUN --call CALL` prints.
 
 use crate::app::CallReport;
+use crate::base::Result;
+use crate::cli::edits;
 use crate::cli::output::Output;
 use crate::cli::shown::{Detail, all_of_call};
 use crate::journal::{ApprovalState, CallState, Resolved, neutralize};
 
-pub(super) fn print(output: &Output, report: &CallReport, detail: Detail) {
+pub(super) fn print(output: &Output, report: &CallReport, detail: Detail) -> Result<()> {
     if output.is_json() {
         output.data(report);
-        return;
+        return Ok(());
     }
     let asked = report.approvals.last();
     let (call_id, tool, arguments) = match (&report.call, asked) {
         (Some(call), _) => (&call.call_id, &call.tool, &call.arguments),
         (None, Some(asked)) => (&asked.call_id, &asked.tool, &asked.arguments),
-        (None, None) => return,
+        (None, None) => return Ok(()),
     };
     let all = all_of_call(&report.run_id, call_id.as_str());
     let line = report.call.as_ref().and_then(|call| call.line).or_else(|| asked.and_then(|asked| asked.line));
@@ -22,12 +24,15 @@ pub(super) fn print(output: &Output, report: &CallReport, detail: Detail) {
     output.line(neutralize(&format!("call {call_id} {tool}{line}, of run {}", report.run_id)));
     for approval in &report.approvals {
         output.line(neutralize(&decision(approval)));
+        for change in edits::decided(approval)? {
+            output.line(format_args!("  {change}"));
+        }
     }
     output.heading("arguments");
     for line in detail.arguments(arguments, &all, |_| String::new()) {
         output.line(line);
     }
-    let Some(call) = &report.call else { return };
+    let Some(call) = &report.call else { return Ok(()) };
     output.heading("what came of it");
     output.line(neutralize(&detail.text(&ending(call), &all)));
     let result = match &call.resolved {
@@ -37,6 +42,7 @@ pub(super) fn print(output: &Output, report: &CallReport, detail: Detail) {
     if let Some(result) = result {
         output.part_data(result, detail, &all);
     }
+    Ok(())
 }
 
 fn decision(approval: &ApprovalState) -> String {

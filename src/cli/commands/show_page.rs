@@ -113,7 +113,8 @@ impl Page<'_> {
             EventBody::RunFailed { code, message, .. } => {
                 output.heading("failed");
                 output.part(&format!("{code}: {}", neutralize(message)), self.detail, &all);
-                if code == ErrorCode::CheckRefused.as_str() {
+                let of_check = [ErrorCode::CheckRefused, ErrorCode::LlmCollapsed];
+                if of_check.iter().any(|known| code == known.as_str()) {
                     print_findings(output, plan, records);
                 }
             }

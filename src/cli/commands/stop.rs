@@ -16,13 +16,13 @@ use crate::journal::{JournalRead as _, RunStatus};
 const AGAIN: Duration = Duration::from_millis(100);
 
 pub(super) async fn pause(session: &Session<'_>, args: &PauseArgs) -> Result<u8> {
-    let (app, run_id) = session.open_to_stop(&args.run).await?;
+    let (app, run_id) = session.open_for_recorded(&args.run).await?;
     let asks = async || app.pause_by(&run_id, Some(Caller::at_terminal().actor())).await;
     stands(session, &app, &run_id, RunStatus::Paused, args.wait, asks).await
 }
 
 pub(super) async fn cancel(session: &Session<'_>, args: &CancelArgs) -> Result<u8> {
-    let (app, run_id) = session.open_to_stop(&args.run).await?;
+    let (app, run_id) = session.open_for_recorded(&args.run).await?;
     let app = Arc::new(app);
     let runs = ActiveRuns::new(Arc::clone(&app));
     let asks = async || runs.cancel_by(&run_id, Some(Caller::at_terminal().actor())).await;

@@ -174,7 +174,10 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
                 session.output.note(format_args!("  help: {}", advice(code, name)));
             }
         } else {
-            session.output.heading("result");
+            // A call that waits has none yet.
+            if outcome.error().is_none() {
+                session.output.heading("result");
+            }
             report(session.output, &outcome, Some(("tools test", &source)));
         }
         session.output.note(format_args!("on record as run {}", outcome.run_id));

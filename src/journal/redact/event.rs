@@ -109,7 +109,7 @@ impl Fields<'_> {
                 self.json("result", result.as_mut(), Scope::Exact);
                 self.json("error", error.as_mut(), Scope::Text);
             }
-            EventBody::ToolCallRefused { tool, code, error, arguments, call_id: _ } => {
+            EventBody::ToolCallRefused { tool, code, error, arguments, call_id: _, line: _ } => {
                 self.texts([("tool", tool), ("code", code)]);
                 self.json("error", [error], Scope::Text);
                 self.json("arguments", [arguments], Scope::Arguments);

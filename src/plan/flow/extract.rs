@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::origin::{ContextPath, Origin, Slice};
+use super::origin::{ContextPath, Origin, Slice, is_identifier};
 use super::solver::Solver;
 use super::state::{FrameId, Key, Kind, Node, ObjectId, Source};
 use super::value::{BOOL, Cell, Constant, NIL, NUMBER, TEXT, Taint};
@@ -351,13 +351,14 @@ impl Extractor {
             let value = self.shown(solver, cell, depth + 1);
             parts.push(match key {
                 Key::Int(_) => value,
-                Key::Text(name) => format!("{name} = {value}"),
+                Key::Text(name) if is_identifier(name) => format!("{name} = {value}"),
+                Key::Text(name) => format!("[{}] = {value}", quoted(name)),
             });
         }
-        for node in [data.items, data.unknown] {
+        for (node, key) in [(data.items, ""), (data.unknown, "[…] = ")] {
             let cell = solver.peek(node);
             if *cell != Cell::default() {
-                parts.push(format!("{}, …", self.shown(solver, cell, depth + 1)));
+                parts.push(format!("{key}{}, …", self.shown(solver, cell, depth + 1)));
             }
         }
         if parts.len() > FIELDS_MAX {
@@ -381,11 +382,7 @@ fn plain(constant: &Constant) -> String {
     }
 }
 
+/// As [`super::super::preview`] finds it again, to shorten it on a page.
 fn quoted(text: &str) -> String {
-    const CHARACTERS_MAX: usize = 60;
-    let mut cut: String = text.chars().take(CHARACTERS_MAX).collect();
-    if cut.len() < text.len() {
-        cut.push('…');
-    }
-    format!("{cut:?}")
+    format!("{text:?}")
 }

@@ -22,11 +22,9 @@ impl fmt::Display for ContextPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("context")?;
         for part in &self.0 {
-            let is_name = part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-                && part.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
             match part.as_str() {
                 "*" => f.write_str("[*]")?,
-                name if is_name => write!(f, ".{name}")?,
+                name if is_identifier(name) => write!(f, ".{name}")?,
                 other => write!(f, "[{other:?}]")?,
             }
         }
@@ -50,6 +48,12 @@ pub enum Origin {
     Call(u32),
     /// Any of them: it cannot be told.
     Anything,
+}
+
+/// Whether a key of a table can be written without quotes.
+pub(super) fn is_identifier(key: &str) -> bool {
+    key.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && key.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
 /// What has a part in something.

@@ -22,6 +22,7 @@ use crate::catalog::{Catalog, TargetKind};
 
 pub use agents::{AgentPlan, AgentReach, SavedPlan, agents_called, with_effects};
 pub use reach::{Reach, Target, host_of};
+pub use text::Texts;
 
 /// The parameter that says how long a call sleeps.
 const SECONDS: &str = "seconds";
@@ -42,7 +43,7 @@ pub struct PreviewOptions<'a> {
 /// One parameter of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PreviewArgument {
-    /// The value as far as it is known, as a plan would write it.
+    /// The value as far as it is known, as a plan would write it; its texts are whole.
     pub shown: String,
     /// What has a part in it.
     pub slice: Slice,

@@ -1,5 +1,6 @@
 //! A preview as a page for a reviewer at a terminal.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -18,11 +19,67 @@ const HEADINGS: [(TargetKind, &str); 7] = [
     (TargetKind::Server, "MCP servers"),
 ];
 
+/// The most characters of a text on a page that is not to have them whole.
+const TEXT_CHARS_MAX: usize = 60;
+
+/// How a page shows long texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Texts {
+    /// Their beginning.
+    Short,
+    /// As they are.
+    Whole,
+}
+
+impl Texts {
+    fn of(self, shown: &str) -> Cow<'_, str> {
+        match self {
+            Self::Short => shortened(shown),
+            Self::Whole => Cow::Borrowed(shown),
+        }
+    }
+}
+
+/// A value as a plan would write it, each text in it cut where it is long.
+fn shortened(shown: &str) -> Cow<'_, str> {
+    let (mut short, mut kept_to) = (String::new(), 0);
+    let mut text_chars: Option<usize> = None;
+    let mut is_escaped = false;
+    for (at, character) in shown.char_indices() {
+        match (&mut text_chars, character) {
+            (None, '"') => text_chars = Some(0),
+            (None, _) => {}
+            (Some(count), '"') if !is_escaped => {
+                if *count > TEXT_CHARS_MAX {
+                    short.push('…');
+                    kept_to = at;
+                }
+                text_chars = None;
+            }
+            (Some(count), _) => {
+                // A backslash and what it escapes are one character of the text.
+                if !is_escaped {
+                    *count += 1;
+                    if *count == TEXT_CHARS_MAX + 1 {
+                        short.push_str(&shown[kept_to..at]);
+                    }
+                }
+                is_escaped = character == '\\' && !is_escaped;
+            }
+        }
+    }
+    if kept_to == 0 {
+        return Cow::Borrowed(shown);
+    }
+    short.push_str(&shown[kept_to..]);
+    Cow::Owned(short)
+}
+
 impl Preview {
     /// The preview as text: what is called and where each argument comes from, what is reached, how
     /// many calls at most, and what it may cost.
     #[must_use]
-    pub fn page(&self) -> String {
+    pub fn page(&self, texts: Texts) -> String {
         let mut page = String::new();
         if self.gave_up {
             page.push_str(
@@ -35,10 +92,10 @@ impl Preview {
             page.push_str("calls\n");
         }
         for call in &self.calls {
-            write_call(call, &mut page);
+            write_call(call, texts, &mut page);
         }
         page.push_str("\nreturns\n");
-        let _ = writeln!(page, "  {}", self.result.shown);
+        let _ = writeln!(page, "  {}", texts.of(&self.result.shown));
         page.push_str("\nreaches\n");
         let mut lines = 0;
         for (kind, heading) in HEADINGS {
@@ -51,7 +108,7 @@ impl Preview {
         if lines == 0 {
             page.push_str("  nothing outside\n");
         }
-        write_agents(&self.agents, &mut page);
+        write_agents(&self.agents, texts, &mut page);
         page.push_str("\nat most\n");
         let effects: Vec<&str> = self.effects.iter().map(|effect| effect.as_str()).collect();
         let effects = if effects.is_empty() { "none".to_owned() } else { effects.join(", ") };
@@ -98,7 +155,7 @@ fn duration(seconds: u64) -> String {
     if shown.is_empty() { "0 s".to_owned() } else { shown.join(" ") }
 }
 
-fn write_call(call: &PreviewCall, page: &mut String) {
+fn write_call(call: &PreviewCall, texts: Texts, page: &mut String) {
     let often = match call.calls_max {
         Some(0) => "never".to_owned(),
         Some(1) => "at most once".to_owned(),
@@ -111,7 +168,7 @@ fn write_call(call: &PreviewCall, page: &mut String) {
         let _ = writeln!(page, "       (not set up: {missing})");
     }
     for (name, argument) in &call.arguments {
-        let _ = writeln!(page, "       {name:<12} {}", argument.shown);
+        let _ = writeln!(page, "       {name:<12} {}", texts.of(&argument.shown));
     }
     let decides: Vec<String> = innermost(&call.made.control).map(said).collect();
     if !decides.is_empty() {
@@ -120,7 +177,7 @@ fn write_call(call: &PreviewCall, page: &mut String) {
 }
 
 /// What each agent may do, below its name.
-fn write_agents(agents: &[AgentReach], page: &mut String) {
+fn write_agents(agents: &[AgentReach], texts: Texts, page: &mut String) {
     if agents.is_empty() {
         return;
     }
@@ -153,7 +210,7 @@ fn write_agents(agents: &[AgentReach], page: &mut String) {
             page.push_str("       looks up what it calls in ways that cannot be followed: any of these, with anything\n");
         }
         let mut calls = String::new();
-        plan.calls.iter().for_each(|call| write_call(call, &mut calls));
+        plan.calls.iter().for_each(|call| write_call(call, texts, &mut calls));
         calls.lines().for_each(|line| {
             let _ = writeln!(page, "     {line}");
         });
@@ -179,5 +236,26 @@ fn said(origin: &Origin) -> String {
         Origin::Context(path) => path.to_string(),
         Origin::Call(number) => format!("call {number}"),
         Origin::Anything => "anything".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_where_it_stands_and_shown_whole_on_request() {
+        let long = "x".repeat(80);
+        let cut = "x".repeat(TEXT_CHARS_MAX);
+        for (shown, short) in [
+            (format!("{{a = \"{long}\", b = \"y\"}}"), format!("{{a = \"{cut}…\", b = \"y\"}}")),
+            (format!("\"{long}\" or \"{long}\""), format!("\"{cut}…\" or \"{cut}…\"")),
+            (format!("\"\\\"{long}\""), format!("\"\\\"{}…\"", &cut[1..])),
+            (format!("\"{cut}\""), format!("\"{cut}\"")),
+            ("context.rows[*].mail".to_owned(), "context.rows[*].mail".to_owned()),
+        ] {
+            assert_eq!(Texts::Short.of(&shown), short);
+            assert_eq!(Texts::Whole.of(&shown), shown);
+        }
     }
 }

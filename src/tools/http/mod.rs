@@ -159,7 +159,10 @@ impl Maker for HttpMaker {
     }
 
     fn shape(&self, arguments: &Arguments) -> std::result::Result<Json, ToolFailure> {
-        let shape = self.request(arguments)?.shape(self.settings.auth.as_ref());
+        let mut shape = self.request(arguments)?.shape(self.settings.auth.as_ref());
+        if let Some(name) = &self.settings.idempotency_header {
+            shape["headers"][name.to_lowercase()] = "<key of the call>".into();
+        }
         Ok(json!({ "http": shape }))
     }
 }

@@ -81,12 +81,12 @@ impl Rows {
         }
         let count = self.rows.len() as u64 + 1;
         if count > self.caps.rows_max {
-            return Err(too_large("rows", self.caps.rows_max, count));
+            return Err(too_large("rows_max", "rows", self.caps.rows_max, count));
         }
         let row = Value::Object(self.names.iter().cloned().zip(values).collect::<IndexMap<_, _>>());
         self.bytes = self.bytes.saturating_add(row.approximate_bytes());
         if self.bytes > self.caps.bytes_max {
-            return Err(too_large("bytes", self.caps.bytes_max, self.bytes));
+            return Err(too_large("bytes_max", "bytes", self.caps.bytes_max, self.bytes));
         }
         self.rows.push(row);
         Ok(if self.caps.limit.is_some_and(|limit| count >= limit) { Flow::Enough } else { Flow::More })
@@ -108,7 +108,7 @@ impl Rows {
             }
         }
         if self.bytes > self.caps.bytes_max {
-            return Err(too_large("bytes", self.caps.bytes_max, self.bytes));
+            return Err(too_large("bytes_max", "bytes", self.caps.bytes_max, self.bytes));
         }
         Ok(())
     }
@@ -136,11 +136,14 @@ impl Rows {
     }
 }
 
-fn too_large(unit: &str, limit: u64, observed: u64) -> Failed {
-    Failed::new(ErrorCode::ResultTooLarge, format!("the query returns more than {limit} {unit}"))
-        .with_limit(limit, observed)
-        .with_detail("unit", unit)
-        .with_help("use `limit`, fewer columns or a narrower `where`")
+fn too_large(key: &str, unit: &str, limit: u64, observed: u64) -> Failed {
+    Failed::new(
+        ErrorCode::ResultTooLarge,
+        format!("the query returns more than {limit} {unit} (`tools.query_db.{key}`)"),
+    )
+    .with_limit(limit, observed)
+    .with_detail("unit", unit)
+    .with_help("use `limit`, fewer columns or a narrower `where`")
 }
 
 /// Column names with `_2`, `_3` … after those that came before.

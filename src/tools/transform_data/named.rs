@@ -50,9 +50,7 @@ impl NamedTemplates {
                         ),
                     )
                     .with_detail("key", "tools.transform_data.templates_dir")
-                    .with_help(
-                        "make the folder, or correct the path; it is relative to the configuration file",
-                    )
+                    .with_help("make the folder, or correct the path; it is relative to the working folder")
                 })?)
             }
         };

@@ -2,7 +2,7 @@
 
 use luaplan::catalog::TargetKind;
 use luaplan::journal::{EventBody, JournalRead as _, RecordFilter};
-use luaplan::plan::preview::{AgentPlan, AgentReach, Preview, Reach};
+use luaplan::plan::preview::{AgentPlan, AgentReach, Preview, Reach, Texts};
 use serde_json::json;
 
 use super::{Agents, COUNTER, READER};
@@ -58,7 +58,7 @@ async fn places_calls_and_limits_of_an_agent_are_named() {
         plan.calls.iter().map(|call| (call.tool.as_str(), call.calls_max)).collect();
     assert_eq!(calls, [("fetch_url", Some(1)), ("send_email", Some(2)), ("query_db", Some(1))]);
     assert_eq!(json!(agent(&preview, "fetcher").limits), json!({ "tool_calls": 4 }));
-    let page = preview.page();
+    let page = preview.page(Texts::Short);
     for part in [
         "hosts       rates.example.com",
         "recipients  ops@example.com",
@@ -91,7 +91,7 @@ async fn agents_of_agents_are_looked_into_as_deep_as_they_are_called() {
         .map(|target| &target.reach)
         .collect();
     assert_eq!(recipients, [&Reach::Any]);
-    assert!(preview.page().contains("hands on to  counter"), "{}", preview.page());
+    assert!(preview.page(Texts::Short).contains("hands on to  counter"), "{}", preview.page(Texts::Short));
 
     let one =
         Agents::new(&[("boss", BOSS, all), ("counter", COUNTER, counter)], &[("agent_depth", "1")]).await;
@@ -130,7 +130,11 @@ async fn what_is_not_known_may_be_anything_and_what_is_refused_is_nothing() {
         let any = preview.targets.iter().find(|target| target.kind == kind).unwrap();
         assert_eq!(any.reach, Reach::Any);
     }
-    assert!(preview.page().contains("writer: its plan is not known before it runs"), "{}", preview.page());
+    assert!(
+        preview.page(Texts::Short).contains("writer: its plan is not known before it runs"),
+        "{}",
+        preview.page(Texts::Short)
+    );
 
     let preview = explained(&agents, "function run() return call_agent('sender') end");
     let reason = refusal(agent(&preview, "sender"));

@@ -2,6 +2,7 @@
 
 use luaplan::base::{ErrorCode, LimitName};
 use luaplan::journal::RunStatus;
+use luaplan::plan::preview::Texts;
 
 use super::{Agents, COUNTER, result};
 
@@ -141,9 +142,9 @@ async fn an_unknown_agent_is_found_before_the_run_and_explain_says_what_agents_m
     assert_eq!((preview.calls_max, preview.is_unbounded), (limits.tool_calls, true));
     assert_eq!(preview.sleeps_max_seconds, None);
     assert!(
-        preview.page().contains("counter, by counter.lua, may call query_db, send_email"),
+        preview.page(Texts::Short).contains("counter, by counter.lua, may call query_db, send_email"),
         "{}",
-        preview.page()
+        preview.page(Texts::Short)
     );
     // A name that is not known may be any.
     let (names, preview) = named("function run(context) return call_agent(context.who) end");

@@ -85,7 +85,7 @@ fn a_call_of_a_run_that_cannot_go_on_does_not_wait_and_the_run_can_be_ended() {
     let ended = folder.run(&["cancel", "last", "--json"]).exits(0).json();
     assert_eq!(ended["status"], "cancelled");
     assert_eq!(folder.run(&["runs", "--json"]).exits(0).json()[0]["status"], "cancelled");
-    folder.run(&["cancel", "last"]).fails(2, "not_found");
+    folder.run(&["cancel", "last"]).fails(2, "run_not_active");
 }
 
 #[test]
@@ -232,4 +232,111 @@ fn a_rule_about_a_parameter_that_no_tool_has_is_refused_where_plans_run() {
         let refused = folder.run(arguments).fails(2, "config_invalid");
         assert!(refused.err.contains("did you mean `subject`?"), "{refused}");
     }
+}
+
+#[test]
+fn the_last_run_is_the_newest_for_cancel_too() {
+    let folder = folder();
+    folder.write("quick.lua", "function run() return 7 end");
+    folder.run(&["run", "plan.lua"]).fails(5, "approval_required");
+    folder.run(&["run", "quick.lua"]).exits(0);
+    for command in ["cancel", "pause"] {
+        folder.run(&[command, "last"]).fails(2, "run_not_active");
+    }
+    let paused = folder.run(&["runs", "--status", "paused", "--json"]).exits(0).json();
+    assert_eq!(paused.as_array().unwrap().len(), 1, "{paused}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_person_denied_or_changed_is_shown() {
+    let parts_folder = tempfile::tempdir().unwrap();
+    let parts = DemoParts::start(parts_folder.path()).await.unwrap();
+    let folder = with_mail(&parts);
+    folder.run(&["run", "plan.lua"]).fails(5, "approval_required");
+    folder.run(&["approve", "last", "1", "--deny", "no mail today"]);
+    let page = folder.run(&["show", "last"]).exits(0);
+    assert!(page.out.contains("✗ 1 send_email: `deny` by local: no mail today"), "{page}");
+    folder.run(&["run", "plan.lua"]).fails(5, "approval_required");
+    folder.run(&["approve", "last", "1", "--argument", "subject=better"]).exits(0);
+    let page = folder.run(&["show", "last", "--call", "1"]).exits(0);
+    assert!(
+        page.out.contains("- subject  \"hello\"") && page.out.contains("+ subject  \"better\""),
+        "{page}"
+    );
+    parts.stop().await;
+}
+
+#[test]
+fn a_refused_call_is_on_record_by_name_and_line() {
+    let folder = folder();
+    folder.run(&["run", "plan.lua", "--context", r#"{"to": "boss@company.com"}"#]).exits(0);
+    let call = folder.run(&["show", "last", "--call", "1", "--json"]).exits(0).json();
+    assert_eq!(
+        (&call["call"]["arguments"], &call["call"]["line"]),
+        (
+            &serde_json::json!({"to": "boss@company.com", "subject": "hello", "body": "x"}),
+            &serde_json::json!(2)
+        )
+    );
+    let explained = folder.run(&["policy", "explain", "last", "1"]).exits(0);
+    assert!(explained.out.contains(r#"1 send_email {"to":"boss@company.com""#), "{explained}");
+    folder.run(&["replay", "last"]).exits(0);
+    // What was never a call of the tool has no names.
+    folder.write("wrong.lua", "function run()\n  local f = send_email\n  local sent = f(table.unpack(json.decode('[1,2,3,4,5,6,7,8,9,10]')))\n  return sent.error\nend");
+    folder.run(&["run", "wrong.lua"]).exits(0);
+    let call = folder.run(&["show", "last", "--call", "1", "--json"]).exits(0).json();
+    assert_eq!(call["call"]["arguments"].as_array().map(Vec::len), Some(10), "{call}");
+    folder.run(&["replay", "last"]).exits(0);
+}
+
+/// Runs the program with a terminal as all three streams, where nobody types.
+#[cfg(target_os = "linux")]
+pub(crate) fn at_terminal(folder: &Folder, words: &str) -> String {
+    let line = format!("{} {words}", env!("CARGO_BIN_EXE_luaplan"));
+    let mut command = std::process::Command::new("script");
+    command.args(["-qec", &line, "/dev/null"]).current_dir(folder.path()).env_clear();
+    command.env("HOME", folder.path()).env("PATH", "/usr/bin:/bin").stdin(std::process::Stdio::null());
+    crate::cli::finish(&mut command).out
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_may_not_decide_is_not_asked_at_the_terminal() {
+    let folder = folder();
+    folder.write(
+        "policy.toml",
+        POLICY.replace(
+            "version = 1",
+            "version = 1\napprovers_other_than_starter = true\napprovers = [\"ops\", \"local\"]",
+        ),
+    );
+    let said = at_terminal(&folder, "run plan.lua");
+    assert!(said.contains("not asked here: `local` started run"), "{said}");
+    assert!(said.contains("`ops`") && !said.contains("[a]llow once"), "{said}");
+    folder.write("policy.toml", POLICY);
+    let said = at_terminal(&folder, "run plan.lua");
+    assert!(said.contains("[a]llow once"), "{said}");
+}
+
+#[test]
+fn what_was_typed_and_does_not_fit_is_a_matter_of_usage() {
+    let folder = folder();
+    folder.run(&["run", "plan.lua"]).fails(5, "approval_required");
+    let refused = folder.run(&["approve", "last", "1", "--argument", "too=x"]).fails(2, "bad_arguments");
+    assert!(refused.err.contains("`luaplan tools show send_email`"), "{refused}");
+    let refused =
+        folder.run(&["policy", "explain", "--tool", "send_email", "--arguments", r#"{"too": "x"}"#]);
+    let refused = refused.fails(2, "bad_arguments");
+    assert!(refused.err.contains("`luaplan tools show send_email`"), "{refused}");
+    let absent = folder.run(&["policy", "explain", "--tool", "sendmail"]).fails(2, "not_found");
+    assert!(absent.err.contains("the tools are"), "{absent}");
+}
+
+#[test]
+fn a_call_tried_out_that_waits_has_no_result_yet() {
+    let folder = folder();
+    let arguments = r#"{"to": "admin@company.com", "subject": "x", "body": "x"}"#;
+    let waits = folder.run(&["tools", "test", "send_email", "--arguments", arguments]);
+    let waits = waits.fails(5, "approval_required");
+    assert!(!waits.out.contains("result"), "{waits}");
 }

@@ -3,6 +3,8 @@
 
 mod bound;
 mod command;
+#[cfg(target_os = "linux")]
+pub(crate) use command::at_terminal;
 mod file;
 mod grants;
 mod http;

@@ -1,5 +1,7 @@
 //! Every command: its help, its data, and what it says about a wrong command line.
 
+use std::process::Stdio;
+
 use clap::CommandFactory as _;
 use luaplan::cli::Cli;
 use serde_json::json;
@@ -166,4 +168,59 @@ fn lists_of_tools_and_runs_fit_a_line_of_a_hundred_columns_in_a_pipe() {
 fn an_unknown_tool_is_answered_with_the_known_ones() {
     let ended = Folder::new().run(&["tools", "show", "query_dbb"]).fails(2, "not_found");
     assert!(ended.err.contains("query_db, fetch_url"), "{ended}");
+}
+
+#[test]
+fn what_every_command_takes_stands_apart_in_its_help() {
+    let folder = Folder::new();
+    let help = folder.run(&["run", "--help"]).exits(0).out;
+    let (own, of_all) = help.split_once("Options of every command:").unwrap();
+    assert!(own.contains("--dry-run") && !own.contains("--config"), "{help}");
+    for option in ["--json", "--config", "--set"] {
+        assert!(of_all.contains(option), "{option}: {help}");
+    }
+}
+
+#[test]
+fn a_plan_that_returns_nothing_has_its_context_as_result() {
+    let folder = Folder::new();
+    for end in ["", "return nil"] {
+        let plan = format!("function run(context) context.seen = true {end} end");
+        let ended = folder.plan(&plan, &["--context", r#"{"n": 1}"#, "--json"]).exits(0).json();
+        assert_eq!(ended["result"], serde_json::json!({"n": 1, "seen": true}), "{end}");
+    }
+}
+
+#[test]
+fn a_run_whose_process_was_killed_is_told_as_such() {
+    let folder = Folder::with(&[("long.lua", "function run() while true do end end")]);
+    let limits = ["run", "long.lua", "--limit", "instructions=1000000000000", "--limit", "wall=60s"];
+    let mut process = folder.command(&limits).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !folder.run(&["runs"]).out.contains("running") {
+        assert!(process.try_wait().unwrap().is_none());
+    }
+    assert!(!folder.run(&["runs"]).out.contains("process gone"));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let listed = folder.run(&["runs"]).exits(0);
+    assert!(listed.out.contains("running (process gone)"), "{listed}");
+}
+
+#[test]
+fn small_faults_are_said_in_the_right_words() {
+    let folder = Folder::new();
+    let flag = folder.run(&["serve", "--listen", "nowhere"]).exits(2);
+    assert!(flag.err.contains("the command line: ") && !flag.err.contains("a flag"), "{flag}");
+    folder.write("plan.lua", "function run() return 1 end");
+    let absent =
+        folder.run(&["--set", "tools.transform_data.templates_dir=absent", "run", "plan.lua"]).exits(2);
+    assert!(absent.err.contains("relative to the working folder"), "{absent}");
+}
+
+#[test]
+fn a_printed_text_of_several_lines_is_one_line_of_the_table() {
+    let folder = Folder::new();
+    folder.plan("function run() print('one\\ntwo') end", &[]).exits(0);
+    let csv = folder.run(&["audit", "--csv"]).exits(0).out;
+    assert!(csv.contains(r"one\ntwo,"), "{csv}");
 }

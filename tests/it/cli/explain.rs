@@ -51,3 +51,46 @@ fn a_drawing_goes_to_a_file_or_out() {
     assert_eq!(both["drawing"], json!({"format": "dot", "text": folder.read("plan.dot")}));
     folder.run(&["explain", "plan.lua", "--graph", "png"]).exits(2);
 }
+
+#[test]
+fn texts_are_cut_on_the_page_alone() {
+    let long = "é".repeat(100);
+    let folder = Folder::with(&[(
+        "long.lua",
+        &format!("function run() return send_email('a@b.c', '{long}', 'x').error end"),
+    )]);
+    let page = folder.run(&["explain", "long.lua"]).exits(0).out;
+    assert!(!page.contains(&long) && page.contains("`luaplan explain long.lua --full`"), "{page}");
+    let whole = folder.run(&["explain", "long.lua", "--full"]).exits(0).out;
+    assert!(whole.contains(&long) && !whole.contains("are cut"), "{whole}");
+    let data = folder.run(&["explain", "long.lua", "--json"]).exits(0).json();
+    assert_eq!(data["preview"]["calls"][0]["arguments"][1][1]["shown"], json!(format!("\"{long}\"")));
+    let dry = folder.run(&["run", "long.lua", "--dry-run"]).exits(0).out;
+    assert!(dry.contains("`luaplan explain long.lua --full`"), "{dry}");
+}
+
+#[test]
+fn a_computed_key_is_shown_as_one() {
+    let plan = "function run(context)
+  local rows = query_db{table = \"stock\"}
+  if rows.error then return rows.error end
+  local countries = {}
+  for _, row in ipairs(rows) do countries[row.country] = row.name end
+  return {countries = countries, [\"a b\"] = 1}
+end";
+    let folder = Folder::with(&[("plan.lua", plan)]);
+    let page = folder.run(&["explain", "plan.lua"]).exits(0).out;
+    assert!(page.contains("countries = {[…] = ") && page.contains("[\"a b\"] = 1"), "{page}");
+    assert!(!page.contains("{ = "), "{page}");
+}
+
+#[test]
+fn a_file_that_is_there_is_replaced_on_request_only() {
+    let folder = Folder::with(&[("plan.lua", PLAN), ("kept.txt", "mine")]);
+    folder.run(&["explain", "plan.lua", "-o", "kept.txt"]).fails(2, "file_exists");
+    assert_eq!(folder.read("kept.txt"), "mine");
+    folder.run(&["explain", "plan.lua", "-o", "kept.txt", "--force"]).exits(0);
+    assert!(folder.read("kept.txt").starts_with("calls"));
+    let output = ["--set", "llm.provider=openai", "--set", "llm.model=m", "plan", "x", "-o", "kept.txt"];
+    folder.run(&output).fails(2, "file_exists");
+}

@@ -90,3 +90,23 @@ async fn another_model_plans_the_task_of_a_recorded_run() {
     let saved = in_folder(&folder, ["replay", "last", "--model", "second"]).await;
     assert!(saved.err.contains("run_not_resumable") && saved.err.contains("task"), "{saved}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_model_that_repeats_itself_is_told_with_what_is_wrong() {
+    let bad = "function run(context)\n  return query_dbx{}\nend";
+    let server = Server::start([bad; 8].map(plan)).await;
+    let folder = Folder::new();
+    let base_url = server.base_url();
+    folder.write(
+        "luaplan.toml",
+        format!("[llm]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{base_url}\"\n"),
+    );
+    let folder = std::sync::Arc::new(folder);
+    for command in ["task", "plan"] {
+        let ended = in_folder(&folder, [command, "do it"]).await.fails(1, "llm_collapsed");
+        assert!(ended.err.contains("query_dbx") || ended.out.contains("query_dbx"), "{ended}");
+    }
+    let page = in_folder(&folder, ["show", "last"]).await.exits(0);
+    assert!(page.out.contains("the check has 1 finding(s): plan_unknown_tool (line 2)"), "{page}");
+    assert!(page.out.contains("did you mean `query_db`?"), "{page}");
+}

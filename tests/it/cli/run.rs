@@ -157,3 +157,16 @@ fn mocks_answer_in_place_of_tools() {
     let missing = folder.run(&["run", "plan.lua", "--mock", "empty.json"]).exits(1);
     assert!(missing.err.contains("query_db"), "{missing}");
 }
+
+#[test]
+fn a_failure_nobody_looked_at_is_told_by_its_place() {
+    let folder = Folder::new();
+    let ended = folder.plan(
+        "function run()\n  local rows = query_db{table='stock', database='nope'}\n  return rows\nend",
+        &[],
+    );
+    let ended = ended.fails(1, "tool_error_ignored");
+    let told = ended.err.lines().next().unwrap_or_default();
+    assert!(told.starts_with("  1 query_db, line 2: "), "{ended}");
+    assert!(!ended.err.contains("null"), "{ended}");
+}

@@ -143,3 +143,16 @@ fn a_hostile_plan_is_harmless_in_a_real_terminal() {
         assert_eq!(harmful(&ended.out), "", "{words}: {:?}", ended.out);
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_plan_prints_stands_on_a_terminal_once() {
+    let folder =
+        Folder::with(&[("plan.lua", "function run() print('said', 'twice') print('more') return 7 end")]);
+    let shown = crate::approvals::at_terminal(&folder, "run plan.lua");
+    assert_eq!(shown.matches("said\ttwice").count(), 1, "{shown}");
+    assert_eq!(shown.matches("more").count(), 1, "{shown}");
+    // Where only the progress goes to a terminal, the output is whole.
+    let shown = crate::approvals::at_terminal(&folder, "run plan.lua > out.txt");
+    assert!(shown.contains("more") && folder.read("out.txt").starts_with("said\ttwice\nmore\n"), "{shown}");
+}

@@ -96,7 +96,7 @@ fn a_tool_without_parameters_is_tested_with_none() {
 async fn a_test_of_a_tool_is_a_call_on_record_that_shows_what_is_sent() {
     let site = Site::start().await;
     let rest = format!(
-        "[settings]\nurl = \"http://{}/v1/{{id}}\"\nauth = {{ bearer = \"key\" }}\n[settings.response]\nfields = {{ uri = \"/uri\" }}",
+        "[settings]\nurl = \"http://{}/v1/{{id}}\"\nauth = {{ bearer = \"key\" }}\nidempotency_header = \"Order-Key\"\n[settings.response]\nfields = {{ uri = \"/uri\" }}",
         site.address
     );
     let text = manifest("look", "http", "read", "{ id = { type = \"string\" } }\nrequired = [\"id\"]", &rest);
@@ -115,6 +115,7 @@ async fn a_test_of_a_tool_is_a_call_on_record_that_shows_what_is_sent() {
     });
     let (told, data, audit, refused, unset) = run.await.unwrap();
     assert!(told.out.contains("/v1/a%2Fb") && told.out.contains("Bearer <secret key>"), "{told}");
+    assert!(told.out.contains("\"order-key\": \"<key of the call>\""), "{told}");
     assert!(told.err.contains("on record as run "), "{told}");
     let data = data.json();
     assert_eq!(

@@ -3,6 +3,7 @@
 use luaplan::app::{App, ApprovalAnswer, ResumeRequest};
 use luaplan::base::{ErrorCode, Value};
 use luaplan::bus::Circumstances;
+use luaplan::plan::preview::Texts;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
@@ -86,8 +87,9 @@ async fn an_explanation_names_the_servers_of_a_plan_and_what_they_may_reach() {
     let folder = tempfile::tempdir().unwrap();
     let app = accepted(folder.path(), &[]).await;
     let limits = app.config().limits.clone();
-    let page =
-        |app: &App, call: &str| app.explain(&plan(call), "plan", &limits, None).preview.unwrap().page();
+    let page = |app: &App, call: &str| {
+        app.explain(&plan(call), "plan", &limits, None).preview.unwrap().page(Texts::Short)
+    };
     let open_world = page(&app, "tell{text = \"x\"}");
     assert!(
         open_world.contains("MCP servers small") && open_world.contains("hosts       any"),

@@ -9,6 +9,7 @@ use luaplan::bus::wake_at_of;
 use luaplan::demo::DemoParts;
 use luaplan::http::Server;
 use luaplan::journal::{EventBody, JournalRead as _, Resolved, RunFilter, RunState, RunStatus};
+use luaplan::plan::preview::Texts;
 use tokio_util::sync::CancellationToken;
 
 use super::{open, resume, resume_request};
@@ -368,7 +369,7 @@ async fn explain_says_for_how_long_a_plan_may_sleep_at_most() {
     let limits = bench.limits();
     let sleeps = |source: &str| {
         let preview = bench.app.explain(source, "plan", &limits, None).preview.unwrap();
-        (preview.sleeps_max_seconds, preview.page())
+        (preview.sleeps_max_seconds, preview.page(Texts::Short))
     };
     let (seconds, page) = sleeps("function run() for _ = 1, 3 do sleep(600) end sleep(0.5) end");
     assert_eq!(seconds, Some(1801));

@@ -167,7 +167,7 @@ fn the_command_line_starts_runs_over() {
     assert_ne!(again["run_id"], first["run_id"]);
     let shown = folder.run(&["show", "last"]).exits(0).out;
     assert!(shown.contains(&format!("starts over run {}", first["run_id"].as_str().unwrap())), "{shown}");
-    folder.run(&["cancel", "last"]).fails(2, "not_found");
+    folder.run(&["cancel", "last"]).fails(2, "run_not_active");
     folder.run(&["cancel", first["run_id"].as_str().unwrap()]).fails(2, "run_not_active");
     folder.run(&["pause", &RunId::generate().to_string()]).fails(2, "not_found");
 }
