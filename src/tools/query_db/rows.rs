@@ -35,7 +35,7 @@ impl Room {
     pub(super) fn take(&mut self, cell: &[u8]) -> Result<(), Failed> {
         self.bytes = self.bytes.saturating_add(cell.len() as u64);
         if self.bytes > self.bytes_max {
-            return Err(too_large("bytes", self.bytes_max, self.bytes));
+            return Err(too_large("bytes_max", "bytes", self.bytes_max, self.bytes));
         }
         Ok(())
     }
