@@ -63,6 +63,17 @@ function checks.tester(name, index, test)
   end
 end
 
+-- Raises where a value is of another kind than the first one; gives the first kind and its place.
+function checks.one_kind(name, first_kind, first_place, value, place)
+  local found = type(value)
+  if first_kind == nil then return found, place end
+  if found ~= first_kind then
+    fail(name .. ": item " .. first_place .. " is a " .. first_kind .. " and item " .. place .. " a " .. found ..
+      "; make them one kind, as with tonumber")
+  end
+  return first_kind, first_place
+end
+
 -- Values that can be a table key; NaN and nil cannot.
 function checks.usable(key)
   return key ~= nil and key ~= null and key == key

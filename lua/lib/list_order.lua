@@ -11,7 +11,7 @@ function list.sort_by(items, key, direction)
   local pick = picker("list.sort_by", 2, key)
   local keys = {}
   for i = 1, count do keys[i] = pick(items[i], i) end
-  local sorted = sorted_order(keys, count, direction == "desc")
+  local sorted = sorted_order(keys, count, direction == "desc", "list.sort_by")
   for i = 1, count do sorted[i] = items[sorted[i]] end
   return as_list(sorted)
 end
@@ -21,7 +21,7 @@ function list.sort(items, direction)
   if direction ~= nil and direction ~= "asc" and direction ~= "desc" then
     fail('list.sort: argument 2 (direction) must be "asc" or "desc"')
   end
-  local sorted = sorted_order(items, count, direction == "desc")
+  local sorted = sorted_order(items, count, direction == "desc", "list.sort")
   for i = 1, count do sorted[i] = items[sorted[i]] end
   return as_list(sorted)
 end
@@ -111,6 +111,7 @@ function list.sum_by(items, key)
   local count = need_table("list.sum_by", 1, "list", items)
   local pick = picker("list.sum_by", 2, key)
   local values, size = {}, 0
+  local first_kind, first_place
   for i = 1, count do
     local value = pick(items[i], i)
     if value ~= nil and value ~= null then
@@ -118,6 +119,7 @@ function list.sum_by(items, key)
       if not number then
         fail("list.sum_by: item " .. i .. " is not a number but " .. kind(value))
       end
+      first_kind, first_place = one_kind("list.sum_by", first_kind, first_place, value, i)
       size = size + 1
       values[size] = number
     end

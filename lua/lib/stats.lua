@@ -1,7 +1,8 @@
 -- The library `stats`: figures of a list of numbers.
 --
 -- Every function takes a list of numbers or numeric text, or a list of rows and the name of their
--- member. As in SQL, what is missing (nil or null) is left out. See list.lua for the environment.
+-- member. As in SQL, what is missing (nil or null) is left out. Numbers and text in one list are refused: a column
+-- that comes as both was read wrongly. See list.lua for the environment.
 local _ENV = ...
 
 local stats = {}
@@ -15,6 +16,8 @@ local function numbers_of(name, items, key)
     fail("stats." .. name .. ": the key must be a member's name, got " .. kind(key))
   end
   local numbers, count = {}, 0
+  local full_name = "stats." .. name
+  local first_kind, first_place
   for i = 1, #items do
     local value = items[i]
     if key ~= nil and value ~= null then
@@ -29,6 +32,7 @@ local function numbers_of(name, items, key)
         local shown = type(value) == "string" and "the text " .. quote(value) or kind(value)
         fail("stats." .. name .. ": item " .. i .. " must be a number, got " .. shown)
       end
+      first_kind, first_place = one_kind(full_name, first_kind, first_place, value, i)
       count = count + 1
       numbers[count] = number
     end

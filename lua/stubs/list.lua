@@ -80,14 +80,14 @@ function list.all(items, test) end
 ---@return integer
 function list.count(items, test) end
 
----Sorted by a key; equal ones keep their order; missing keys come last.
+---Sorted by a key; equal ones keep their order; missing keys come last. Raises on keys of two kinds, as 9 and "10".
 ---@param items table
 ---@param key string|fun(item: any, index: integer): any
 ---@param direction? "asc"|"desc"
 ---@return table
 function list.sort_by(items, key, direction) end
 
----Sorted by value.
+---Sorted by value. Raises on values of two kinds, and on tables.
 ---@param items table
 ---@param direction? "asc"|"desc"
 ---@return table
@@ -125,7 +125,7 @@ function list.unique(items, key) end
 ---@return table
 function list.pluck(items, key) end
 
----The sum of a member (numbers or numeric text), nil and null left out.
+---The sum of a member (numbers or numeric text, not both), nil and null left out.
 ---@param items table
 ---@param key string|fun(item: any, index: integer): any
 ---@return number

@@ -77,7 +77,7 @@ impl Run<'_> {
         if tokio::time::timeout(AGENTS_GRACE, agents.wait()).await.is_err() {
             tracing::error!(run_id = %self.log.run_id(), "a run of an agent did not end with its caller");
         }
-        self.app.named_by_policy(outcome).await
+        self.app.named_by_call(outcome).await
     }
 
     /// The tools, with agents that run below this run.

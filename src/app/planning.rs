@@ -190,6 +190,7 @@ impl Run<'_> {
             line: call.line,
             code: call.end.as_ref().and_then(|end| end.code.clone()),
             has_effect: call.effect.is_some_and(|effect| effect != Effect::Read),
+            schema_hint: call.end.as_ref().and_then(|end| schema_hint(&call.tool, end)),
             said: call.end.as_ref().filter(|_| shares_data).and_then(said),
         };
         let mut earlier: Vec<PastCall> = calls.iter().map(past).collect();
@@ -211,6 +212,16 @@ impl Run<'_> {
             shares_data,
         })
     }
+}
+
+/// The hint of PostgreSQL where it could not resolve the statement's own names, which holds names of the schema and
+/// no value. Other tools' hints may hold anything.
+fn schema_hint(tool: &str, end: &CallEnd) -> Option<String> {
+    const UNRESOLVED: [&str; 5] = ["42703", "42P01", "42883", "42702", "42704"];
+    let error = end.error.as_ref().filter(|_| tool == "query_db")?;
+    let state = error.get("sqlstate")?.as_str()?;
+    let hint = error.get("hint")?.as_str()?;
+    UNRESOLVED.contains(&state).then(|| hint.to_owned())
 }
 
 fn said(end: &CallEnd) -> Option<String> {

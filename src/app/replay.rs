@@ -12,7 +12,7 @@ use super::by_arguments::{ByArguments, ByContent, by_arguments, forms, records_t
 use super::check::PlanOf;
 use super::from_records::{began_without_secret, circumstances_of, limits_of, recorded_source};
 use super::replay_policy::{OnRecord, PolicyDifference, UnderPolicy};
-use super::run_end::{ended_by_policy, failed};
+use super::run_end::{ended_by_call, failed};
 use crate::base::{CallOutcome, Error, ErrorCode, Limits, Result, RunId, Value};
 use crate::bus::{CallHandler, Policy, RunBudget};
 use crate::catalog::CallRequest;
@@ -151,7 +151,7 @@ impl App {
             Vec::new(),
         );
         let mut outcome = drive(drive_request, &*answers, &log).await;
-        if let Some(named) = outcome.error().and_then(|error| ended_by_policy(error, &state.calls)) {
+        if let Some(named) = outcome.error().and_then(|error| ended_by_call(error, &state.calls)) {
             outcome.result = Err(named);
         }
         let stops_short = recorded_end(&state).is_null() && request.with.is_none();

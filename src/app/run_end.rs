@@ -16,12 +16,12 @@ use crate::journal::{
 };
 
 impl App {
-    /// The outcome of a run that a denial ended, under the denial's code.
-    pub(super) async fn named_by_policy(&self, mut outcome: RunOutcome) -> RunOutcome {
+    /// The outcome of a run that a failed call ended, with that call's code; of a denied one, under it.
+    pub(super) async fn named_by_call(&self, mut outcome: RunOutcome) -> RunOutcome {
         if let Some(error) = outcome.error()
-            && may_be_a_denial(error.code())
+            && may_be_of_a_call(error.code())
             && let Ok(Some(state)) = self.journal.run_state(&outcome.run_id).await
-            && let Some(named) = ended_by_policy(error, &state.calls)
+            && let Some(named) = ended_by_call(error, &state.calls)
         {
             outcome.result = Err(named);
         }
@@ -253,30 +253,37 @@ fn named_in<T: DeserializeOwned>(error: &Error, detail: &str) -> Vec<T> {
     serde_json::from_value(named).unwrap_or_default()
 }
 
-/// Whether a run that a denial ended can end so.
-const fn may_be_a_denial(code: ErrorCode) -> bool {
+/// Whether a run that a failed call ended can end so.
+const fn may_be_of_a_call(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::ToolErrorUsed | ErrorCode::ToolErrorIgnored | ErrorCode::PlanError)
 }
 
-/// The error of a run that ended because it used, ignored or raised the failure of a call that policy or a
-/// person denied: with the code of the denial in place of its own. `None` for any other.
-pub(super) fn ended_by_policy(error: &Error, calls: &[CallState]) -> Option<Error> {
-    if !may_be_a_denial(error.code()) {
+/// The error of a run that ended because it used, ignored or raised the failure of a call: with the failure's code
+/// as the detail `cause`, or, where policy or a person denied the call, with the code of the denial in place of its
+/// own. `None` for any other.
+pub(super) fn ended_by_call(error: &Error, calls: &[CallState]) -> Option<Error> {
+    if !may_be_of_a_call(error.code()) {
         return None;
     }
-    let denial = calls.iter().filter(|call| call.refused).find_map(|call| {
-        let code = match call.end.as_ref()?.code.as_deref()? {
-            code if code == ErrorCode::ApprovalDenied.as_str() => ErrorCode::ApprovalDenied,
-            code if code == ErrorCode::PermissionDenied.as_str() => ErrorCode::PermissionDenied,
-            _ => return None,
-        };
-        is_ended_by(error, call).then_some(code)
-    })?;
-    let mut named = Error::new(denial, error.message());
+    let is_told = |call: &&CallState| is_ended_by(error, call);
+    let code = |call: &CallState| call.end.as_ref()?.code.clone();
+    let denial = calls.iter().filter(|call| call.refused).filter(is_told).find_map(|call| match code(call)? {
+        code if code == ErrorCode::ApprovalDenied.as_str() => Some(ErrorCode::ApprovalDenied),
+        code if code == ErrorCode::PermissionDenied.as_str() => Some(ErrorCode::PermissionDenied),
+        _ => None,
+    });
+    let cause = calls.iter().rev().filter(is_told).find_map(code);
+    if denial.is_none() && cause.is_none() {
+        return None;
+    }
+    let mut named = Error::new(denial.unwrap_or(error.code()), error.message());
     for (name, value) in error.details() {
         named = named.with_detail(name, value.clone());
     }
-    Some(named.with_detail("ended_with", error.code().as_str()))
+    Some(match (denial, cause) {
+        (None, Some(cause)) => named.with_detail("cause", cause),
+        _ => named.with_detail("ended_with", error.code().as_str()),
+    })
 }
 
 /// Whether it is the failure of `call` that `error` is about.
@@ -287,7 +294,7 @@ fn is_ended_by(error: &Error, call: &CallState) -> bool {
     }
     // What a plan raises is text of its own: the failure's words in it are all that is left of the failure.
     let said = call.end.as_ref().and_then(|end| end.error.as_ref()?.get("error")?.as_str());
-    said.is_some_and(|said| error.message().contains(said)) // a plan's own text
+    said.is_some_and(|said| !said.is_empty() && error.message().contains(said))
 }
 
 /// What `tool_error_ignored` tells of a call.

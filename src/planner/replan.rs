@@ -14,7 +14,8 @@ const LINE_CHARS_MAX: usize = 200;
 
 /// What is told of a run that failed: where, with which code, and which calls it made.
 ///
-/// Nothing that came from a tool or from the context passes to the model, unless `shares_data`.
+/// Nothing that came from a tool or from the context passes to the model, unless `shares_data`; but for
+/// [`PastCall::schema_hint`].
 #[derive(Debug, Clone)]
 pub struct FailedRun {
     /// The plan that was run.
@@ -46,6 +47,8 @@ pub struct PastCall {
     pub code: Option<String>,
     /// Whether it changed, sent or spent something.
     pub has_effect: bool,
+    /// What the database advised of the query the model wrote, in words of its schema. Told always.
+    pub schema_hint: Option<String>,
     /// What the tool answered, as text. Told only where [`FailedRun::shares_data`].
     pub said: Option<String>,
 }
@@ -111,6 +114,9 @@ impl FailedRun {
         let _ = write!(text, "{}. {}{line}: {outcome}", index + 1, call.tool);
         let done = call.has_effect && call.code.is_none();
         text.push_str(if done { " (this has happened; do not do it again)\n" } else { "\n" });
+        if let Some(hint) = &call.schema_hint {
+            let _ = writeln!(text, "   the database advises: {}", cut(hint, SHARED_CHARS_MAX));
+        }
         if let Some(said) = call.said.as_ref().filter(|_| self.shares_data) {
             let _ = writeln!(text, "   it said: {}", cut(said, SHARED_CHARS_MAX));
         }

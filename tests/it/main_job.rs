@@ -218,3 +218,19 @@ async fn a_retry_in_one_branch_does_not_forgive_a_failure_of_another() {
     let outcome = bench.run(plan).await;
     assert!(outcome.result.is_ok(), "a failed attempt has been dealt with: {:?}", outcome.result);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_that_raises_a_failed_call_names_its_code() {
+    let bench = Bench::new().await;
+    let query = "local rows = query_db{sql = \"SELECT nothing FROM nowhere\"}\n";
+    let text = format!("function run() {query} if rows.error then error(\"no rows: \" .. rows.error) end end");
+    let itself = format!("function run() {query} error(rows) end");
+    for (source, code) in [(text, ErrorCode::PlanError), (itself, ErrorCode::ToolErrorUsed)] {
+        let error = bench.run(&source).await.result.unwrap_err();
+        assert_eq!((error.code(), &error.details()["cause"]), (code, &json!("query_failed")), "{error:?}");
+    }
+    let own = "function run() local rows = query_db{sql = \"SELECT nothing FROM nowhere\"} \
+        if rows.error then error(\"nobody is left\") end end";
+    let error = bench.run(own).await.result.unwrap_err();
+    assert!(!error.details().contains_key("cause"), "{error:?}");
+}

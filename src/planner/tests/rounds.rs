@@ -246,7 +246,7 @@ async fn a_failure_of_the_model_ends_planning_with_its_code() {
 
 fn past(tool: &str, line: Option<u32>, code: Option<&str>, has_effect: bool) -> PastCall {
     let said = Some("{\"name\":\"hunter2\"}".to_owned());
-    PastCall { tool: tool.to_owned(), line, code: code.map(str::to_owned), has_effect, said }
+    PastCall { tool: tool.to_owned(), line, code: code.map(str::to_owned), has_effect, schema_hint: None, said }
 }
 
 #[tokio::test]
@@ -275,4 +275,25 @@ async fn a_new_plan_after_a_failed_run_is_told_what_happened() {
     let outcome = plan_with(vec![Ok(GOOD.to_owned())], settings(), limits(), Some(shared)).await;
     let told = &outcome.asked[0].messages[3].text;
     assert!(told.contains("with hunter2") && told.contains("it said: {\"name\":\"hunter2\"}"), "{told}");
+}
+
+#[tokio::test]
+async fn a_hint_in_words_of_the_schema_is_told_without_the_data() {
+    let hint = "Perhaps you meant to reference the column \"people.family_name\".";
+    let failed = FailedRun {
+        source: "function run(context) return query_db{} end".to_owned(),
+        code: "plan_error".to_owned(),
+        message: "hunter2".to_owned(),
+        line: Some(1),
+        limit: None,
+        calls: vec![PastCall {
+            schema_hint: Some(hint.to_owned()),
+            ..past("query_db", Some(1), Some("query_failed"), false)
+        }],
+        earlier: Vec::new(),
+        shares_data: false,
+    };
+    let outcome = plan_with(vec![Ok(GOOD.to_owned())], settings(), limits(), Some(failed)).await;
+    let told = &outcome.asked[0].messages[3].text;
+    assert!(told.contains(&format!("the database advises: {hint}")) && !told.contains("hunter2"), "{told}");
 }

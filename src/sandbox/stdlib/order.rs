@@ -1,12 +1,14 @@
 //! The one order of values: what `list.sort_by`, `list.keys` and the statistics sort by.
 //!
-//! Numbers by value, then text by its bytes, then false and true; whatever cannot be compared
-//! (nil, null, NaN, tables) comes last, in both directions. Equal values keep their order.
+//! Numbers by value, text by its bytes, false before true; nil, null and NaN come last, in both directions.
+//! Equal values keep their order. Values of two kinds have no order, and tables have none: an order between
+//! `9` and `"10"` would be an answer nobody asked for. Keys of a table alone may be mixed.
 
 use std::cmp::Ordering;
 
 use super::call::{Call, Native};
-use super::value::{Result, Text, Value};
+use super::value::{LibError, Result, Text, Value};
+use crate::base::{Error, ErrorCode};
 
 enum Key {
     Integer(i64),
@@ -66,18 +68,37 @@ fn compare_mixed(integer: i64, float: f64) -> Ordering {
         .then_with(|| 0.0_f64.partial_cmp(&(float - whole)).unwrap_or(Ordering::Equal))
 }
 
-/// `sorted_order(keys, n, descending)` → the positions 1..n in sorted order.
+/// What may be sorted together.
+#[derive(Clone, Copy)]
+enum Sorting {
+    /// The keys of one table: numbers come before text, text before booleans.
+    AnyKinds,
+    /// The values of the plan: all of one kind.
+    OneKind,
+}
+
+/// The first value that has a kind, and its place.
+type FirstSeen = Option<(&'static str, i64)>;
+
+/// `sorted_order(keys, n, descending, name)` → the positions 1..n in sorted order. With `name`, that of the
+/// function that sorts, the keys must be of one kind.
 pub(in crate::sandbox) static SORTED_ORDER: Native = Native { name: "sorted_order", run: sorted_order };
 
 fn sorted_order<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let keys = call.table(0, "keys")?;
     let count = call.size(1, "n")?;
     let descending = matches!(call.arg(2), Value::Boolean(true));
+    let sorting = if call.is_absent(3) { Sorting::AnyKinds } else { Sorting::OneKind };
+    let mut first: FirstSeen = None;
     let levels = u64::from(usize::BITS - count.leading_zeros());
     call.charge((count as u64).saturating_mul(levels))?;
     let mut order = Vec::new();
     for index in 1..=i64::try_from(count).unwrap_or(i64::MAX) {
-        let key = Key::of(&keys.item(index)?);
+        let value = keys.item(index)?;
+        if matches!(sorting, Sorting::OneKind) {
+            require_one_kind(call, &value, index, &mut first)?;
+        }
+        let key = Key::of(&value);
         if let Key::Text(text) = &key {
             call.charge(text.as_bytes().len() as u64 / 4)?;
         }
@@ -89,4 +110,41 @@ fn sorted_order<'v>(call: &Call<'v>) -> Result<Value<'v>> {
         list.set_item(place, Value::Integer(index))?;
     }
     Ok(Value::Table(list))
+}
+
+fn require_one_kind<'v>(call: &Call<'v>, value: &Value<'v>, place: i64, first: &mut FirstSeen) -> Result<()> {
+    let kind = match value {
+        Value::Nil | Value::Null => return Ok(()),
+        Value::Integer(_) | Value::Number(_) | Value::String(_) | Value::Boolean(_) => call.describe(value),
+        Value::Table(table) => {
+            table.refuse_failure()?;
+            return Err(cannot_sort(call, format_args!("item {place} is a table, which has no order; sort by a member")));
+        }
+        Value::Other(kind) => {
+            return Err(cannot_sort(call, format_args!("item {place} is a {kind}, which has no order")));
+        }
+    };
+    match *first {
+        None => *first = Some((kind, place)),
+        Some((first_kind, first_place)) if first_kind != kind => {
+            return Err(cannot_sort(
+                call,
+                format_args!(
+                    "item {first_place} is a {first_kind} and item {place} a {kind}, which have no order; \
+                     make them one kind, as with tonumber or tostring"
+                ),
+            ));
+        }
+        Some(_) => {}
+    }
+    Ok(())
+}
+
+/// In the name of the function of the library that sorts.
+fn cannot_sort(call: &Call<'_>, what: std::fmt::Arguments<'_>) -> LibError {
+    let name = match call.arg(3) {
+        Value::String(name) => name.to_string_lossy(),
+        _ => String::new(),
+    };
+    LibError::Raise(Error::new(ErrorCode::PlanError, format!("{name}: {what}")))
 }

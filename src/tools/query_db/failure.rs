@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+use sqlx::mysql::MySqlDatabaseError;
+use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
+
 use crate::base::{ErrorCode, ToolFailure, Value};
 
 /// A failure on its way up; boxed because it is rare and large.
@@ -82,6 +85,8 @@ enum Cause {
 /// its URL are taken out of the message.
 pub(super) fn from_sqlx(error: &sqlx::Error, database: &str, secrets: &Secrets) -> Failed {
     let (cause, message) = classify(error);
+    let said = ServerSaid::of(error);
+    let message = said.in_words(message);
     let message = secrets.remove(&message).into_owned();
     let failed = match cause {
         Cause::Timeout => {
@@ -94,7 +99,72 @@ pub(super) fn from_sqlx(error: &sqlx::Error, database: &str, secrets: &Secrets) 
         Cause::Contention => query_failed(format!("database `{database}`: {message}")).retryable(),
         Cause::Other => query_failed(format!("database `{database}`: {message}")),
     };
-    failed.with_detail("database", database)
+    said.into_details(failed.with_detail("database", database), secrets)
+}
+
+/// What a database tells of an error beside its message. PostgreSQL's DETAIL is left out: it quotes rows.
+#[derive(Default)]
+struct ServerSaid {
+    sqlstate: Option<String>,
+    /// What the server advises; PostgreSQL's hints name tables and columns, never values.
+    hint: Option<String>,
+    /// The character of the statement, from 1.
+    position: Option<usize>,
+    /// MySQL's and MariaDB's number of the error, SQLite's extended result code.
+    number: Option<(&'static str, i64)>,
+}
+
+impl ServerSaid {
+    fn of(error: &sqlx::Error) -> Self {
+        let sqlx::Error::Database(inner) = error else { return Self::default() };
+        if let Some(postgres) = inner.try_downcast_ref::<PgDatabaseError>() {
+            let position = match postgres.position() {
+                Some(PgErrorPosition::Original(position)) => Some(position),
+                _ => None,
+            };
+            let hint = postgres.hint().map(str::to_owned);
+            return Self { sqlstate: Some(postgres.code().to_owned()), hint, position, number: None };
+        }
+        if let Some(mysql) = inner.try_downcast_ref::<MySqlDatabaseError>() {
+            let number = Some(("errno", i64::from(mysql.number())));
+            return Self { sqlstate: mysql.code().map(str::to_owned), number, ..Self::default() };
+        }
+        let extended = inner.code().and_then(|code| code.parse().ok());
+        Self { number: extended.map(|code| ("sqlite_code", code)), ..Self::default() }
+    }
+
+    /// The message with what helps a reader: `… (at character 8, SQLSTATE 42703; hint: …)`.
+    fn in_words(&self, message: String) -> String {
+        let position = self.position.map(|position| format!("at character {position}"));
+        let number = self.number.and_then(|(name, number)| match (name, number) {
+            ("errno", _) => Some(format!("error {number}")),
+            // SQLite's plain "error" says nothing beside the message.
+            (_, 1) => None,
+            _ => Some(format!("SQLite code {number}")),
+        });
+        let state = self.sqlstate.as_ref().map(|state| format!("SQLSTATE {state}"));
+        let codes = [position, number, state].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let hint = self.hint.as_ref().map(|hint| format!("hint: {hint}"));
+        let codes = Some(codes).filter(|codes| !codes.is_empty());
+        let told = [codes, hint].into_iter().flatten().collect::<Vec<_>>().join("; ");
+        if told.is_empty() { message } else { format!("{message} ({told})") }
+    }
+
+    fn into_details(self, mut failed: Failed, secrets: &Secrets) -> Failed {
+        if let Some(state) = self.sqlstate {
+            failed = failed.with_detail("sqlstate", state);
+        }
+        if let Some((name, number)) = self.number {
+            failed = failed.with_detail(name, number);
+        }
+        if let Some(position) = self.position.and_then(|position| i64::try_from(position).ok()) {
+            failed = failed.with_detail("position", position);
+        }
+        if let Some(hint) = self.hint {
+            failed = failed.with_detail("hint", secrets.remove(&hint).into_owned());
+        }
+        failed
+    }
 }
 
 /// The database could not be opened or reached.
@@ -106,10 +176,10 @@ fn classify(error: &sqlx::Error) -> (Cause, String) {
     match error {
         sqlx::Error::Database(inner) => {
             let code = inner.code().unwrap_or_default();
-            let mysql = inner.try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>();
+            let mysql = inner.try_downcast_ref::<MySqlDatabaseError>();
             let cause = if let Some(mysql) = mysql {
                 mysql_cause(mysql.number())
-            } else if inner.try_downcast_ref::<sqlx::postgres::PgDatabaseError>().is_some() {
+            } else if inner.try_downcast_ref::<PgDatabaseError>().is_some() {
                 postgres_cause(&code)
             } else {
                 sqlite_cause(code.parse().unwrap_or_default())

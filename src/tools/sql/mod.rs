@@ -52,6 +52,7 @@ pub fn tool(
         writes: if writes { vec![database_name.to_owned()] } else { Vec::new() },
         pool_size: spec.concurrency.min(grants.pool_size),
         allow_functions: grants.allow_functions.clone(),
+        decimals: grants.decimals,
         ..QueryDbSettings::default()
     };
     let database = QueryDb::new(spec.clone(), &query_settings, base_dir).map_err(|error| {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::base::{Effect, Result, written};
 use crate::catalog::{TargetKind, ToolSpec};
 use crate::tools::manifest::{fault, read_settings};
-use crate::tools::query_db::DatabaseUrl;
+use crate::tools::query_db::{DatabaseUrl, Decimals};
 use crate::tools::query_db::outline::{Outline, outline};
 
 /// The statement a manifest names.
@@ -89,6 +89,8 @@ pub struct SqlGrants {
     /// How long connecting may take.
     #[serde(deserialize_with = "written::duration")]
     pub connect_timeout: Duration,
+    /// What decimal columns become, as in `[tools.query_db]`.
+    pub decimals: Decimals,
     /// Functions the statement may call beside those that only compute, as in `[tools.query_db]`.
     pub allow_functions: Vec<String>,
     /// Connections held at most.
@@ -103,6 +105,7 @@ impl Default for SqlGrants {
             rows_max: 10_000,
             bytes_max: 8 * 1024 * 1024,
             connect_timeout: Duration::from_secs(5),
+            decimals: Decimals::default(),
             allow_functions: Vec::new(),
             pool_size: 2,
         }

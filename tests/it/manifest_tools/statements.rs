@@ -89,6 +89,14 @@ async fn a_statement_finds_and_writes_on_postgresql() {
     }
     story(&url, "manifest_people").await;
     database.execute("DROP TABLE manifest_people").await.unwrap();
+    let price = "[settings]\nresult = \"value\"\nsql = \"SELECT CAST(19.90 AS DECIMAL(10, 2)) AS price\"";
+    let price = manifest("price", "sql", "read", "{}", price);
+    let url = format!("\"{url}\"");
+    for (decimals, expected) in [("\"number\"", json!(19.9)), ("\"text\"", json!("19.90"))] {
+        let settings = [("tools.price.url", &*url), ("tools.price.decimals", decimals)];
+        let shop = Shop::open(&[("price", &price)], &settings, &[]).await;
+        assert_eq!(shop.call("price", json!({})).await.unwrap().to_json(), expected);
+    }
 }
 
 #[tokio::test]
@@ -100,6 +108,14 @@ async fn a_statement_finds_and_writes_on_mariadb() {
     }
     story(&url, "manifest_people").await;
     database.execute("DROP TABLE manifest_people").await.unwrap();
+    let price = "[settings]\nresult = \"value\"\nsql = \"SELECT CAST(19.90 AS DECIMAL(10, 2)) AS price\"";
+    let price = manifest("price", "sql", "read", "{}", price);
+    let url = format!("\"{url}\"");
+    for (decimals, expected) in [("\"number\"", json!(19.9)), ("\"text\"", json!("19.90"))] {
+        let settings = [("tools.price.url", &*url), ("tools.price.decimals", decimals)];
+        let shop = Shop::open(&[("price", &price)], &settings, &[]).await;
+        assert_eq!(shop.call("price", json!({})).await.unwrap().to_json(), expected);
+    }
 }
 
 #[tokio::test]

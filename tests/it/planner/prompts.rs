@@ -40,6 +40,7 @@ fn failed(case: &Json) -> Option<FailedRun> {
         line: line(call),
         code: call["code"].as_str().map(str::to_owned),
         has_effect: call["has_effect"] == true,
+        schema_hint: None,
         said: None,
     };
     Some(FailedRun {

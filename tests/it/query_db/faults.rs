@@ -4,7 +4,7 @@ use luaplan::base::ErrorCode;
 use luaplan::tools::query_db::{QueryDb, QueryDbSettings};
 use serde_json::json;
 
-use super::{Fixture, USERS, failure, rows, spec};
+use super::{Fixture, Kind, USERS, failure, rows, spec};
 
 #[tokio::test]
 async fn a_wrong_query_brings_the_databases_own_words() {
@@ -58,4 +58,48 @@ fn settings_have_safe_defaults_and_refuse_what_makes_no_sense() {
         assert_eq!(error.code(), ErrorCode::ConfigInvalid);
         assert!(error.message().contains(key), "{}", error.message());
     }
+}
+
+#[tokio::test]
+async fn what_the_server_says_reaches_the_reader() {
+    let setup = "CREATE TABLE people (id INTEGER PRIMARY KEY, family_name VARCHAR(40) NOT NULL)";
+    for fixture in Fixture::all(setup).await {
+        let failed = failure(&fixture.tool(), json!({"sql": "SELECT familyname FROM people"})).await;
+        let detail = |name: &str| failed.details.get(name).map(luaplan::base::Value::to_json);
+        let message = &failed.message;
+        match fixture.kind {
+            Kind::Postgres => {
+                assert_eq!(detail("sqlstate"), Some(json!("42703")));
+                assert_eq!(detail("position"), Some(json!(8)));
+                let hint = detail("hint").unwrap();
+                assert!(hint.as_str().unwrap().contains("\"people.family_name\""), "{hint}");
+                assert!(message.contains("(at character 8, SQLSTATE 42703; hint: "), "{message}");
+                assert!(message.contains("\"people.family_name\""), "{message}");
+            }
+            Kind::Mysql => {
+                assert_eq!((detail("sqlstate"), detail("errno")), (Some(json!("42S22")), Some(json!(1054))));
+                assert!(message.ends_with("(error 1054, SQLSTATE 42S22)"), "{message}");
+            }
+            Kind::Sqlite => {
+                assert_eq!(detail("sqlite_code"), Some(json!(1)));
+                let tool = fixture.tool_with(|settings| settings.writes = vec!["main".to_owned()]);
+                let refused = failure(&tool, json!({"sql": "INSERT INTO people (id) VALUES (1)"})).await;
+                const NOT_NULL: i64 = 1299;
+                assert_eq!(refused.details["sqlite_code"].to_json(), json!(NOT_NULL));
+            }
+        }
+        fixture.close().await;
+    }
+}
+
+#[tokio::test]
+async fn rows_that_the_server_quotes_are_left_out() {
+    let setup = "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR(40) UNIQUE);
+        INSERT INTO people VALUES (1, 'hidden-value')";
+    let Some(fixture) = Fixture::new(Kind::Postgres, setup).await else { return };
+    let tool = fixture.tool_with(|settings| settings.writes = vec!["main".to_owned()]);
+    let refused = failure(&tool, json!({"sql": "INSERT INTO people SELECT 2, name FROM people"})).await;
+    assert_eq!(refused.details["sqlstate"].to_json(), json!("23505"));
+    assert!(!format!("{refused:?}").contains("hidden-value"), "{refused:?}");
+    fixture.close().await;
 }
