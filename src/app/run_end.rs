@@ -267,11 +267,12 @@ pub(super) fn ended_by_call(error: &Error, calls: &[CallState]) -> Option<Error>
     }
     let is_told = |call: &&CallState| is_ended_by(error, call);
     let code = |call: &CallState| call.end.as_ref()?.code.clone();
-    let denial = calls.iter().filter(|call| call.refused).filter(is_told).find_map(|call| match code(call)? {
-        code if code == ErrorCode::ApprovalDenied.as_str() => Some(ErrorCode::ApprovalDenied),
-        code if code == ErrorCode::PermissionDenied.as_str() => Some(ErrorCode::PermissionDenied),
-        _ => None,
-    });
+    let denial =
+        calls.iter().filter(|call| call.refused).filter(is_told).find_map(|call| match code(call)? {
+            code if code == ErrorCode::ApprovalDenied.as_str() => Some(ErrorCode::ApprovalDenied),
+            code if code == ErrorCode::PermissionDenied.as_str() => Some(ErrorCode::PermissionDenied),
+            _ => None,
+        });
     let cause = calls.iter().rev().filter(is_told).find_map(code);
     if denial.is_none() && cause.is_none() {
         return None;

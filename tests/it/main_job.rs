@@ -223,7 +223,8 @@ async fn a_retry_in_one_branch_does_not_forgive_a_failure_of_another() {
 async fn an_error_that_raises_a_failed_call_names_its_code() {
     let bench = Bench::new().await;
     let query = "local rows = query_db{sql = \"SELECT nothing FROM nowhere\"}\n";
-    let text = format!("function run() {query} if rows.error then error(\"no rows: \" .. rows.error) end end");
+    let text =
+        format!("function run() {query} if rows.error then error(\"no rows: \" .. rows.error) end end");
     let itself = format!("function run() {query} error(rows) end");
     for (source, code) in [(text, ErrorCode::PlanError), (itself, ErrorCode::ToolErrorUsed)] {
         let error = bench.run(&source).await.result.unwrap_err();

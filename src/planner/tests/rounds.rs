@@ -246,7 +246,14 @@ async fn a_failure_of_the_model_ends_planning_with_its_code() {
 
 fn past(tool: &str, line: Option<u32>, code: Option<&str>, has_effect: bool) -> PastCall {
     let said = Some("{\"name\":\"hunter2\"}".to_owned());
-    PastCall { tool: tool.to_owned(), line, code: code.map(str::to_owned), has_effect, schema_hint: None, said }
+    PastCall {
+        tool: tool.to_owned(),
+        line,
+        code: code.map(str::to_owned),
+        has_effect,
+        schema_hint: None,
+        said,
+    }
 }
 
 #[tokio::test]

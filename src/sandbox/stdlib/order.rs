@@ -118,7 +118,10 @@ fn require_one_kind<'v>(call: &Call<'v>, value: &Value<'v>, place: i64, first: &
         Value::Integer(_) | Value::Number(_) | Value::String(_) | Value::Boolean(_) => call.describe(value),
         Value::Table(table) => {
             table.refuse_failure()?;
-            return Err(cannot_sort(call, format_args!("item {place} is a table, which has no order; sort by a member")));
+            return Err(cannot_sort(
+                call,
+                format_args!("item {place} is a table, which has no order; sort by a member"),
+            ));
         }
         Value::Other(kind) => {
             return Err(cannot_sort(call, format_args!("item {place} is a {kind}, which has no order")));

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use crate::base::{Effect, Result, written};
 use crate::catalog::{TargetKind, ToolSpec};
 use crate::tools::manifest::{fault, read_settings};
-use crate::tools::query_db::{DatabaseUrl, Decimals};
 use crate::tools::query_db::outline::{Outline, outline};
+use crate::tools::query_db::{DatabaseUrl, Decimals};
 
 /// The statement a manifest names.
 #[derive(Debug, Clone, Deserialize)]
