@@ -98,10 +98,18 @@ impl Limiter {
                 .await
                 .map_err(|wait| refuse(format!("the run may make {} calls", gate.rate), wait))?;
         }
-        let mut slots = Vec::new();
-        // In one order for all calls, so that two that need the same slots never hold one each.
+        let mut gates: Vec<(Arc<Gate>, String)> = Vec::new();
         for target in targets(spec, arguments) {
             let gate = self.gate(spec, &target);
+            // Targets beyond those that are told apart share one gate: a call passes it once.
+            if !gates.iter().any(|(known, _)| Arc::ptr_eq(known, &gate)) {
+                gates.push((gate, target));
+            }
+        }
+        // In one order for all calls, so that two that need the same slots never hold one each.
+        gates.sort_by_key(|(gate, _)| Arc::as_ptr(gate));
+        let mut slots = Vec::new();
+        for (gate, target) in gates {
             let whom = if target.is_empty() { String::new() } else { format!(" for `{target}`") };
             let Ok(Ok(slot)) = timeout_at(until, Arc::clone(&gate.slots).acquire_owned()).await else {
                 let at_once = spec.concurrency;
@@ -120,9 +128,14 @@ impl Limiter {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (spec.name.clone(), target.to_owned());
         if gates.len() >= TARGETS_MAX && !gates.contains_key(&key) {
-            gates.retain(|_, gate| !gate.is_idle());
+            // One that a caller holds is about to be passed.
+            gates.retain(|_, gate| Arc::strong_count(gate) > 1 || !gate.is_idle());
         }
-        let key = if gates.len() >= TARGETS_MAX { (spec.name.clone(), String::new()) } else { key };
+        let key = if gates.len() >= TARGETS_MAX && !gates.contains_key(&key) {
+            (spec.name.clone(), String::new())
+        } else {
+            key
+        };
         Arc::clone(gates.entry(key).or_insert_with(|| Arc::new(Gate::new(spec))))
     }
 }

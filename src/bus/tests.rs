@@ -254,3 +254,19 @@ async fn a_flood_of_hosts_makes_no_gate_forget_what_passed_it() {
     call("https://one-more.example/".into()).await.unwrap();
     assert_eq!(start.elapsed().as_millis().div_ceil(10) * 10, 1000);
 }
+
+#[tokio::test(start_paused = true)]
+async fn two_hosts_at_one_gate_do_not_wait_for_each_other() {
+    let limiter = limiter(LimiterSettings::standard());
+    let spec = look_at_urls();
+    let run_ends = Instant::now() + Duration::from_secs(60);
+    let call = async |list: &[&str]| {
+        limiter.acquire(&limiter.run_gate(), &spec, &urls(list), run_ends).await.unwrap()
+    };
+    let mut held = Vec::new();
+    for number in 0..1_024 {
+        held.push(call(&[&format!("https://host{number}.example/")]).await);
+    }
+    // All gates are held, so these two share one, of which a call may hold one slot at once.
+    call(&["https://more.example/", "https://another.example/"]).await;
+}

@@ -166,7 +166,8 @@ impl QueryDb {
         let (dialect, granted) = (database.dialect(), database.write_granted());
         let statement = compose(dialect, &request, self.rows_max, granted, &self.allowed)?;
         *writing = statement.kind == StatementKind::Write;
-        let mut rows = self.rows(request.limit);
+        // A write is read to its end before it is committed: what it gives is cut afterwards.
+        let mut rows = self.rows(request.limit.filter(|_| !*writing));
         rows.decimals = match request.exact {
             Some(true) => Decimals::Text,
             Some(false) => Decimals::Number,
@@ -181,6 +182,7 @@ impl QueryDb {
         }
         let affected = i64::try_from(rows.affected).unwrap_or(i64::MAX);
         let mut result = IndexMap::from([("rows_affected".to_owned(), Value::Integer(affected))]);
+        rows.keep_first(request.limit);
         if !rows.is_empty() {
             result.insert("rows".to_owned(), rows.into_value());
         }

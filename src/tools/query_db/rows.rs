@@ -113,6 +113,13 @@ impl Rows {
         Ok(())
     }
 
+    /// Leaves out the rows behind the first `limit`.
+    pub(super) fn keep_first(&mut self, limit: Option<u64>) {
+        if let Some(limit) = limit {
+            self.rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use super::calls::Questions;
 use super::check::StatementKind;
 use super::compose::Statement;
-use super::failure::{Failed, Secrets};
+use super::failure::{Failed, Secrets, query_failed};
 use super::rows::{Caps, Rows};
 use super::session::Target;
 use super::sqlite::SqliteDatabase;
@@ -67,9 +67,12 @@ impl Job {
 
     /// Runs the statement in this process.
     pub(super) async fn answer(self, database: &SqliteDatabase) -> Answer {
-        let values = self.values.into_iter().map(|value| Value::from_exact_json(value).unwrap_or_default());
+        let values = match values_of(self.values) {
+            Ok(values) => values,
+            Err(failed) => return Answer::failed(failed),
+        };
         let statement = Statement {
-            rendered: Rendered { sql: self.sql, values: values.collect() },
+            rendered: Rendered { sql: self.sql, values },
             kind: if self.writes { StatementKind::Write } else { StatementKind::Read },
             questions: Questions::default(),
         };
@@ -80,28 +83,36 @@ impl Job {
                 let rows = rows.into_rows().iter().map(Value::to_exact_json).collect();
                 Answer::Rows { rows, affected }
             }
-            Err(failed) => {
-                let ToolFailure { code, message, retryable, details } = failed.into_tool_failure();
-                let details =
-                    details.into_iter().map(|(name, value)| (name, value.to_exact_json())).collect();
-                Answer::Failure { code, message, retryable, details }
-            }
+            Err(failed) => Answer::failed(failed),
         }
     }
 }
 
+/// Values that came through a pipe. One that cannot be read must not become NULL: a write would store it.
+fn values_of(values: Vec<Json>) -> Result<Vec<Value>, Failed> {
+    let read = values.into_iter().map(Value::from_exact_json).collect::<crate::base::Result<_>>();
+    read.map_err(|error| query_failed(format!("a value cannot be handed on: {}", error.message())))
+}
+
 impl Answer {
+    fn failed(failed: Failed) -> Self {
+        let ToolFailure { code, message, retryable, details } = failed.into_tool_failure();
+        let details = details.into_iter().map(|(name, value)| (name, value.to_exact_json())).collect();
+        Self::Failure { code, message, retryable, details }
+    }
+
     /// Takes the rows over, or fails as the process did.
     pub(super) fn put_into(self, rows: &mut Rows) -> Result<(), Failed> {
-        let value = |json: Json| Value::from_exact_json(json).unwrap_or_default();
         match self {
             Self::Rows { rows: found, affected } => {
-                rows.take(found.into_iter().map(value).collect(), affected);
+                rows.take(values_of(found)?, affected);
                 Ok(())
             }
             Self::Failure { code, message, retryable, details } => {
-                let details: IndexMap<String, Value> =
-                    details.into_iter().map(|(name, json)| (name, value(json))).collect();
+                let details: IndexMap<String, Value> = details
+                    .into_iter()
+                    .map(|(name, json)| Ok((name, values_of(vec![json])?.pop().unwrap_or_default())))
+                    .collect::<Result<_, Failed>>()?;
                 Err(Failed::from(ToolFailure { code, message, retryable, details }))
             }
         }

@@ -54,6 +54,19 @@ async fn a_write_can_return_its_rows() {
 }
 
 #[tokio::test]
+async fn a_write_whose_rows_are_limited_is_kept_whole() {
+    for fixture in Fixture::all(USERS).await {
+        let tool = fixture.tool_with(|settings| settings.writes = vec!["main".to_owned()]);
+        let sql = "INSERT INTO users (id, name) VALUES (201, 'A'), (202, 'B') RETURNING id";
+        let written = rows(&tool, json!({"sql": sql, "limit": 1})).await;
+        assert_eq!(written["rows"], json!([{"id": 201}]), "{}", fixture.kind.name());
+        let kept = rows(&tool, json!({"sql": "SELECT id FROM users WHERE id > 200 ORDER BY id"})).await;
+        assert_eq!(kept, json!([{"id": 201}, {"id": 202}]), "{}", fixture.kind.name());
+        fixture.close().await;
+    }
+}
+
+#[tokio::test]
 async fn the_grant_covers_single_data_statements_and_nothing_else() {
     for fixture in Fixture::all(USERS).await {
         let tool = fixture.tool_with(|settings| settings.writes = vec!["main".to_owned()]);
