@@ -118,6 +118,7 @@ async fn fill(folder: &Path, end: &EventBody) {
                     span_id: SpanId::generate(&SystemRandomness),
                     at: app.now(),
                     candidate: None,
+                    redacted: Vec::new(),
                     body,
                 })
                 .collect();

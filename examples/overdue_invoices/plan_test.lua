@@ -1,6 +1,6 @@
 local INVOICES = {
   { email = "a@example.com", name = "Customer A", number = "R-1", due_on = "2026-03-01", amount = 1000 },
-  { email = "b@example.com", name = "Customer B", number = "R-2", due_on = "2026-03-02", amount = "20.50" },
+  { email = "b@example.com", name = "Customer B", number = "R-2", due_on = "2026-03-02", amount = 20.5 },
   { email = "a@example.com", name = "Customer A", number = "=R-3", due_on = "2026-03-03", amount = 250.25 },
 }
 

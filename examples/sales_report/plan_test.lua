@@ -1,6 +1,6 @@
 local ORDERS = {
   { region = "north", amount = 100 },
-  { region = "south", amount = "250.5" },
+  { region = "south", amount = 250.5 },
   { region = "north", amount = 50 },
   { amount = 10 },
 }

@@ -295,7 +295,7 @@ fn is_ended_by(error: &Error, call: &CallState) -> bool {
     }
     // What a plan raises is text of its own: the failure's words in it are all that is left of the failure.
     let said = call.end.as_ref().and_then(|end| end.error.as_ref()?.get("error")?.as_str());
-    said.is_some_and(|said| !said.is_empty() && error.message().contains(said))
+    said.is_some_and(|said| !said.is_empty() && error.message().contains(said)) // a plan's own text
 }
 
 /// What `tool_error_ignored` tells of a call.

@@ -81,7 +81,7 @@ impl Checker<'_> {
         let shows = |name: &str| {
             given.0.iter().any(|(given, value)| given == name && (is_plain(value) && !is_nil(value)))
         };
-        self.choice(&is_given, shows, report);
+        self.choice(is_given, shows, report);
         self.missing(is_given, report);
     }
 
@@ -111,7 +111,7 @@ impl Checker<'_> {
                 .and_then(|place| given.get(place))
                 .is_some_and(|value| !(is_nil(value) && self.nil_is_absent(name)))
         };
-        self.choice(&is_given, |_| false, report);
+        self.choice(is_given, |_| false, report);
         self.missing(is_given, report);
     }
 

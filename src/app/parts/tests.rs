@@ -1,7 +1,5 @@
 //! Whatever is shortened is short, and whole by its parts.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use serde_json::json;
 
 use super::*;

@@ -12,7 +12,7 @@ const KEY_BYTES_MIN: usize = 16;
 /// `text` without the passwords and keys of the addresses in it, or nothing where there is none. `everywhere` looks at
 /// what has the form of a query outside of whole addresses as well.
 pub(super) fn without_url_secrets(text: &str, everywhere: bool) -> Option<String> {
-    if !text.contains("://") && !(everywhere && text.contains('=')) {
+    if !(text.contains("://") || everywhere && text.contains('=')) {
         return None;
     }
     let mut ranges = Vec::new();

@@ -20,7 +20,6 @@ impl Redactor {
     }
 
     /// An outcome without the secrets that are taken out of results, be it a result or a failure.
-    #[must_use]
     pub fn outcome(&self, outcome: CallOutcome) -> CallOutcome {
         match outcome {
             Ok(value) => Ok(self.value(value)),

@@ -276,6 +276,7 @@ async fn no_process_is_started_with_a_secret_but_the_one_it_is_for() {
         let (mut seen, begun) = (BTreeSet::new(), Instant::now());
         while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60) {
             below(child.id(), &mut seen);
+            #[expect(clippy::disallowed_methods, reason = "a thread of its own")]
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(child.wait().unwrap().success());

@@ -284,7 +284,7 @@ async fn standard_output_carries_the_protocol_alone() {
     }
     let mut log = String::new();
     child.stderr.take().unwrap().read_to_string(&mut log).await.unwrap();
-    assert!(log.contains("the run began"), "{log}");
+    assert!(log.contains("the run is under way"), "{log}");
 }
 
 /// Each line that is no message gets its answer, and the next message is read as if it had not been there.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::http::connect;
 use super::{call, refused};
-use crate::approvals::POLICY;
+use crate::approvals::{ABSENT_MAIL_SERVER, POLICY};
 use crate::http_support::{Client, Gate, until};
 use crate::http_tenants::{key_of, settings, settings_beside, world};
 use crate::mcp::serve::Serving;
@@ -84,12 +84,13 @@ async fn who_may_only_decide_ends_no_run_by_going_away() {
         std::fs::write(folder.path().join(name), text).unwrap();
         folder.path().join(name).display().to_string()
     };
-    let settings = [
+    let mut settings = vec![
         format!("server.api_keys_file={:?}", file("keys", &keys)),
         format!("policy.file={:?}", file("policy.toml", POLICY)),
         format!("tools.fetch_url.allow_hosts=[\"{}\"]", gate.host),
     ];
-    let serving = Serving::start(&settings.each_ref().map(String::as_str)).await;
+    settings.extend(ABSENT_MAIL_SERVER.map(|(name, value)| format!("{name}={value}")));
+    let serving = Serving::start(&settings.iter().map(String::as_str).collect::<Vec<_>>()).await;
     let starter = Client { key: Some(key_of("starter")), ..serving.client.clone() };
     let plan = format!(
         "function run()\n  local sent = send_email('a@company.com', 'hello', 'x')\n  \
