@@ -50,7 +50,7 @@ pub fn shortened(answer: Json, bytes_max: usize, read_on: &ReadOn<'_>) -> Json {
     short
 }
 
-/// The part of `document` at `path`, a JSON pointer (RFC 6901), from `offset` on: see [`page`].
+/// The part of `document` at `path`, a JSON pointer (RFC 6901), from `offset` on: see `page`.
 ///
 /// # Errors
 /// `not_found` for a path that leads nowhere; `bad_request` for a path or an offset that cannot be.
