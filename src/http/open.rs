@@ -1,8 +1,9 @@
 //! The connections that are open, and which of them makes room for the next one.
 //!
 //! A connection is idle while no request of it is being answered: a new one, one that sends its header
-//! slowly, one kept for a later request. Idle ones cost their holder nothing, so they hold nothing against
-//! others: when all places are taken, the address that has most idle connections loses its oldest one.
+//! slowly, one kept for a later request, and one whose last answer was handed over and is still being read.
+//! Idle ones cost their holder nothing, so they hold nothing against others: when all places are taken, the
+//! address that has most idle connections loses its oldest one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};

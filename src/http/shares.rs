@@ -1,7 +1,8 @@
 //! What one caller may hold of the server: requests under way and event streams, counted by API key.
 //!
-//! A place is held from the moment the key is known until the answer's last byte was handed on, so that
-//! an answer nobody reads counts as long as it stands.
+//! A place is held from the moment the key is known until the last part of the answer's body was handed to the
+//! connection. What the connection has then still to send is not counted: an answer in one part leaves its place free at
+//! once, however slowly its client reads.
 
 use std::collections::HashMap;
 use std::pin::Pin;
