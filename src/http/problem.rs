@@ -11,7 +11,7 @@ use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value as Json;
 
-use super::help;
+use super::help::HELP;
 use super::state::ApiState;
 use crate::base::{Error, ErrorCode};
 
@@ -40,7 +40,7 @@ impl IntoResponse for Problem {
         // `code`, `message` and the rest are extension members; title, status and detail are RFC 9457's.
         let mut body = error.to_json();
         if let Json::Object(members) = &mut body {
-            if let Some(help) = help::of_error(&error) {
+            if let Some(help) = HELP.of_error(&error) {
                 members.insert("help".into(), help.into());
             }
             members.insert("type".into(), format!("urn:luaplan:error:{}", error.code()).into());

@@ -2,13 +2,13 @@
 
 use serde_json::Value as Json;
 
-use super::help;
+use super::help::HELP;
 use super::state::ApiState;
 use crate::app::{shortened, shown_approvals, shown_calls};
 
 /// The report of a run, within `server.result_max`.
 pub(super) fn run(state: &ApiState, mut report: Json) -> Json {
-    help::say_for_run(&mut report);
+    HELP.say_for_run(&mut report);
     let report = shown_calls(report, &call_address);
     let Some(run_id) = report.get("run_id").and_then(Json::as_str).map(str::to_owned) else { return report };
     shortened(report, state.app.config().server.answers.result_bytes_max, &|path, offset| {

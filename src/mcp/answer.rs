@@ -6,7 +6,7 @@
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode as McpErrorCode, ErrorData};
 use serde_json::{Value as Json, json};
 
-use super::help;
+use super::help::HELP;
 use crate::app::{shortened, shown_calls};
 use crate::base::{Error, ErrorCode, excerpt};
 use crate::engine::RunOutcome;
@@ -42,7 +42,7 @@ pub(super) fn failed(error: &Error) -> CallToolResult {
         tracing::error!(error = ?seen, "a tool failed");
     }
     let mut data = json!({ "error": error.to_json() });
-    if let Some(help) = help::of_error(error) {
+    if let Some(help) = HELP.of_error(error) {
         data["error"]["help"] = help.into();
     }
     not_done(data)
@@ -85,7 +85,7 @@ pub(super) fn whole_call(run_id: &str, call_id: &str) -> Json {
 /// The answer as it is sent: bounded, and with its data once.
 pub(super) fn sent(tool: &str, mut result: CallToolResult, form: &AnswerForm) -> CallToolResult {
     let mut data = result.structured_content.take().unwrap_or_default();
-    help::say_for_run(&mut data);
+    HELP.say_for_run(&mut data);
     let data = shown_calls(data, &whole_call);
     let run_id = data.get("run_id").and_then(Json::as_str).map(str::to_owned);
     let data = shortened(data, form.bytes_max, &|path, offset| match (&run_id, tool) {
