@@ -1,7 +1,5 @@
 //! MySQL and MariaDB: every query inside a read-only transaction unless writing is granted.
 
-use std::time::Duration;
-
 use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlQueryResult, MySqlRow};
 use sqlx::{
     Arguments, AssertSqlSafe, Column, ConnectOptions, Connection as _, Decode, Executor, MySql,
@@ -12,7 +10,7 @@ use super::check::StatementKind;
 use super::compose::Statement;
 use super::failure::{Failed, query_failed};
 use super::number::{decimal, float, json, single, unsigned};
-use super::pool::Pool;
+use super::pool::{Pool, until_gone};
 use super::rows::{Flow, Room, Rows};
 use super::session::Target;
 use super::settings::Decimals;
@@ -107,20 +105,7 @@ impl MysqlDatabase {
 /// Ends the server's thread of a connection that was left, and waits until it is gone: what it computes
 /// inside one function goes on after KILL.
 async fn end_thread(options: MySqlConnectOptions, id: u64) {
-    const FIRST_WAIT: Duration = Duration::from_millis(50);
-    const LAST_WAIT: Duration = Duration::from_secs(10);
-    let mut wait = FIRST_WAIT;
-    loop {
-        match tokio::time::timeout(LAST_WAIT, thread_ended(&options, id)).await {
-            Ok(Ok(true)) => return,
-            // A server that takes no connection at all computes nothing either.
-            Ok(Err(sqlx::Error::Io(_))) => return,
-            Ok(Ok(false)) | Err(_) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "a stopped query cannot be looked for"),
-        }
-        tokio::time::sleep(wait).await;
-        wait = (wait * 2).min(LAST_WAIT);
-    }
+    until_gone(|| thread_ended(&options, id)).await;
 }
 
 async fn thread_ended(options: &MySqlConnectOptions, id: u64) -> Result<bool, sqlx::Error> {

@@ -1,8 +1,6 @@
 //! What is asked of a PostgreSQL server around a statement: which functions its names are, and that a
 //! statement that was left behind has ended.
 
-use std::time::Duration;
-
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection, Row};
 
@@ -10,6 +8,7 @@ use super::calls::{Questions, not_allowed};
 use super::dialect::Dialect;
 use super::failure::{Failed, refused};
 use super::functions::is_pure;
+use super::pool::until_gone;
 
 /// The server's process behind a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,20 +82,7 @@ pub(super) async fn ask(
 /// Ends the server's process behind a session that was left, and waits until it is gone: what it computes
 /// inside one function goes on after the connection is closed.
 pub(super) async fn end(options: PgConnectOptions, backend: Backend) {
-    const FIRST_WAIT: Duration = Duration::from_millis(50);
-    const LAST_WAIT: Duration = Duration::from_secs(10);
-    let mut wait = FIRST_WAIT;
-    loop {
-        match tokio::time::timeout(LAST_WAIT, ended(&options, &backend)).await {
-            Ok(Ok(true)) => return,
-            // A server that takes no connection at all computes nothing either.
-            Ok(Err(sqlx::Error::Io(_))) => return,
-            Ok(Ok(false)) | Err(_) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "a stopped query cannot be looked for"),
-        }
-        tokio::time::sleep(wait).await;
-        wait = (wait * 2).min(LAST_WAIT);
-    }
+    until_gone(|| ended(&options, &backend)).await;
 }
 
 async fn ended(options: &PgConnectOptions, backend: &Backend) -> Result<bool, sqlx::Error> {

@@ -7,6 +7,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tokio::runtime::Handle;
@@ -102,10 +103,26 @@ impl<C> Lease<C> {
     }
 }
 
+/// Waits until stopped work is gone from its server, however long that takes: `look` ends it and says whether it is.
+pub(super) async fn until_gone<L: Future<Output = Result<bool, sqlx::Error>>>(look: impl Fn() -> L) {
+    const FIRST_WAIT: Duration = Duration::from_millis(50);
+    const LAST_WAIT: Duration = Duration::from_secs(10);
+    let mut wait = FIRST_WAIT;
+    loop {
+        match tokio::time::timeout(LAST_WAIT, look()).await {
+            Ok(Ok(true)) => return,
+            // A server that takes no connection at all computes nothing either.
+            Ok(Err(sqlx::Error::Io(_))) => return,
+            Ok(Ok(false)) | Err(_) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "a stopped query cannot be looked for"),
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(LAST_WAIT);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[tokio::test]
