@@ -146,6 +146,17 @@ fn grow<'gc>(host: &Host, ctx: Context<'gc>, table: Table<'gc>, place: i64) -> R
     for place in 1..=count {
         fresh.set(Value::Integer(place), table.get_value(Value::Integer(place)))?;
     }
+    replace(host, ctx, table, fresh, rest)
+}
+
+/// Puts what is not of the list behind it, and the whole in the table's place.
+fn replace<'gc>(
+    host: &Host,
+    ctx: Context<'gc>,
+    table: Table<'gc>,
+    mut fresh: RawTable<'gc>,
+    rest: Vec<(Value<'gc>, Value<'gc>)>,
+) -> Result<(), Raised<'gc>> {
     if !rest.is_empty() {
         fresh.reserve_map(rest.len() + room(host, ctx, table));
         for (key, value) in rest {
@@ -247,14 +258,7 @@ fn set_items<'gc>(
     for (place, item) in (count + 1..).zip(items) {
         fresh.set(Value::Integer(place), *item)?;
     }
-    if !rest.is_empty() {
-        fresh.reserve_map(rest.len() + room(host, ctx, table));
-        for (key, value) in rest {
-            fresh.set(key, value)?;
-        }
-    }
-    table.into_inner().borrow_mut(&ctx).raw_table = fresh;
-    Ok(())
+    replace(host, ctx, table, fresh, rest)
 }
 
 /// What Lua says of a key that cannot be one.
