@@ -72,6 +72,12 @@ pub(crate) fn settings_beside(folder: &Path, gate: &Gate) -> Vec<(&'static str, 
     all
 }
 
+pub(crate) async fn service_beside(folder: &Path, gate: &Gate) -> Service {
+    let settings = settings_beside(folder, gate);
+    let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    Service::with(&settings, None).await
+}
+
 pub(crate) fn with_key(client: &Client, name: &str) -> Client {
     Client { key: Some(key_of(name)), ..client.clone() }
 }
@@ -264,9 +270,7 @@ async fn nothing_is_seen_or_changed(client: &Client, asked: &Client, world: &Wor
 #[tokio::test(flavor = "multi_thread")]
 async fn no_route_shows_or_changes_what_another_tenant_has() {
     let (folder, gate) = (tempfile::tempdir().unwrap(), Gate::new().await);
-    let settings = settings_beside(folder.path(), &gate);
-    let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let service = Service::with(&settings, None).await;
+    let service = service_beside(folder.path(), &gate).await;
     let client = &service.client;
     let world = world(client, Some(&gate)).await;
     for (status, id) in &world.runs {

@@ -1,14 +1,12 @@
 //! Event streams are each tenant's own, from whichever event on they are asked for.
 
-use crate::http_support::{Answer, Gate, Service};
-use crate::http_tenants::{MISSING, STRANGERS, neutral, settings_beside, with_key, world};
+use crate::http_support::{Answer, Gate};
+use crate::http_tenants::{MISSING, STRANGERS, neutral, service_beside, with_key, world};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_resumed_in_the_middle_is_as_closed_as_from_its_start() {
     let (folder, gate) = (tempfile::tempdir().unwrap(), Gate::new().await);
-    let settings = settings_beside(folder.path(), &gate);
-    let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let service = Service::with(&settings, None).await;
+    let service = service_beside(folder.path(), &gate).await;
     let client = &service.client;
     let world = world(client, Some(&gate)).await;
     let (beta, acme) = (with_key(client, "beta"), with_key(client, "acme"));

@@ -114,14 +114,7 @@ async fn the_record_of_an_end_gives_the_run_back_with_it() {
     let again = take(&one, 1).await.unwrap();
     assert_eq!(refusal(&first, printed(1, "old pen")).await, ErrorCode::RunTakenOver);
     let again_pen = pen(&one, &again);
-    let resumed = EventBody::RunResumed {
-        owner: None,
-        version: "0.1.0".into(),
-        calls_recorded: 0,
-        by: None,
-        os_user: None,
-    };
-    again_pen.append(event(1, 2, resumed), Durability::Ordered).await.unwrap();
+    again_pen.append(event(1, 2, resumed(0)), Durability::Ordered).await.unwrap();
     assert_eq!(take(&two, 1).await.err().unwrap().code(), ErrorCode::RunActive);
     again_pen.append(event(1, 3, finished()), Durability::Forced).await.unwrap();
     assert!(two.leases().unwrap().open_runs(9).await.unwrap().is_empty());

@@ -172,13 +172,7 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
             by: "local".into(),
             os_user: None,
         },
-        EventBody::RunResumed {
-            owner: None,
-            version: "0.1.0".into(),
-            calls_recorded: 0,
-            by: None,
-            os_user: None,
-        },
+        resumed(0),
         begun,
         EventBody::RunPaused {
             reason: "call 1 may or may not have taken effect".into(),
@@ -195,13 +189,7 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
             by: None,
             os_user: None,
         },
-        EventBody::RunResumed {
-            owner: None,
-            version: "0.1.0".into(),
-            calls_recorded: 1,
-            by: None,
-            os_user: None,
-        },
+        resumed(1),
         finished(),
     ];
     for (second, body) in bodies.into_iter().enumerate() {

@@ -117,6 +117,10 @@ fn answered(id: u64, tool: &str, ok: bool) -> EventBody {
     }
 }
 
+fn resumed(calls_recorded: u64) -> EventBody {
+    EventBody::RunResumed { owner: None, version: "0.1.0".into(), calls_recorded, by: None, os_user: None }
+}
+
 fn finished() -> EventBody {
     EventBody::RunFinished {
         stop_reason: "completed".into(),

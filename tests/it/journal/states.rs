@@ -18,13 +18,7 @@ fn named(name: &str) -> EventBody {
             os_user: None,
         },
         "run_sleeping" => EventBody::RunSleeping { wake_at: Timestamp::from_second(1_700_003_600).unwrap() },
-        "run_resumed" => EventBody::RunResumed {
-            owner: None,
-            version: "0.1.0".into(),
-            calls_recorded: 0,
-            by: None,
-            os_user: None,
-        },
+        "run_resumed" => resumed(0),
         "run_finished" => finished(),
         "run_failed" => EventBody::RunFailed {
             code: "interrupted".into(),
@@ -80,15 +74,8 @@ async fn each_transition_of_the_guide_is_what_the_records_come_to() {
 async fn a_call_that_is_begun_again_counts_once() {
     for place in super::places::places("calls begun again").await {
         let journal = place.open().await;
-        let resumed = EventBody::RunResumed {
-            owner: None,
-            version: "0.1.0".into(),
-            calls_recorded: 0,
-            by: None,
-            os_user: None,
-        };
         let bodies =
-            [started("x"), call(1, "fetch_url"), resumed, call(1, "fetch_url"), call(2, "fetch_url")];
+            [started("x"), call(1, "fetch_url"), resumed(0), call(1, "fetch_url"), call(2, "fetch_url")];
         for body in bodies {
             journal.append(event(1, 0, body), Durability::Ordered).await.unwrap();
         }
