@@ -221,9 +221,7 @@ impl Access<'_> {
             return Ok(());
         }
         self.may(Scope::ApprovalsDecide, run_id).await?;
-        self.app().is_approver(self.caller.name())?;
-        let state = self.app().known_run(run_id).await?;
-        self.app().is_other_than_starter(&state, self.caller.actor())
+        self.app().may_decide(run_id, self.caller.actor()).await
     }
 
     /// Goes on with a run that this caller has just decided about.
