@@ -16,7 +16,7 @@ local function describe(record)
 end
 
 local function misuse(record)
-  host.raise("tool_error_used", record.text .. "; test `.error` before using the result")
+  host.raise("tool_error_used", record.text .. "; test `.error` before using the result", record.call)
 end
 
 local function used(left, right)

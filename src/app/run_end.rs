@@ -14,6 +14,7 @@ use crate::engine::{RunOutcome, pause_requested};
 use crate::journal::{
     Actor, CallState, Durability, EventBody, EventListener, JournalRead as _, RunLog, RunState, RunStatus,
 };
+use crate::sandbox::FAILED_CALL;
 
 impl App {
     /// The outcome of a run that a failed call ended, with that call's code; of a denied one, under it.
@@ -292,6 +293,9 @@ fn is_ended_by(error: &Error, call: &CallState) -> bool {
     if error.code() == ErrorCode::ToolErrorIgnored {
         let ignored: Vec<IgnoredCall> = named_in(error, "calls");
         return ignored.iter().any(|ignored| ignored.call == call.call_id.as_str());
+    }
+    if let Some(used) = error.details().get(FAILED_CALL) {
+        return used.as_str() == Some(call.call_id.as_str());
     }
     // What a plan raises is text of its own: the failure's words in it are all that is left of the failure.
     let said = call.end.as_ref().and_then(|end| end.error.as_ref()?.get("error")?.as_str());

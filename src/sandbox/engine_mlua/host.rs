@@ -8,8 +8,9 @@ use mlua::{Lua, MultiValue, Table, Value as LuaValue};
 use super::codec::Codec;
 use super::fault::{self, Kind};
 use super::raw::{age, native, tables};
-use crate::base::{ErrorCode, Value};
+use crate::base::{Error, ErrorCode, Value};
 use crate::sandbox::calls::{Calls, Ticket};
+use crate::sandbox::failed_call::about_failed_call;
 use crate::sandbox::meter::Meter;
 use crate::sandbox::native::Charge;
 
@@ -86,9 +87,9 @@ impl Host {
             "reserve",
             lua.create_function(move |_, bytes: f64| Ok(meter.reserve(bytes as u64)?))?,
         )?;
-        let raise = lua.create_function(|_, (code, message): (String, String)| {
-            let code = code.parse().unwrap_or(ErrorCode::PlanError);
-            Err::<(), _>(fault::raise_coded(code, message))
+        let raise = lua.create_function(|_, (code, message, call): (String, String, Option<String>)| {
+            let error = Error::new(code.parse().unwrap_or(ErrorCode::PlanError), message);
+            Err::<(), _>(fault::raise(about_failed_call(error, call)))
         })?;
         table.raw_set("raise", raise)?;
         let line_of = lua.create_function(|_, f: mlua::Function| Ok(f.info().line_defined.unwrap_or(0)))?;

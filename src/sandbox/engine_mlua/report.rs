@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use super::fault::{self, Kind};
 use super::host::{Host, lock};
 use crate::base::{Error, ErrorCode};
+use crate::sandbox::failed_call::{about_failed_call, failed_call};
 
 /// How many ignored failures a message spells out; all are in the details.
 const IGNORED_NAMED: usize = 3;
@@ -41,6 +42,7 @@ impl Host {
             Kind::Dead => Error::new(ErrorCode::Internal, "the run stopped without a reason"),
             Kind::Fault(fault) => {
                 let mut copy = self.plan_error(Some(fault.0.code()), fault.0.message());
+                copy = about_failed_call(copy, failed_call(&fault.0));
                 if let (Some(limit), Some(observed)) = (fault.0.limit(), fault.0.observed()) {
                     copy = copy.with_limit(limit.clone(), observed.clone());
                 }
@@ -93,8 +95,8 @@ impl Host {
 
     fn table_error(&self, table: &Table) -> Error {
         let codec = self.codec.get();
-        if let Some(text) = codec.and_then(|codec| codec.failure_text(table)) {
-            return self.plan_error(Some(ErrorCode::ToolErrorUsed), &text);
+        if let Some((text, call)) = codec.and_then(|codec| codec.failure_text(table)) {
+            return about_failed_call(self.plan_error(Some(ErrorCode::ToolErrorUsed), &text), Some(call));
         }
         let value = codec.and_then(|codec| codec.read_result(&LuaValue::Table(table.clone())).ok());
         let Some(value) = value else { return self.plan_error(None, "the plan raised a table") };

@@ -16,8 +16,9 @@ use super::codec::Codec;
 use super::fault::{self, Kind, Raised};
 use super::store::Keys;
 use super::values::{Null, give, text};
-use crate::base::{ErrorCode, Value as Carried};
+use crate::base::{Error, ErrorCode, Value as Carried};
 use crate::sandbox::calls::{Calls, Ticket};
+use crate::sandbox::failed_call::about_failed_call;
 use crate::sandbox::meter::{Dead, Meter};
 use crate::sandbox::native::{Charge, Out};
 
@@ -198,7 +199,8 @@ impl Host {
         })?;
         add("raise", |_, _, _, stack| {
             let code = lossy(stack.get(0)).parse().unwrap_or(ErrorCode::PlanError);
-            Err(fault::raise_coded(code, lossy(stack.get(1))))
+            let call = (!stack.get(2).is_nil()).then(|| lossy(stack.get(2)));
+            Err(fault::raise(about_failed_call(Error::new(code, lossy(stack.get(1))), call)))
         })?;
         add("line_of", |_, _, _, stack| {
             let line = match stack.get(0) {

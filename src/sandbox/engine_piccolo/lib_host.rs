@@ -10,6 +10,7 @@ use super::host::Host;
 use super::store::store;
 use super::values::{is_null, metamethod, text};
 use crate::base;
+use crate::sandbox::failed_call::about_failed_call;
 use crate::sandbox::meter::{Dead, Meter};
 use crate::sandbox::native::number::{self, Number};
 use crate::sandbox::stdlib::{LibError, LibHost, LibTable, Native, Result, Table, Value};
@@ -210,10 +211,12 @@ impl<'v, 'gc: 'v, 'h: 'v> LibTable<'v> for Handle<'v, 'gc, 'h> {
         if !host.is_failure(ctx, self.table) {
             return Ok(());
         }
-        let said = host.record_of(ctx, self.table).map(|record| super::host::lossy(record.get(ctx, "text")));
+        let record = host.record_of(ctx, self.table);
+        let named = |name| record.map(|record| super::host::lossy(record.get(ctx, name)));
         // In the words of the prelude's `misuse`.
-        let message = format!("{}; test `.error` before using the result", said.unwrap_or_default());
-        Err(LibError::Raise(base::Error::new(base::ErrorCode::ToolErrorUsed, message)))
+        let message = format!("{}; test `.error` before using the result", named("text").unwrap_or_default());
+        let used = base::Error::new(base::ErrorCode::ToolErrorUsed, message);
+        Err(LibError::Raise(about_failed_call(used, named("call"))))
     }
 
     fn place(&self) -> usize {

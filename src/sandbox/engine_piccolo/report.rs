@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use super::fault::{self, Kind, Raised};
 use super::host::{Host, lossy};
 use crate::base::{Error, ErrorCode};
+use crate::sandbox::failed_call::{about_failed_call, failed_call};
 
 /// How many ignored failures a message spells out; all are in the details.
 const IGNORED_NAMED: usize = 3;
@@ -21,6 +22,7 @@ impl Host {
             Kind::Text(text) => self.plan_error(None, None, &text),
             Kind::Fault(fault) => {
                 let mut copy = self.plan_error(Some(fault.0.code()), fault.1, fault.0.message());
+                copy = about_failed_call(copy, failed_call(&fault.0));
                 if let (Some(limit), Some(observed)) = (fault.0.limit(), fault.0.observed()) {
                     copy = copy.with_limit(limit.clone(), observed.clone());
                 }
@@ -48,8 +50,10 @@ impl Host {
 
     fn table_error<'gc>(&self, ctx: Context<'gc>, table: Table<'gc>) -> Error {
         if self.is_failure(ctx, table) {
-            let text = self.record_of(ctx, table).map(|record| lossy(record.get(ctx, "text")));
-            return self.plan_error(Some(ErrorCode::ToolErrorUsed), None, &text.unwrap_or_default());
+            let named = |name| self.record_of(ctx, table).map(|record| lossy(record.get(ctx, name)));
+            let used =
+                self.plan_error(Some(ErrorCode::ToolErrorUsed), None, &named("text").unwrap_or_default());
+            return about_failed_call(used, named("call"));
         }
         let value = self.codec.read_result(self, ctx, Value::Table(table)).ok();
         if let Err(error) = self.meter.verdict() {

@@ -225,6 +225,9 @@ fn a_failed_part_of_a_result_is_as_strict_as_a_failed_call() {
     assert_eq!(ends("return pages.good").unwrap_err().code(), ErrorCode::ToolErrorIgnored);
     assert_eq!(ends("echo(pages)").unwrap_err().code(), ErrorCode::ToolErrorUsed);
     assert_eq!(ends("return #pages.bad").unwrap_err().code(), ErrorCode::ToolErrorUsed);
+    for used in ["return #pages.bad", "error(pages.bad)", "echo(pages)", "return list.sort(pages.bad)"] {
+        assert_eq!(ends(used).unwrap_err().details()["call"], "1", "{used}");
+    }
     assert_eq!(
         ends("for url, page in pairs(pages) do if type(page) ~= 'string' then pages[url] = page.status end end return pages")
             .unwrap()

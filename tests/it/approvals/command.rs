@@ -102,6 +102,18 @@ fn a_denial_that_ends_the_run_exits_with_six() {
 }
 
 #[test]
+fn a_failure_that_repeats_a_denial_is_no_denial() {
+    let folder = folder();
+    let plan = "function run()
+      local denied = send_email('boss@company.com', 's', 'x').error
+      return #fetch_url('http://' .. denied)
+    end";
+    folder.write("repeats.lua", plan);
+    let ended = folder.run(&["run", "repeats.lua"]).fails(1, "tool_error_used");
+    assert!(ended.err.contains("never-the-boss"), "the other tool's error repeats the denial: {ended}");
+}
+
+#[test]
 fn mocked_runs_and_plan_tests_ask_nobody() {
     let folder = folder();
     folder.run(&["run", "plan.lua", "--mock", "default"]).exits(0);

@@ -10,6 +10,7 @@ use super::shape::{Codec, Shape, pointer};
 use super::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
 use crate::base::{Error, ErrorCode, Result, Value};
 use crate::sandbox::engine_mlua::fault;
+use crate::sandbox::failed_call::failure_in;
 use crate::sandbox::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
 use crate::sandbox::meter::{BYTES_PER_INSTRUCTION, Dead};
 
@@ -309,8 +310,7 @@ impl Reader<'_> {
         let record: Table = self.codec.failures.records.raw_get(table)?;
         if self.unlooked == Unlooked::Refuse && !record.raw_get::<bool>("looked")? {
             let text: String = record.raw_get("text")?;
-            let message = format!("`{}` is the result of a failed call: {text}", self.path());
-            return Err(Error::new(ErrorCode::ToolErrorUsed, message).into());
+            return Err(failure_in(self.path(), &text, record.raw_get("call")?).into());
         }
         self.count_bytes(0, OBJECT_BYTES)?;
         let mut members = IndexMap::new();

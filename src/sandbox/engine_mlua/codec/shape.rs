@@ -130,13 +130,13 @@ impl Codec {
         self.has_failures.load(Ordering::Relaxed)
     }
 
-    /// What a strict error value says, if `table` is one.
-    pub(in crate::sandbox) fn failure_text(&self, table: &Table) -> Option<String> {
+    /// What a strict error value says, and of which call, if `table` is one.
+    pub(in crate::sandbox) fn failure_text(&self, table: &Table) -> Option<(String, String)> {
         if table.metatable()? != self.failures.metatable {
             return None;
         }
         let record: Table = self.failures.records.raw_get(table).ok()?;
-        record.raw_get("text").ok()
+        Some((record.raw_get("text").ok()?, record.raw_get("call").ok()?))
     }
 
     /// The shape of a table, if it came from the host.

@@ -13,6 +13,7 @@ use crate::base::{Error, ErrorCode, Result, Value as Carried};
 use crate::sandbox::engine_piccolo::fault::{self, Raised};
 use crate::sandbox::engine_piccolo::host::{Host, lossy};
 use crate::sandbox::engine_piccolo::values::{address, is_null, text};
+use crate::sandbox::failed_call::failure_in;
 use crate::sandbox::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
 use crate::sandbox::meter::{BYTES_PER_INSTRUCTION, Dead};
 
@@ -342,9 +343,8 @@ impl<'gc> Reader<'gc, '_> {
     fn failure(&mut self, table: Table<'gc>) -> Result<Carried, Stop> {
         let Some(record) = self.host.record_of(self.ctx, table) else { return Ok(Carried::Null) };
         if self.unlooked == Unlooked::Refuse && !record.get(self.ctx, "looked").to_bool() {
-            let text = lossy(record.get(self.ctx, "text"));
-            let message = format!("`{}` is the result of a failed call: {text}", self.path);
-            return Err(Error::new(ErrorCode::ToolErrorUsed, message).into());
+            let named = |name| lossy(record.get(self.ctx, name));
+            return Err(failure_in(&self.path, &named("text"), named("call")).into());
         }
         self.count_bytes(0, OBJECT_BYTES)?;
         let mut members = IndexMap::new();

@@ -1,0 +1,28 @@
+//! Which call an error of a run is about: the strict error value that was used or raised.
+
+use std::fmt::Display;
+
+use crate::base::{Error, ErrorCode};
+
+/// The detail of `tool_error_used` that holds the call's id. Absent where the plan caught the error as text and
+/// raised that.
+pub(crate) const FAILED_CALL: &str = "call";
+
+/// `error` with the call it is about, where there is one.
+pub(super) fn about_failed_call(error: Error, call: Option<String>) -> Error {
+    match call {
+        Some(call) => error.with_detail(FAILED_CALL, call),
+        None => error,
+    }
+}
+
+/// The call `error` is about.
+pub(super) fn failed_call(error: &Error) -> Option<String> {
+    error.details().get(FAILED_CALL)?.as_str().map(str::to_owned)
+}
+
+/// A strict error value at `path` of what a plan hands over, which it never looked at.
+pub(super) fn failure_in(path: impl Display, text: &str, call: String) -> Error {
+    let message = format!("`{path}` is the result of a failed call: {text}");
+    Error::new(ErrorCode::ToolErrorUsed, message).with_detail(FAILED_CALL, call)
+}
