@@ -5,12 +5,11 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use super::agents;
-use super::config::{
-    Config, Environment, OVERRIDE_KEYS, ToolConfig, faulty_key, keyed, refused, unknown_field,
-};
+use super::config::{Config, Environment, OVERRIDE_KEYS, ToolConfig, keyed, refused};
 use super::manifest_tools;
 use super::mcp_servers::{self, McpServers};
 use super::unconfigured::{UnconfiguredTool, Unmet};
+use crate::base::toml_error::{faulty_key, unknown_field};
 use crate::base::{Clock, Error, ErrorCode, Randomness, Result, nearest};
 use crate::bus::{Registry, Tool};
 use crate::catalog::{Catalog, ToolKind, ToolSpec, builtin_manifests};

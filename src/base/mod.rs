@@ -14,6 +14,7 @@ mod ids;
 mod limits;
 mod nearest;
 mod rate;
+pub(crate) mod toml_error;
 pub mod toml_lines;
 mod tool_failure;
 mod usage;

@@ -8,6 +8,7 @@ use toml::{Table, Value as Toml};
 
 use super::mask::{mask_of_mcp, mask_passwords, mask_value};
 use super::{Config, Environment, RawConfig};
+use crate::base::toml_error::unknown_field;
 use crate::base::toml_lines::{line_at, lines_of};
 use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Result, nearest};
 
@@ -353,19 +354,4 @@ pub(crate) fn refused(error: &toml::de::Error, place: &str) -> Error {
         Some(near) => refused.with_help(format!("did you mean `{near}`?")),
         None => refused.with_help("remove it, or use one of the keys named in the message"),
     }
-}
-
-/// The key inside the value that TOML does not like, where it says so: it does in the last line of
-/// the long form, "in `a.b`".
-pub(crate) fn faulty_key(error: &toml::de::Error) -> Option<String> {
-    let text = error.to_string();
-    let last = text.trim_end().lines().last()?;
-    Some(last.strip_prefix("in `")?.strip_suffix('`')?.to_owned())
-}
-
-/// The key and the known keys of "unknown field `a`, expected one of `b`, `c`".
-pub(crate) fn unknown_field(message: &str) -> Option<(&str, Vec<&str>)> {
-    let mut quoted = message.strip_prefix("unknown field `")?.split('`');
-    let field = quoted.next()?;
-    Some((field, quoted.skip(1).step_by(2).collect()))
 }

@@ -16,6 +16,7 @@ pub(in crate::tools) use self::secrets::Scrubber;
 pub use self::secrets::{NamedSecret, NamedSecrets};
 pub(in crate::tools) use self::template::{Arguments, Document, Template, bad_arguments};
 use super::{command, http, sql};
+use crate::base::toml_error::{faulty_key, unknown_field};
 use crate::base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
 use crate::bus::{Invocation, Tool};
 use crate::catalog::{TargetKind, ToolKind, ToolSpec};
@@ -160,15 +161,8 @@ pub fn fixed_targets(spec: &ToolSpec) -> Vec<(TargetKind, String)> {
 pub(in crate::tools) fn read_settings<T: DeserializeOwned>(spec: &ToolSpec) -> Result<T> {
     spec.settings.clone().try_into().map_err(|error: toml::de::Error| {
         let message = error.message().trim().replace('\n', " ");
-        let inside = error
-            .to_string()
-            .trim_end()
-            .lines()
-            .last()
-            .and_then(|last| last.strip_prefix("in `")?.strip_suffix('`').map(str::to_owned));
-        let mut key = inside.map_or("settings".to_owned(), |key| format!("settings.{key}"));
-        if let Some(unknown) = message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next())
-        {
+        let mut key = faulty_key(&error).map_or("settings".to_owned(), |key| format!("settings.{key}"));
+        if let Some((unknown, _)) = unknown_field(&message) {
             if !key.ends_with(&format!(".{unknown}")) {
                 key = format!("{key}.{unknown}");
             }
