@@ -8,6 +8,7 @@ mod faults;
 mod guard;
 mod hostile;
 mod rows;
+mod shop_report;
 mod types;
 mod unreachable;
 mod writes;
