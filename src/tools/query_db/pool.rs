@@ -12,6 +12,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 /// Up to `size` connections of kind `C`.
 pub(super) struct Pool<C> {
@@ -103,18 +104,30 @@ impl<C> Lease<C> {
     }
 }
 
-/// Waits until stopped work is gone from its server, however long that takes: `look` ends it and says whether it is.
+/// Waits until stopped work is gone from its server: `look` ends it and says whether it is. Work that is seen to go on
+/// is waited for however long that takes. Where the server does not let it be seen, its place is free again after a while:
+/// a database whose account may no longer look would otherwise lose its places for good.
 pub(super) async fn until_gone<L: Future<Output = Result<bool, sqlx::Error>>>(look: impl Fn() -> L) {
     const FIRST_WAIT: Duration = Duration::from_millis(50);
     const LAST_WAIT: Duration = Duration::from_secs(10);
+    const UNSEEN_MAX: Duration = Duration::from_secs(300);
     let mut wait = FIRST_WAIT;
+    let mut last_seen = Instant::now();
     loop {
         match tokio::time::timeout(LAST_WAIT, look()).await {
             Ok(Ok(true)) => return,
             // A server that takes no connection at all computes nothing either.
             Ok(Err(sqlx::Error::Io(_))) => return,
-            Ok(Ok(false)) | Err(_) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "a stopped query cannot be looked for"),
+            Ok(Ok(false)) => last_seen = Instant::now(),
+            Ok(Err(_)) | Err(_) => {}
+        }
+        if last_seen.elapsed() >= UNSEEN_MAX {
+            // The driver's error may quote what the server said of the account.
+            tracing::warn!(
+                after_s = UNSEEN_MAX.as_secs(),
+                "a stopped query cannot be looked for; its connection's place is free again"
+            );
+            return;
         }
         tokio::time::sleep(wait).await;
         wait = (wait * 2).min(LAST_WAIT);
@@ -141,5 +154,16 @@ mod tests {
         lease.ends_with(std::future::pending());
         lease.give_back();
         assert!(pool.place().await.unwrap().idle_connection.is_some(), "what came back clean ends nothing");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_place_is_free_after_a_while_where_its_work_cannot_be_looked_for() {
+        let waited = Duration::from_secs(3_600);
+        let unseen = until_gone(|| async { Err(sqlx::Error::PoolTimedOut) });
+        tokio::time::timeout(waited, unseen).await.expect("an end of the wait");
+        let silent = until_gone(std::future::pending);
+        tokio::time::timeout(waited, silent).await.expect("an end of the wait");
+        let seen = until_gone(|| async { Ok(false) });
+        assert!(tokio::time::timeout(waited, seen).await.is_err(), "work that is seen holds its place");
     }
 }
