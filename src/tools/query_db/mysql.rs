@@ -33,13 +33,13 @@ impl MysqlDatabase {
         let mut lease = self.target.lease(&self.pool, self.connect()).await?;
         let connection = &mut lease.connection;
         let (begin, end) = match statement.kind {
-            StatementKind::Read => ("START TRANSACTION READ ONLY; SELECT CONNECTION_ID()", "ROLLBACK"),
-            StatementKind::Write => ("START TRANSACTION READ WRITE; SELECT CONNECTION_ID()", "COMMIT"),
+            StatementKind::Read => ("START TRANSACTION READ ONLY", "ROLLBACK"),
+            StatementKind::Write => ("START TRANSACTION READ WRITE", "COMMIT"),
         };
-        let begun = sqlx::raw_sql(begin).fetch_one(&mut *connection).await;
-        let id =
-            begun.and_then(|row| row.try_get::<u64, _>(0)).map_err(|error| self.target.failed(&error))?;
-        lease.ends_with(end_thread(self.options.clone(), id));
+        // In the transaction, where a proxy keeps to one server and one of its threads.
+        let thread =
+            Thread::that_does(begin, connection).await.map_err(|error| self.target.failed(&error))?;
+        lease.ends_with(end_thread(self.options.clone(), thread));
         let connection = &mut lease.connection;
         let query = sqlx::query_with(
             AssertSqlSafe(statement.rendered.sql.as_str()),
@@ -102,23 +102,54 @@ impl MysqlDatabase {
     }
 }
 
-/// Ends the server's thread of a connection that was left, and waits until it is gone: what it computes
-/// inside one function goes on after KILL.
-async fn end_thread(options: MySqlConnectOptions, id: u64) {
-    until_gone(|| thread_ended(&options, id)).await;
+/// A connection's thread, as its server lists it.
+#[derive(Debug, Clone)]
+struct Thread {
+    id: u64,
+    user: Vec<u8>,
+    /// With the port of the client's end, where it comes over TCP.
+    host: Vec<u8>,
 }
 
-async fn thread_ended(options: &MySqlConnectOptions, id: u64) -> Result<bool, sqlx::Error> {
+impl Thread {
+    /// Has the thread do what `begin` says, and asks which it is, in one message.
+    async fn that_does(begin: &str, connection: &mut MySqlConnection) -> Result<Self, sqlx::Error> {
+        let own = "SELECT id, user, host FROM information_schema.processlist WHERE id = CONNECTION_ID()";
+        let row = sqlx::raw_sql(AssertSqlSafe(format!("{begin}; {own}"))).fetch_one(connection).await?;
+        Ok(Self {
+            id: row.try_get_unchecked(0)?,
+            user: row.try_get_unchecked(1)?,
+            host: row.try_get_unchecked(2)?,
+        })
+    }
+
+    /// Whether the server has this thread still. An id comes again after a restart, and behind a proxy another server
+    /// may have it: there it is another connection's.
+    async fn is_left(&self, connection: &mut MySqlConnection) -> Result<bool, sqlx::Error> {
+        let found =
+            "SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND user = ? AND host = ?";
+        let query = sqlx::query_scalar::<_, i64>(found).bind(self.id).bind(&self.user).bind(&self.host);
+        Ok(query.persistent(false).fetch_one(connection).await? > 0)
+    }
+}
+
+/// Ends the server's thread of a connection that was left, and waits until it is gone: what it computes
+/// inside one function goes on after KILL.
+async fn end_thread(options: MySqlConnectOptions, thread: Thread) {
+    until_gone(|| thread_ended(&options, &thread)).await;
+}
+
+async fn thread_ended(options: &MySqlConnectOptions, thread: &Thread) -> Result<bool, sqlx::Error> {
     let mut connection = options.connect().await?;
-    // A thread that is gone cannot be killed; whether it is gone is looked at next.
-    let _ = sqlx::raw_sql(AssertSqlSafe(format!("KILL CONNECTION {id}"))).execute(&mut connection).await;
-    let left: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?")
-        .bind(id)
-        .persistent(false)
-        .fetch_one(&mut connection)
-        .await?;
+    let mut is_left = thread.is_left(&mut connection).await?;
+    if is_left {
+        let kill = AssertSqlSafe(format!("KILL CONNECTION {}", thread.id));
+        // It may have ended since, which is looked at next.
+        let _ = sqlx::raw_sql(kill).execute(&mut connection).await;
+        is_left = thread.is_left(&mut connection).await?;
+    }
     connection.close().await?;
-    Ok(left == 0)
+    Ok(!is_left)
 }
 
 /// A cell of the binary protocol, by its column's type.
@@ -215,4 +246,26 @@ fn arguments(values: &[Value]) -> Result<MySqlArguments, Failed> {
         added.map_err(|error| query_failed(format!("a parameter cannot be sent: {error}")))?;
     }
     Ok(arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_thread_that_ran_the_query_is_ended() {
+        #[expect(clippy::disallowed_methods, reason = "tests take server addresses from the environment")]
+        let Ok(url) = std::env::var("LUAPLAN_TEST_MYSQL_URL") else { return };
+        let options: MySqlConnectOptions = url.parse().unwrap();
+        let mut connection = options.connect().await.unwrap();
+        let thread = Thread::that_does("START TRANSACTION", &mut connection).await.unwrap();
+        let moved = Thread { host: b"client.example:1".to_vec(), ..thread.clone() };
+        let other = Thread { user: b"other".to_vec(), ..thread.clone() };
+        for gone in [moved, other] {
+            assert!(thread_ended(&options, &gone).await.unwrap(), "{gone:?}");
+            connection.ping().await.expect("a thread that only has the same id goes on");
+        }
+        end_thread(options, thread).await;
+        assert!(connection.ping().await.is_err());
+    }
 }
