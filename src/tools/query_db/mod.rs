@@ -50,7 +50,7 @@ use self::compose::compose;
 use self::database::Database;
 use self::failure::Failed;
 use self::functions::AllowedFunctions;
-use self::request::Request;
+use self::request::{Form, Request};
 use self::rows::{Caps, Rows};
 pub use self::settings::{DatabaseUrl, Decimals, QueryDbSettings};
 pub use self::sqlite_reader::sqlite_reader_main;
@@ -166,16 +166,18 @@ impl QueryDb {
         let (dialect, granted) = (database.dialect(), database.write_granted());
         let statement = compose(dialect, &request, self.rows_max, granted, &self.allowed)?;
         *writing = statement.kind == StatementKind::Write;
-        // A write is read to its end before it is committed: what it gives is cut afterwards.
-        let mut rows = self.rows(request.limit.filter(|_| !*writing));
+        if request.limit == Some(0) && !*writing {
+            return Ok(Value::Array(Vec::new()));
+        }
+        // A write is read to its end before it is committed: what it gives is cut afterwards. A read of a table has its
+        // limit in its statement: read to its end, it leaves its connection to the next.
+        let cut = !*writing && matches!(request.form, Form::Sql(_));
+        let mut rows = self.rows(request.limit.filter(|_| cut));
         rows.decimals = match request.exact {
             Some(true) => Decimals::Text,
             Some(false) => Decimals::Number,
             None => self.decimals,
         };
-        if rows.wants_none() && !*writing {
-            return Ok(rows.into_value());
-        }
         database.run(&statement, &mut rows).await?;
         if !*writing {
             return Ok(rows.into_value());

@@ -60,11 +60,6 @@ impl Rows {
         Self { caps, names, rows, bytes: 0, affected: 0, decimals: Decimals::default() }
     }
 
-    /// Whether reading can be left out altogether.
-    pub(super) fn wants_none(&self) -> bool {
-        self.caps.limit == Some(0)
-    }
-
     /// What the next row may hold.
     pub(super) fn room(&self) -> Room {
         Room { bytes_max: self.caps.bytes_max, bytes: self.bytes }

@@ -226,3 +226,21 @@ async fn the_schema_can_be_looked_up() {
         fixture.close().await;
     }
 }
+
+/// A read of a table ends by its own LIMIT, so that its connection serves the next.
+#[tokio::test]
+async fn limited_reads_of_a_table_keep_their_connection() {
+    for kind in [Kind::Postgres, Kind::Mysql] {
+        let id = if kind == Kind::Postgres { "pg_backend_pid()" } else { "CONNECTION_ID()" };
+        let view = format!("CREATE VIEW sessions AS SELECT {id} AS id UNION ALL SELECT {id}");
+        let Some(fixture) = Fixture::new(kind, &view).await else { continue };
+        let tool = fixture.tool_with(|settings| settings.pool_size = 1);
+        let asked = json!({"table": "sessions", "limit": 1});
+        let first = rows(&tool, asked.clone()).await;
+        assert_eq!(first.as_array().unwrap().len(), 1);
+        for _ in 0..5 {
+            assert_eq!(rows(&tool, asked.clone()).await, first, "{kind:?}");
+        }
+        fixture.close().await;
+    }
+}
