@@ -2,6 +2,7 @@
 //!
 //! Opened for every call, which is cheap, so that a file that was replaced or removed is noticed.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -122,8 +123,10 @@ impl SqliteDatabase {
         lease.ends_with(end);
         let job = Job::new(&self.target, file, statement, rows.caps());
         let answer = lease.connection.ask(&job).await.map_err(|error| {
+            let ended = matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe);
+            let what = if ended { "ended, most likely for want of memory" } else { "cannot be spoken with" };
             query_failed(format!(
-                "database `{}`: the process that ran the query ended, most likely for want of memory: {error}",
+                "database `{}`: the process that ran the query {what}: {error}",
                 self.target.name
             ))
         })?;

@@ -103,3 +103,25 @@ async fn rows_that_the_server_quotes_are_left_out() {
     assert!(!format!("{refused:?}").contains("hidden-value"), "{refused:?}");
     fixture.close().await;
 }
+
+/// Only a process that ended is said to have had too little memory.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_that_breaks_is_told_by_what_it_did() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let fixture = Fixture::new(Kind::Sqlite, USERS).await.unwrap();
+    let babbles = "printf '\\377\\377\\377\\377'; exec /bin/cat > /dev/null";
+    for (does, told) in
+        [("exit 1", "ended, most likely for want of memory"), (babbles, "its answer is too long")]
+    {
+        let program = fixture.folder.path().join("process");
+        std::fs::write(&program, format!("#!/bin/sh\n{does}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let failed =
+            failure(&fixture.tool().in_processes_of(Some(&program)), json!({"table": "users"})).await;
+        assert!(failed.message.contains(told), "{failed:?}");
+        assert_eq!(failed.message.contains("memory"), does == "exit 1", "{failed:?}");
+    }
+    fixture.close().await;
+}
