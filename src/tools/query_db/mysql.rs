@@ -1,9 +1,12 @@
 //! MySQL and MariaDB: every query inside a read-only transaction unless writing is granted.
 
-use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlQueryResult, MySqlRow};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use sqlx::mysql::{MySqlArguments, MySqlColumn, MySqlConnectOptions, MySqlQueryResult, MySqlRow};
 use sqlx::{
-    Arguments, AssertSqlSafe, Column, ConnectOptions, Connection as _, Decode, Executor, MySql,
-    MySqlConnection, Row, TypeInfo,
+    Arguments, AssertSqlSafe, Column, ColumnOrigin, ConnectOptions, Connection as _, Decode, Executor, MySql,
+    MySqlConnection, Row, SqlSafeStr as _, Statement as _, TypeInfo,
 };
 
 use super::check::StatementKind;
@@ -39,15 +42,22 @@ impl MysqlDatabase {
         // In the transaction, where a proxy keeps to one server and one of its threads.
         let thread =
             Thread::that_does(begin, connection).await.map_err(|error| self.target.failed(&error))?;
+        let is_mariadb = thread.is_mariadb;
         lease.ends_with(end_thread(self.options.clone(), thread));
         let connection = &mut lease.connection;
+        let documents = if is_mariadb {
+            let found = documents(connection, &statement.rendered.sql).await;
+            found.map_err(|error| self.target.failed(&error))?
+        } else {
+            Vec::new()
+        };
         let query = sqlx::query_with(
             AssertSqlSafe(statement.rendered.sql.as_str()),
             arguments(&statement.rendered.values)?,
         );
         let stream = (&mut *connection).fetch_many(query);
         let decimals = rows.decimals;
-        let read = |row: &MySqlRow, room| self.values(row, decimals, room);
+        let read = |row: &MySqlRow, room| self.values(row, &documents, decimals, room);
         let flow = self.target.read::<MySql>(stream, rows, read, MySqlQueryResult::rows_affected).await?;
         if flow == Flow::More {
             self.command(connection, end).await?;
@@ -87,7 +97,13 @@ impl MysqlDatabase {
         }
     }
 
-    fn values(&self, row: &MySqlRow, decimals: Decimals, mut room: Room) -> Result<Vec<Value>, Failed> {
+    fn values(
+        &self,
+        row: &MySqlRow,
+        documents: &[usize],
+        decimals: Decimals,
+        mut room: Room,
+    ) -> Result<Vec<Value>, Failed> {
         row.columns()
             .iter()
             .map(|column| {
@@ -95,11 +111,55 @@ impl MysqlDatabase {
                 // NULL cannot be read as bytes.
                 let Ok(cell) = <&[u8] as Decode<'_, MySql>>::decode(raw) else { return Ok(Value::Null) };
                 room.take(cell)?;
-                value(cell, column.type_info().name(), decimals)
-                    .ok_or_else(|| self.target.unreadable(column.name(), column.type_info().name()))
+                let is_document = documents.contains(&column.ordinal());
+                let type_name = if is_document { "JSON" } else { column.type_info().name() };
+                value(cell, type_name, decimals)
+                    .ok_or_else(|| self.target.unreadable(column.name(), type_name))
             })
             .collect()
     }
+}
+
+/// The places of the result's columns that are JSON columns of a MariaDB table: there JSON is text with the
+/// check `json_valid`, and the driver does not ask for the metadata that would tell.
+async fn documents(connection: &mut MySqlConnection, sql: &str) -> Result<Vec<usize>, sqlx::Error> {
+    let statement = (&mut *connection).prepare(AssertSqlSafe(sql).into_sql_str()).await?;
+    let mut documents = Vec::new();
+    let mut checks: HashMap<String, Vec<String>> = HashMap::new();
+    for column in statement.columns() {
+        let Some((table, name)) = origin_of_text(column) else { continue };
+        let checks = match checks.entry(table) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let found = checks_of(connection, entry.key()).await?;
+                entry.insert(found)
+            }
+        };
+        if checks.contains(&format!("json_valid(`{}`)", name.replace('`', "``"))) {
+            documents.push(column.ordinal());
+        }
+    }
+    Ok(documents)
+}
+
+/// `schema.table` and name of the table's column that a result's column of text shows.
+fn origin_of_text(column: &MySqlColumn) -> Option<(String, String)> {
+    let type_name = column.type_info().name();
+    // A collation by bytes, as JSON has it, makes the driver call a text binary.
+    if !type_name.ends_with("TEXT") && !type_name.ends_with("BLOB") {
+        return None;
+    }
+    match column.origin() {
+        ColumnOrigin::Table(origin) => Some((origin.table.to_string(), origin.name.to_string())),
+        _ => None,
+    }
+}
+
+async fn checks_of(connection: &mut MySqlConnection, table: &str) -> Result<Vec<String>, sqlx::Error> {
+    const CHECKS: &str = "SELECT check_clause FROM information_schema.check_constraints
+        WHERE constraint_schema = ? AND table_name = ?";
+    let (schema, table) = table.split_once('.').unwrap_or(("", table));
+    sqlx::query_scalar(CHECKS).bind(schema).bind(table).fetch_all(connection).await
 }
 
 /// A connection's thread, as its server lists it.
@@ -109,17 +169,20 @@ struct Thread {
     user: Vec<u8>,
     /// With the port of the client's end, where it comes over TCP.
     host: Vec<u8>,
+    is_mariadb: bool,
 }
 
 impl Thread {
     /// Has the thread do what `begin` says, and asks which it is, in one message.
     async fn that_does(begin: &str, connection: &mut MySqlConnection) -> Result<Self, sqlx::Error> {
-        let own = "SELECT id, user, host FROM information_schema.processlist WHERE id = CONNECTION_ID()";
+        let own = "SELECT id, user, host, VERSION() LIKE '%MariaDB%' FROM information_schema.processlist \
+                   WHERE id = CONNECTION_ID()";
         let row = sqlx::raw_sql(AssertSqlSafe(format!("{begin}; {own}"))).fetch_one(connection).await?;
         Ok(Self {
             id: row.try_get_unchecked(0)?,
             user: row.try_get_unchecked(1)?,
             host: row.try_get_unchecked(2)?,
+            is_mariadb: row.try_get_unchecked(3)?,
         })
     }
 

@@ -10,17 +10,17 @@ use std::time::Duration;
 
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteQueryResult, SqliteRow, SqliteValueRef};
 use sqlx::{
-    Arguments, AssertSqlSafe, Column, ConnectOptions, Decode, Executor, Row, Sqlite, SqliteConnection,
-    TypeInfo, ValueRef,
+    Arguments, AssertSqlSafe, Column, ColumnOrigin, ConnectOptions, Decode, Executor, Row, SqlSafeStr as _,
+    Sqlite, SqliteConnection, Statement as _, TypeInfo, ValueRef,
 };
 use tokio_util::sync::CancellationToken;
 
 use super::check::StatementKind;
 use super::compose::Statement;
 use super::failure::{Failed, query_failed, unreachable};
-use super::number::float;
+use super::number::{float, json};
 use super::pool::Pool;
-use super::rows::Rows;
+use super::rows::{Room, Rows};
 use super::session::Target;
 use super::sqlite_job::Job;
 use super::sqlite_process::SqliteProcess;
@@ -162,9 +162,11 @@ impl SqliteDatabase {
             AssertSqlSafe(statement.rendered.sql.as_str()),
             arguments(&statement.rendered.values)?,
         );
+        let documents = documents(&mut lease.connection, &statement.rendered.sql).await;
+        let documents = documents.map_err(|error| self.target.failed(&error))?;
         let stream = (&mut lease.connection).fetch_many(query);
         let mut seen = Vec::new();
-        let read = |row: &SqliteRow, _| self.values(row, &mut seen);
+        let read = |row: &SqliteRow, room| self.values(row, &documents, &mut seen, room);
         self.target.read::<Sqlite>(stream, rows, read, SqliteQueryResult::rows_affected).await?;
         let mixed = seen.iter().enumerate().filter(|(_, seen)| seen.mixed).map(|(place, _)| place);
         rows.numbers_to_text(&mixed.collect::<Vec<_>>())
@@ -198,7 +200,13 @@ impl SqliteDatabase {
     }
 
     /// A column is numbers, booleans or text, whatever each row stored: a mix would change what a plan computes.
-    fn values(&self, row: &SqliteRow, seen: &mut Vec<Seen>) -> Result<Vec<Value>, Failed> {
+    fn values(
+        &self,
+        row: &SqliteRow,
+        documents: &[usize],
+        seen: &mut Vec<Seen>,
+        mut room: Room,
+    ) -> Result<Vec<Value>, Failed> {
         seen.resize(row.columns().len(), Seen::default());
         row.columns()
             .iter()
@@ -208,6 +216,10 @@ impl SqliteDatabase {
                 let declared = column.type_info().name();
                 let value =
                     value(raw, declared).ok_or_else(|| self.target.unreadable(column.name(), declared))?;
+                if documents.contains(&column.ordinal()) {
+                    return document(value, &mut room)?
+                        .ok_or_else(|| self.target.unreadable(column.name(), "JSON"));
+                }
                 if let Some(kind) = kind(&value) {
                     let first = *seen.kind.get_or_insert(kind);
                     if first != kind && declared != UNDECLARED {
@@ -246,6 +258,36 @@ fn kind(value: &Value) -> Option<&'static str> {
         Value::Bool(_) => Some("booleans"),
         _ => Some("text"),
     }
+}
+
+/// The places of the result's columns that show a table's column declared as JSON, which the driver does not tell.
+async fn documents(connection: &mut SqliteConnection, sql: &str) -> Result<Vec<usize>, sqlx::Error> {
+    const IS_JSON: &str = "SELECT upper(type) IN ('JSON', 'JSONB') FROM pragma_table_xinfo(?) WHERE name = ?";
+    let statement = (&mut *connection).prepare(AssertSqlSafe(sql).into_sql_str()).await?;
+    let mut documents = Vec::new();
+    for column in statement.columns() {
+        if column.type_info().name() == UNDECLARED
+            && let ColumnOrigin::Table(origin) = column.origin()
+        {
+            let is_json = sqlx::query_scalar::<_, bool>(IS_JSON).bind(&*origin.table).bind(&*origin.name);
+            if is_json.fetch_optional(&mut *connection).await? == Some(true) {
+                documents.push(column.ordinal());
+            }
+        }
+    }
+    Ok(documents)
+}
+
+/// A cell of a JSON column. SQLite stores a number in it as one.
+fn document(cell: Value, room: &mut Room) -> Result<Option<Value>, Failed> {
+    Ok(match cell {
+        Value::String(text) => {
+            room.take(text.as_bytes())?;
+            json(&text)
+        }
+        Value::Bytes(_) => None,
+        stored => Some(stored),
+    })
 }
 
 /// A cell by the type it is stored with; the declared type only tells booleans.

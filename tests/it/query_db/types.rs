@@ -261,3 +261,30 @@ async fn a_mix_without_a_declared_type_is_text_in_any_order() {
     let refused = failure(&small, json!({"sql": large})).await;
     assert_eq!(refused.code, "result_too_large");
 }
+
+#[tokio::test]
+async fn a_json_column_is_tables_on_every_database() {
+    let setup = r#"CREATE TABLE t (id INTEGER PRIMARY KEY, doc JSON, note TEXT);
+        INSERT INTO t VALUES (1, '{"a": [1, null, {"b": 0.5}], "$bytes": "aGk="}', '[1]'), (2, NULL, '{}'), (3, '7', NULL),
+            (4, '"two"', ''), (5, 'true', '1'), (6, 'null', '2'), (7, '[18446744073709551615]', 'x');"#;
+    for fixture in Fixture::all(setup).await {
+        let found = rows(&fixture.tool(), json!({"table": "t", "order_by": "id"})).await;
+        let documents: Vec<_> = found.as_array().unwrap().iter().map(|row| &row["doc"]).collect();
+        let first = json!({"a": [1, null, {"b": 0.5}], "$bytes": "aGk="});
+        let expected = [
+            &first,
+            &json!(null),
+            &json!(7),
+            &json!("two"),
+            &json!(true),
+            &json!(null),
+            &json!([18_446_744_073_709_551_615.0]),
+        ];
+        assert_eq!(documents, expected, "{}", fixture.kind.name());
+        assert_eq!(found[0]["note"], "[1]", "{}: text stays text", fixture.kind.name());
+        let joined = "SELECT l.doc AS left_doc, r.note FROM t l JOIN t r ON l.id = r.id WHERE l.id = 1";
+        let joined = rows(&fixture.tool(), json!({"sql": joined})).await;
+        assert_eq!(joined, json!([{"left_doc": first, "note": "[1]"}]), "{}", fixture.kind.name());
+        fixture.close().await;
+    }
+}
