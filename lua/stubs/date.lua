@@ -124,3 +124,14 @@ function date.from_unix(seconds, offset) end
 ---@param iso string
 ---@return string iso
 function date.to_utc(iso) end
+
+---Seconds of a duration: "P1DT2H3.5S" or "26:00:03.5". Months and years need their length.
+---@param text string
+---@param options? {days_per_month?: number, days_per_year?: number}
+---@return number seconds
+function date.duration(text, options) end
+
+---"P1DT2H3.5S" from seconds; a day is 24 hours.
+---@param seconds number
+---@return string
+function date.iso_duration(seconds) end

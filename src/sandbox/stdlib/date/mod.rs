@@ -2,6 +2,7 @@
 
 mod arguments;
 mod arithmetic;
+mod duration;
 mod format;
 mod parts;
 mod stamp;
@@ -36,6 +37,8 @@ pub(super) static NATIVES: &[Native] = &[
     Native { name: "unix", run: unix },
     Native { name: "from_unix", run: from_unix },
     Native { name: "to_utc", run: to_utc },
+    Native { name: "duration", run: duration::duration },
+    Native { name: "iso_duration", run: duration::iso_duration },
 ];
 
 fn read(call: &Call<'_>) -> Result<Result<Stamp, String>> {
