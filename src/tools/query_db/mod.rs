@@ -52,6 +52,7 @@ use self::failure::Failed;
 use self::functions::AllowedFunctions;
 use self::request::{Form, Request};
 use self::rows::{Caps, Rows};
+use self::settings::Forms;
 pub use self::settings::{DatabaseUrl, Decimals, QueryDbSettings};
 pub use self::sqlite_reader::sqlite_reader_main;
 use crate::base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
@@ -173,11 +174,12 @@ impl QueryDb {
         // limit in its statement: read to its end, it leaves its connection to the next.
         let cut = !*writing && matches!(request.form, Form::Sql(_));
         let mut rows = self.rows(request.limit.filter(|_| cut));
-        rows.decimals = match request.exact {
+        let decimals = match request.exact {
             Some(true) => Decimals::Text,
             Some(false) => Decimals::Number,
             None => self.decimals,
         };
+        rows.forms = Forms { decimals, intervals: request.intervals };
         database.run(&statement, &mut rows).await?;
         if !*writing {
             return Ok(rows.into_value());

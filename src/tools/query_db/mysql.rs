@@ -12,11 +12,11 @@ use sqlx::{
 use super::check::StatementKind;
 use super::compose::Statement;
 use super::failure::{Failed, query_failed};
-use super::number::{decimal, float, json, single, unsigned};
+use super::number::{decimal, float, json, seconds, single, unsigned};
 use super::pool::{Pool, until_gone};
 use super::rows::{Flow, Room, Rows};
 use super::session::Target;
-use super::settings::Decimals;
+use super::settings::{Decimals, Forms, Intervals};
 use crate::base::Value;
 
 pub(super) struct MysqlDatabase {
@@ -56,8 +56,8 @@ impl MysqlDatabase {
             arguments(&statement.rendered.values)?,
         );
         let stream = (&mut *connection).fetch_many(query);
-        let decimals = rows.decimals;
-        let read = |row: &MySqlRow, room| self.values(row, &documents, decimals, room);
+        let forms = rows.forms;
+        let read = |row: &MySqlRow, room| self.values(row, &documents, forms, room);
         let flow = self.target.read::<MySql>(stream, rows, read, MySqlQueryResult::rows_affected).await?;
         if flow == Flow::More {
             self.command(connection, end).await?;
@@ -101,7 +101,7 @@ impl MysqlDatabase {
         &self,
         row: &MySqlRow,
         documents: &[usize],
-        decimals: Decimals,
+        forms: Forms,
         mut room: Room,
     ) -> Result<Vec<Value>, Failed> {
         row.columns()
@@ -113,8 +113,7 @@ impl MysqlDatabase {
                 room.take(cell)?;
                 let is_document = documents.contains(&column.ordinal());
                 let type_name = if is_document { "JSON" } else { column.type_info().name() };
-                value(cell, type_name, decimals)
-                    .ok_or_else(|| self.target.unreadable(column.name(), type_name))
+                value(cell, type_name, forms).ok_or_else(|| self.target.unreadable(column.name(), type_name))
             })
             .collect()
     }
@@ -216,7 +215,8 @@ async fn thread_ended(options: &MySqlConnectOptions, thread: &Thread) -> Result<
 }
 
 /// A cell of the binary protocol, by its column's type.
-fn value(bytes: &[u8], type_name: &str, decimals: Decimals) -> Option<Value> {
+fn value(bytes: &[u8], type_name: &str, forms: Forms) -> Option<Value> {
+    let decimals = forms.decimals;
     let text = || std::str::from_utf8(bytes).ok();
     Some(match type_name {
         "NULL" => Value::Null,
@@ -239,7 +239,7 @@ fn value(bytes: &[u8], type_name: &str, decimals: Decimals) -> Option<Value> {
         "DOUBLE" => float(f64::from_le_bytes(bytes.try_into().ok()?))?,
         "DECIMAL" => decimal(text()?, decimals)?,
         "DATE" | "DATETIME" | "TIMESTAMP" => date(bytes, type_name)?,
-        "TIME" => time(bytes)?,
+        "TIME" => time(bytes, forms.intervals)?,
         "JSON" => json(text()?)?,
         _ => Value::from_lua_bytes(bytes.to_vec()),
     })
@@ -276,14 +276,24 @@ fn date(bytes: &[u8], type_name: &str) -> Option<Value> {
     Some(Value::String(text))
 }
 
-/// Length, sign, days, hour, minute, second and microseconds.
-fn time(bytes: &[u8]) -> Option<Value> {
-    let [_, negative, d0, d1, d2, d3, hour, minute, second, micros @ ..] = bytes else {
-        return Some(Value::from("00:00:00"));
+/// Length, sign, days, hour, minute, second and microseconds; a zero has the length alone.
+fn time(bytes: &[u8], intervals: Intervals) -> Option<Value> {
+    let (negative, days, [hour, minute, second], micros) = match bytes {
+        [_, negative, d0, d1, d2, d3, hour, minute, second, micros @ ..] => {
+            (*negative != 0, u32::from_le_bytes([*d0, *d1, *d2, *d3]), [*hour, *minute, *second], micros)
+        }
+        _ => (false, 0, [0, 0, 0], &[][..]),
     };
-    let hours = u64::from(u32::from_le_bytes([*d0, *d1, *d2, *d3])) * 24 + u64::from(*hour);
-    let sign = if *negative == 0 { "" } else { "-" };
-    Some(Value::String(format!("{sign}{hours:02}:{minute:02}:{second:02}{}", fraction(micros)?)))
+    let hours = u64::from(days) * 24 + u64::from(hour);
+    let sign = if negative { "-" } else { "" };
+    let text = format!("{sign}{hours:02}:{minute:02}:{second:02}{}", fraction(micros)?);
+    if intervals == Intervals::Iso {
+        return Some(Value::String(text));
+    }
+    let whole = hours * 3_600 + u64::from(minute) * 60 + u64::from(second);
+    let micros = if micros.is_empty() { 0 } else { u32::from_le_bytes(micros.try_into().ok()?) };
+    let size = i128::from(whole) * 1_000_000 + i128::from(micros);
+    seconds(if negative { -size } else { size })
 }
 
 fn fraction(micros: &[u8]) -> Option<String> {

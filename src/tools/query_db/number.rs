@@ -38,6 +38,13 @@ pub(super) fn unsigned(number: u64, decimals: Decimals) -> Option<Value> {
     decimal(&number.to_string(), decimals)
 }
 
+/// Microseconds as seconds: a whole number where there is no fraction.
+pub(super) fn seconds(micros: i128) -> Option<Value> {
+    let sign = if micros < 0 { "-" } else { "" };
+    let size = micros.unsigned_abs();
+    decimal(&format!("{sign}{}.{:06}", size / 1_000_000, size % 1_000_000), Decimals::Number)
+}
+
 /// A document; integers beyond 64 signed bits become the nearest double.
 pub(super) fn json(text: &str) -> Option<Value> {
     let mut document = serde_json::from_str(text).ok()?;

@@ -3,8 +3,8 @@
 use sqlx::TypeInfo;
 use sqlx::postgres::{PgTypeInfo, PgTypeKind};
 
-use super::number::{decimal, float, json, single};
-use super::settings::Decimals;
+use super::number::{decimal, float, json, seconds, single};
+use super::settings::{Forms, Intervals};
 use crate::base::Value;
 
 /// Microseconds and days from 1970-01-01 to 2000-01-01, PostgreSQL's zero.
@@ -13,16 +13,16 @@ const EPOCH_DAYS: i64 = 10_957;
 const DAY_MICROS: i64 = 86_400_000_000;
 
 /// The cell as a value; `None` where the type has no form here or the bytes do not fit it.
-pub(super) fn decode(info: &PgTypeInfo, bytes: &[u8], decimals: Decimals) -> Option<Value> {
+pub(super) fn decode(info: &PgTypeInfo, bytes: &[u8], forms: Forms) -> Option<Value> {
     match info.kind() {
         PgTypeKind::Enum(_) => text(bytes),
-        PgTypeKind::Domain(base) => decode(base, bytes, decimals),
-        PgTypeKind::Array(element) => array(element, bytes, decimals),
-        _ => scalar(info.name(), bytes, decimals),
+        PgTypeKind::Domain(base) => decode(base, bytes, forms),
+        PgTypeKind::Array(element) => array(element, bytes, forms),
+        _ => scalar(info.name(), bytes, forms),
     }
 }
 
-fn scalar(type_name: &str, bytes: &[u8], decimals: Decimals) -> Option<Value> {
+fn scalar(type_name: &str, bytes: &[u8], forms: Forms) -> Option<Value> {
     Some(match type_name {
         "BOOL" => Value::Bool(bytes.first().is_some_and(|byte| *byte != 0)),
         "INT2" => Value::Integer(i16::from_be_bytes(bytes.try_into().ok()?).into()),
@@ -31,8 +31,8 @@ fn scalar(type_name: &str, bytes: &[u8], decimals: Decimals) -> Option<Value> {
         "OID" => Value::Integer(u32::from_be_bytes(bytes.try_into().ok()?).into()),
         "FLOAT4" => single(f32::from_be_bytes(bytes.try_into().ok()?))?,
         "FLOAT8" => float(f64::from_be_bytes(bytes.try_into().ok()?))?,
-        "NUMERIC" => decimal(&numeric(bytes)?, decimals)?,
-        "MONEY" => decimal(&money(big_i64(bytes)?), decimals)?,
+        "NUMERIC" => decimal(&numeric(bytes)?, forms.decimals)?,
+        "MONEY" => decimal(&money(big_i64(bytes)?), forms.decimals)?,
         "TEXT" | "VARCHAR" | "CHAR" | "NAME" | "UNKNOWN" | "\"CHAR\"" | "citext" | "xml" => text(bytes)?,
         "BYTEA" => Value::from_lua_bytes(bytes.to_vec()),
         "JSON" => document(bytes)?,
@@ -43,7 +43,7 @@ fn scalar(type_name: &str, bytes: &[u8], decimals: Decimals) -> Option<Value> {
         "TIMETZ" => Value::String(clock_with_offset(bytes)?),
         "TIMESTAMP" => timestamp(big_i64(bytes)?, false)?,
         "TIMESTAMPTZ" => timestamp(big_i64(bytes)?, true)?,
-        "INTERVAL" => Value::String(interval(bytes)?),
+        "INTERVAL" => interval(Span::read(bytes)?, forms.intervals)?,
         "INET" | "CIDR" => Value::String(inet(type_name, bytes)?),
         "MACADDR" | "MACADDR8" => {
             Value::String(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":"))
@@ -67,7 +67,7 @@ fn document(bytes: &[u8]) -> Option<Value> {
 }
 
 /// Dimensions, then elements with their lengths, the last dimension fastest.
-fn array(element: &PgTypeInfo, bytes: &[u8], decimals: Decimals) -> Option<Value> {
+fn array(element: &PgTypeInfo, bytes: &[u8], forms: Forms) -> Option<Value> {
     const DIMENSIONS_MAX: i32 = 6;
     let mut reader = Reader(bytes);
     let dimensions = reader.i32()?;
@@ -83,26 +83,18 @@ fn array(element: &PgTypeInfo, bytes: &[u8], decimals: Decimals) -> Option<Value
         lengths.push(usize::try_from(reader.i32()?).ok()?);
         let _lower_bound = reader.i32()?;
     }
-    nested(element, &lengths, &mut reader, decimals)
+    nested(element, &lengths, &mut reader, forms)
 }
 
-fn nested(
-    element: &PgTypeInfo,
-    lengths: &[usize],
-    reader: &mut Reader<'_>,
-    decimals: Decimals,
-) -> Option<Value> {
+fn nested(element: &PgTypeInfo, lengths: &[usize], reader: &mut Reader<'_>, forms: Forms) -> Option<Value> {
     let Some((length, inner)) = lengths.split_first() else {
         let size = reader.i32()?;
         return match usize::try_from(size) {
-            Ok(size) => decode(element, reader.take(size)?, decimals),
+            Ok(size) => decode(element, reader.take(size)?, forms),
             Err(_) => Some(Value::Null),
         };
     };
-    (0..*length)
-        .map(|_| nested(element, inner, reader, decimals))
-        .collect::<Option<Vec<_>>>()
-        .map(Value::Array)
+    (0..*length).map(|_| nested(element, inner, reader, forms)).collect::<Option<Vec<_>>>().map(Value::Array)
 }
 
 struct Reader<'b>(&'b [u8]);
@@ -210,13 +202,37 @@ fn clock_with_offset(bytes: &[u8]) -> Option<String> {
     Some(format!("{}{sign}{:02}:{:02}", clock(big_i64(time)?), minutes / 60, minutes % 60))
 }
 
+/// The three parts of an interval, none of which has a fixed length in another.
+struct Span {
+    micros: i64,
+    days: i32,
+    months: i32,
+}
+
+impl Span {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (time, rest) = bytes.split_at_checked(8)?;
+        let (days, months) = rest.split_at_checked(4)?;
+        let micros = big_i64(time)?;
+        let days = i32::from_be_bytes(days.try_into().ok()?);
+        let months = i32::from_be_bytes(months.try_into().ok()?);
+        Some(Self { micros, days, months })
+    }
+}
+
+/// `None` for months as seconds.
+fn interval(span: Span, intervals: Intervals) -> Option<Value> {
+    match intervals {
+        Intervals::Iso => Some(Value::String(iso(span))),
+        Intervals::Seconds if span.months == 0 => {
+            seconds(i128::from(span.days) * i128::from(DAY_MICROS) + i128::from(span.micros))
+        }
+        Intervals::Seconds => None,
+    }
+}
+
 /// ISO 8601, with each part that is not zero: `P1Y2M3DT4H5M6.5S`.
-fn interval(bytes: &[u8]) -> Option<String> {
-    let (time, rest) = bytes.split_at_checked(8)?;
-    let (days, months) = rest.split_at_checked(4)?;
-    let micros = big_i64(time)?;
-    let days = i32::from_be_bytes(days.try_into().ok()?);
-    let months = i32::from_be_bytes(months.try_into().ok()?);
+fn iso(Span { micros, days, months }: Span) -> String {
     let part = |number: i64, unit: &str| if number == 0 { String::new() } else { format!("{number}{unit}") };
     let date =
         [part((months / 12).into(), "Y"), part((months % 12).into(), "M"), part(days.into(), "D")].concat();
@@ -231,11 +247,11 @@ fn interval(bytes: &[u8]) -> Option<String> {
         format!("{sign}{}S", digits.trim_end_matches('0').trim_end_matches('.'))
     };
     let time = format!("{hours_minutes}{seconds}");
-    Some(match (date.is_empty(), time.is_empty()) {
+    match (date.is_empty(), time.is_empty()) {
         (true, true) => "PT0S".to_owned(),
         (_, true) => format!("P{date}"),
         _ => format!("P{date}T{time}"),
-    })
+    }
 }
 
 /// Family, prefix length, whether a network, address length, address.

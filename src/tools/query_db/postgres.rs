@@ -11,7 +11,7 @@ use sqlx::{
 use super::check::StatementKind;
 use super::compose::Statement;
 use super::dialect::Dialect;
-use super::failure::Failed;
+use super::failure::{Failed, query_failed};
 use super::lex::{TokenKind, lex};
 use super::pg_decode::decode;
 use super::pg_encode::{Encoded, arguments, encode};
@@ -19,7 +19,7 @@ use super::pg_session;
 use super::pool::Pool;
 use super::rows::{Flow, Room, Rows};
 use super::session::Target;
-use super::settings::Decimals;
+use super::settings::{Forms, Intervals};
 use crate::base::Value;
 
 pub(super) struct PostgresDatabase {
@@ -50,8 +50,8 @@ impl PostgresDatabase {
         let (prepared, parameters) = self.prepare(connection, statement).await?;
         let query = prepared.query_with(arguments(parameters)?);
         let stream = (&mut *connection).fetch_many(query);
-        let decimals = rows.decimals;
-        let read = |row: &PgRow, room| self.values(row, decimals, room);
+        let forms = rows.forms;
+        let read = |row: &PgRow, room| self.values(row, forms, room);
         let flow = self.target.read::<Postgres>(stream, rows, read, PgQueryResult::rows_affected).await?;
         if flow == Flow::More {
             self.command(connection, end).await?;
@@ -119,7 +119,7 @@ impl PostgresDatabase {
         })
     }
 
-    fn values(&self, row: &PgRow, decimals: Decimals, mut room: Room) -> Result<Vec<Value>, Failed> {
+    fn values(&self, row: &PgRow, forms: Forms, mut room: Room) -> Result<Vec<Value>, Failed> {
         row.columns()
             .iter()
             .map(|column| {
@@ -127,13 +127,28 @@ impl PostgresDatabase {
                 if raw.is_null() {
                     return Ok(Value::Null);
                 }
-                let unreadable = || self.target.unreadable(column.name(), column.type_info().name());
+                let type_name = column.type_info().name();
+                let unreadable = || match forms.intervals {
+                    Intervals::Seconds if type_name.starts_with("INTERVAL") => has_months(column.name()),
+                    _ => self.target.unreadable(column.name(), type_name),
+                };
                 let cell = raw.as_bytes().map_err(|_| unreadable())?;
                 room.take(cell)?;
-                decode(column.type_info(), cell, decimals).ok_or_else(unreadable)
+                decode(column.type_info(), cell, forms).ok_or_else(unreadable)
             })
             .collect()
     }
+}
+
+/// An interval whose length in seconds nothing says.
+fn has_months(column: &str) -> Failed {
+    query_failed(format!(
+        "an interval in the column `{column}` has months, which have no fixed length in seconds"
+    ))
+    .with_help(format!(
+        "leave `intervals` out and use date.duration(text, {{days_per_month = 30, days_per_year = 365}}), \
+             or ask for EXTRACT(EPOCH FROM {column})"
+    ))
 }
 
 /// The parameters in binary form, and the types to cast to (by parameter, from 0) where there is

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use super::failure::{Failed, bad_arguments};
+use super::settings::Intervals;
 use super::template::Params;
 use crate::base::Value;
 
@@ -44,6 +45,7 @@ pub(super) struct Request<'v> {
     pub(super) limit: Option<u64>,
     /// Whether decimals are kept exact; `None` leaves it to the configuration.
     pub(super) exact: Option<bool>,
+    pub(super) intervals: Intervals,
 }
 
 impl<'v> Request<'v> {
@@ -79,8 +81,8 @@ impl<'v> Request<'v> {
         if unused {
             return Err(bad_arguments("`params` is given, but there is no SQL text with placeholders"));
         }
-        let (limit, exact) = (limit(arguments)?, exact(arguments)?);
-        Ok(Self { database: text(arguments, "database")?, form, params, limit, exact })
+        let (limit, exact, intervals) = (limit(arguments)?, exact(arguments)?, intervals(arguments)?);
+        Ok(Self { database: text(arguments, "database")?, form, params, limit, exact, intervals })
     }
 }
 
@@ -144,6 +146,14 @@ fn exact(arguments: &Value) -> Result<Option<bool>, Failed> {
         None => Ok(None),
         Some(Value::Bool(exact)) => Ok(Some(*exact)),
         Some(other) => Err(wrong_kind("exact", "a boolean", other)),
+    }
+}
+
+fn intervals(arguments: &Value) -> Result<Intervals, Failed> {
+    match text(arguments, "intervals")? {
+        None | Some("iso") => Ok(Intervals::Iso),
+        Some("seconds") => Ok(Intervals::Seconds),
+        Some(_) => Err(bad_arguments("`intervals` must be \"iso\" or \"seconds\"")),
     }
 }
 

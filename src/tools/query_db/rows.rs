@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::failure::Failed;
-use super::settings::Decimals;
+use super::settings::Forms;
 use crate::base::{ErrorCode, Value};
 
 /// How much one result may hold.
@@ -50,14 +50,14 @@ pub(super) struct Rows {
     bytes: u64,
     /// Rows changed, for statements that write.
     pub(super) affected: u64,
-    /// What decimal columns become.
-    pub(super) decimals: Decimals,
+    /// What its columns become.
+    pub(super) forms: Forms,
 }
 
 impl Rows {
     pub(super) fn new(caps: Caps) -> Self {
         let (names, rows) = (Vec::new(), Vec::new());
-        Self { caps, names, rows, bytes: 0, affected: 0, decimals: Decimals::default() }
+        Self { caps, names, rows, bytes: 0, affected: 0, forms: Forms::default() }
     }
 
     /// What the next row may hold.

@@ -50,6 +50,23 @@ pub enum Decimals {
     Text,
 }
 
+/// What PostgreSQL `interval` and MySQL `TIME` become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Intervals {
+    /// Text: ISO 8601, and `HH:MM:SS` of MySQL.
+    #[default]
+    Iso,
+    /// A number of seconds.
+    Seconds,
+}
+
+/// What the values of a column become where its type leaves a choice.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Forms {
+    pub(super) decimals: Decimals,
+    pub(super) intervals: Intervals,
+}
+
 impl Default for QueryDbSettings {
     fn default() -> Self {
         Self {

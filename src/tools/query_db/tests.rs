@@ -234,7 +234,7 @@ fn the_manifest_lists_the_parameters_in_positional_order() {
     let parameters: Vec<_> = spec.parameters().map(|(name, _)| name).collect();
     assert_eq!(
         parameters,
-        ["table", "where", "params", "columns", "order_by", "limit", "sql", "database", "exact"]
+        ["table", "where", "params", "columns", "order_by", "limit", "sql", "database", "exact", "intervals"]
     );
     assert_eq!((spec.effect, spec.idempotent), (Effect::Read, true));
     assert_eq!(spec.timeout, Duration::from_secs(15));

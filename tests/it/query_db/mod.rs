@@ -7,6 +7,7 @@ mod caps;
 mod faults;
 mod guard;
 mod hostile;
+mod intervals;
 mod rows;
 mod shop_report;
 mod types;
