@@ -7,9 +7,6 @@ use super::number::{decimal, float, json, seconds, single};
 use super::settings::{Forms, Intervals};
 use crate::base::Value;
 
-/// Microseconds and days from 1970-01-01 to 2000-01-01, PostgreSQL's zero.
-const EPOCH_MICROS: i64 = 946_684_800_000_000;
-const EPOCH_DAYS: i64 = 10_957;
 const DAY_MICROS: i64 = 86_400_000_000;
 
 /// The cell as a value; `None` where the type has no form here or the bytes do not fit it.
@@ -167,20 +164,18 @@ fn date(days: i64) -> Option<Value> {
     if let Some(infinite) = infinite(days, i32::MIN.into(), i32::MAX.into()) {
         return Some(infinite);
     }
-    let instant = jiff::Timestamp::from_second((days + EPOCH_DAYS).checked_mul(86_400)?).ok()?;
-    Some(Value::String(instant.to_zoned(jiff::tz::TimeZone::UTC).date().to_string()))
+    let date = jiff::civil::date(2000, 1, 1).checked_add(jiff::Span::new().try_days(days).ok()?).ok()?;
+    Some(Value::String(date.to_string()))
 }
 
 fn timestamp(micros: i64, with_zone: bool) -> Option<Value> {
     if let Some(infinite) = infinite(micros, i64::MIN, i64::MAX) {
         return Some(infinite);
     }
-    let instant = jiff::Timestamp::from_microsecond(micros.checked_add(EPOCH_MICROS)?).ok()?;
-    Some(Value::String(if with_zone {
-        instant.to_string()
-    } else {
-        instant.to_zoned(jiff::tz::TimeZone::UTC).datetime().to_string()
-    }))
+    let since = jiff::SignedDuration::from_micros(micros);
+    let time = jiff::civil::date(2000, 1, 1).at(0, 0, 0, 0).checked_add(since).ok()?;
+    // No instant of a time zone, which could not be in the last two days of 9999.
+    Some(Value::String(format!("{time}{}", if with_zone { "Z" } else { "" })))
 }
 
 /// `10:00:00.5`; 24:00:00 is a time PostgreSQL has.

@@ -10,6 +10,7 @@ mod hostile;
 mod intervals;
 mod rows;
 mod shop_report;
+mod type_bounds;
 mod types;
 mod unreachable;
 mod writes;
