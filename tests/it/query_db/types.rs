@@ -288,3 +288,19 @@ async fn a_json_column_is_tables_on_every_database() {
         fixture.close().await;
     }
 }
+
+#[tokio::test]
+async fn a_cell_of_a_json_column_that_is_no_json_is_refused() {
+    let setup = "CREATE TABLE t (id INTEGER PRIMARY KEY, doc JSON);
+        INSERT INTO t VALUES (1, '{}'), (2, 'plain'), (3, x'8c'), (4, '[[[[[[[[1]]]]]]]]');";
+    let fixture = Fixture::new(Kind::Sqlite, setup).await.unwrap();
+    for id in [2, 3] {
+        let condition = json!({"table": "t", "where": "id = ?", "params": [id]});
+        let refused = failure(&fixture.tool(), condition).await;
+        assert_eq!(refused.code, "query_failed", "{id}");
+        assert!(refused.message.contains("`doc` of the type JSON"), "{id}: {}", refused.message);
+    }
+    let small = fixture.tool_with(|settings| settings.bytes_max = 16);
+    let large = failure(&small, json!({"table": "t", "columns": ["doc"], "where": "id = 4"})).await;
+    assert_eq!(large.code, "result_too_large");
+}
