@@ -313,7 +313,7 @@ impl Access<'_> {
     /// Whether this caller can be asked about the calls of a run.
     pub async fn may_decide(&self, run_id: &RunId) -> bool {
         self.may(Scope::ApprovalsDecide, run_id).await.is_ok()
-            && self.app().is_approver(self.caller.name()).is_ok()
+            && self.app().may_decide(run_id, self.caller.actor()).await.is_ok()
     }
 
     /// As [`App::decide`].

@@ -194,6 +194,13 @@ async fn manual_calls_and_those_of_others_are_not_asked_about_here() {
     assert_eq!((code.as_str(), desk.questions().len()), ("approval_required", 0));
     let run_id = data["run_id"].as_str().unwrap();
     assert!(desk.folder.path().join("policy.toml").exists() && !run_id.is_empty());
+    // Nor who started the run, where the policy keeps him from deciding: his answer would be refused.
+    let policy = POLICY.replacen("version = 1\n", "version = 1\napprovers_other_than_starter = true\n", 1);
+    for modern in [false, true] {
+        let desk = Desk::with(Person { can_ask: true, ..Person::default() }, &policy, modern).await;
+        let (code, _) = rests(desk.call("run_lua", json!({ "program": MAILER })).await);
+        assert_eq!((code.as_str(), desk.questions().len()), ("approval_required", 0), "{modern}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
