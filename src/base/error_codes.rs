@@ -95,6 +95,7 @@ error_codes! {
     PlanSecretWritten = "plan_secret_written", "A key, token or password is written into the plan.", "Keep it in the tools' configuration.";
     PlanAddressWritten = "plan_address_written", "An address is written into the plan that is neither in the task nor in the context.", "Make sure that it is meant.";
     PlanDynamicTool = "plan_dynamic_tool", "Which tool is called is worked out while the plan runs.", "Call the tool by its name.";
+    PlanToolNotSetUp = "plan_tool_not_set_up", "The plan calls a tool that lacks configuration here; the call will fail.", "Set what the message names.";
     PlanAllowWithoutReason = "plan_allow_without_reason", "A comment allows a finding without saying why, so it has no effect.", "Write the reason behind it.";
     PlanAllowUnused = "plan_allow_unused", "A comment allows what is not found, or what cannot be allowed.", "Remove the comment.";
     PlanTypesUnknown = "plan_types_unknown", "The types in the plan could not be worked out, so only names and literals were checked.", "Split the plan into smaller functions.";

@@ -107,6 +107,32 @@ fn a_tool_that_is_not_set_up_is_marked_wherever_it_is_named() {
 }
 
 #[test]
+fn a_check_advises_once_of_each_tool_that_is_not_set_up() {
+    let folder = Folder::new();
+    let plan = "function run(context)\n  local one = send_email(\"a@b.example\", \"s\", \"x\")\n  local two = send_email(\"a@b.example\", \"s\", \"x\")\n  return { one.error, two.error, call_llm(\"hello\").error }\nend";
+    folder.write("plan.lua", plan);
+    for words in [&["check", "plan.lua", "--json"][..], &["explain", "plan.lua", "--json"]] {
+        let found = folder.run(words).exits(0).json();
+        assert_eq!(found["ok"], true, "{found:#}");
+        let advice: Vec<(i64, &str)> = (found["findings"].as_array().unwrap().iter())
+            .filter(|finding| finding["code"] == "plan_tool_not_set_up" && finding["severity"] == "warning")
+            .map(|finding| (finding["line"].as_i64().unwrap(), finding["message"].as_str().unwrap()))
+            .collect();
+        let [(2, mail), (4, model)] = advice.as_slice() else { panic!("{advice:?}") };
+        assert!(mail.contains("`send_email` is not set up: ") && mail.contains("smtp"), "{mail}");
+        assert!(model.contains("`call_llm` is not set up: "), "{model}");
+    }
+    let ended = folder.run(&["check", "plan.lua"]).exits(0);
+    assert!(ended.out.contains("0 error(s)") && ended.out.contains("plan_tool_not_set_up"), "{ended}");
+    let set_up = Folder::with(&[("luaplan.toml", MAIL), ("plan.lua", plan)]);
+    let found = set_up.run(&["check", "plan.lua", "--json"]).exits(0).out;
+    assert!(
+        !found.contains("`send_email` is not set up") && found.contains("`call_llm` is not set up"),
+        "{found}"
+    );
+}
+
+#[test]
 fn nobody_is_asked_about_a_call_that_cannot_be_made() {
     let folder = folder(MAIL, ASKS, &one_key());
     folder.write(

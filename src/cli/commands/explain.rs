@@ -10,6 +10,7 @@ use crate::base::{Error, ErrorCode, Result};
 use crate::cli::args::ExplainArgs;
 use crate::cli::exit;
 use crate::journal::neutralize;
+use crate::plan::Finding;
 use crate::plan::draw::GraphFormat;
 use crate::plan::preview::{Preview, Texts};
 
@@ -45,8 +46,11 @@ pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
         }
         session.output.data(&report);
     } else {
-        if !explanation.findings.is_empty() {
-            check::print(session.output, &name, &source, &explanation.findings);
+        // The page says at each call what its tool lacks.
+        let said = |finding: &Finding| finding.code == ErrorCode::PlanToolNotSetUp.as_str();
+        let findings: Vec<Finding> = explanation.findings.iter().filter(|it| !said(it)).cloned().collect();
+        if !findings.is_empty() {
+            check::print(session.output, &name, &source, &findings);
             session.output.line("");
         }
         let texts = if args.full { Texts::Whole } else { Texts::Short };

@@ -8,6 +8,7 @@ mod call_in_loop;
 mod dynamic_tool;
 mod literals;
 mod loops;
+mod not_set_up;
 mod repeats;
 mod result_unused;
 mod run_shadowed;
@@ -67,7 +68,7 @@ impl Raised {
 type Rule = fn(&Plan<'_>) -> Vec<Raised>;
 
 /// Every rule: its code and how it looks.
-const RULES: [(ErrorCode, Rule); 8] = [
+const RULES: [(ErrorCode, Rule); 9] = [
     (ErrorCode::PlanResultUnused, result_unused::find),
     (ErrorCode::PlanWriteInUnboundedLoop, write_in_unbounded_loop::find),
     (ErrorCode::PlanCallInLoop, call_in_loop::find),
@@ -76,6 +77,7 @@ const RULES: [(ErrorCode, Rule); 8] = [
     (ErrorCode::PlanSecretWritten, secret_written::find),
     (ErrorCode::PlanAddressWritten, address_written::find),
     (ErrorCode::PlanDynamicTool, dynamic_tool::find),
+    (ErrorCode::PlanToolNotSetUp, not_set_up::find),
 ];
 
 /// The codes of the rules, which a comment in the plan can allow.

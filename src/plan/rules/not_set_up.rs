@@ -1,0 +1,22 @@
+//! Tools that lack configuration here: the plan may run, and these calls fail.
+
+use std::collections::HashSet;
+
+use super::super::found::span_of;
+use super::{Plan, Raised};
+
+const HELP: &str = "set what the message names; until then the call fails with its error, and nothing is done. \
+                    Where the plan goes on without it, test `result.error`";
+
+/// Said once of each tool, at its first call: it lacks the same at all of them.
+pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
+    let mut said = HashSet::new();
+    let first_calls = plan.calls.iter().filter(|call| said.insert(call.spec.name.clone()));
+    first_calls
+        .filter_map(|call| {
+            let missing = plan.input.catalog.not_set_up(&call.spec.name)?;
+            let message = format!("`{}` is not set up: {missing}", call.spec.name);
+            Some(Raised::warning(span_of(&call.expression), message, HELP))
+        })
+        .collect()
+}
