@@ -5,6 +5,14 @@ use serde_json::Value as Json;
 
 use crate::base::{Error, ErrorCode};
 
+/// For what nobody but the operator can do, at a terminal.
+const OPERATOR: &str = "read the message; the operator of this server can do something about it";
+
+/// Whether a help is for a person at a terminal.
+fn names_command(help: &str) -> bool {
+    help.contains("`luaplan ") || help.contains("`--")
+}
+
 /// The words of one edge.
 pub struct EdgeHelp {
     /// The help for a code, where the edge has words of its own for it.
@@ -17,40 +25,89 @@ impl EdgeHelp {
     fn of(&self, code: ErrorCode) -> Option<&'static str> {
         match code {
             ErrorCode::ToolNotConfigured => {
-                Some("whoever runs this server sets the keys named in the message")
+                Some("the operator of this server sets the keys named in the message")
             }
             ErrorCode::PermissionDenied => {
-                Some("the message names the rule or setting; whoever runs this server may change it")
+                Some("the message names the rule or setting; the operator of this server may change it")
             }
+            ErrorCode::ConfigInvalid | ErrorCode::ConfigUnknownKey => {
+                Some("the operator of this server corrects the key named in the message")
+            }
+            ErrorCode::ResponseInvalid => {
+                Some("the operator of this server compares the answer with the tool's manifest")
+            }
+            ErrorCode::McpChanged => {
+                Some("the operator of this server looks at what the tool is now, and accepts it or not")
+            }
+            ErrorCode::McpLoginRequired | ErrorCode::McpLoginFailed => {
+                Some("the operator of this server logs in to the MCP server that the message names")
+            }
+            ErrorCode::DatabaseUnreachable | ErrorCode::SmtpFailed | ErrorCode::WorkerUnavailable => {
+                Some("read the message; the operator of this server looks whether what it names runs")
+            }
+            ErrorCode::JournalCorrupt => Some("the operator of this server keeps the file as evidence"),
             code => (self.of_code)(code),
         }
+    }
+
+    /// What to say in place of `help`, where that is for a terminal.
+    fn instead_of(&self, help: &str, code: ErrorCode) -> Option<&'static str> {
+        let says = || self.of(code).unwrap_or_else(|| code.remedy());
+        names_command(help).then(|| if names_command(says()) { OPERATOR } else { says() })
     }
 
     /// What to do next with an error; `None` where its own help serves.
     #[must_use]
     pub fn of_error(&self, error: &Error) -> Option<&'static str> {
         match error.code() {
-            // What was said for the very error says more than its code can, and who is to do it.
-            ErrorCode::NotFound | ErrorCode::ApprovalStale | ErrorCode::ApprovalRequired
-                if error.has_own_help() =>
+            // What was said for the very error says more than its code can, and who is to do it: what a person
+            // alone may do may need the terminal.
+            ErrorCode::ApprovalRequired if error.has_own_help() => None,
+            ErrorCode::NotFound | ErrorCode::ApprovalStale
+                if error.has_own_help() && !names_command(error.help()) =>
             {
                 None
             }
             ErrorCode::NotFound => Some(self.listing),
-            code => self.of(code),
+            code => self.of(code).or_else(|| self.instead_of(error.help(), code)),
         }
     }
 
-    /// Puts the same into the report of a run, for the error it ended with.
+    /// Puts the same into the report of a run, for the errors it tells.
     pub fn say_for_run(&self, report: &mut Json) {
         // An answer that is an error has said what to do already.
         if report.get("status").is_none() {
             return;
         }
-        let Some(error) = report.get_mut("error").and_then(Json::as_object_mut) else { return };
-        let code = error.get("code").and_then(Json::as_str).and_then(|code| code.parse().ok());
-        if let Some(help) = code.and_then(|code| self.of(code)) {
-            error.insert("help".to_owned(), help.into());
+        for place in ["/error", "/paused/cannot_go_on"] {
+            let Some(error) = report.pointer_mut(place).and_then(Json::as_object_mut) else { continue };
+            let code: Option<ErrorCode> =
+                error.get("code").and_then(Json::as_str).and_then(|code| code.parse().ok());
+            let said = error.get("help").and_then(Json::as_str).unwrap_or_default();
+            if let Some(help) = code.and_then(|code| self.of(code).or_else(|| self.instead_of(said, code))) {
+                error.insert("help".to_owned(), help.into());
+            }
         }
+    }
+
+    /// Every help this edge can give, for a walk through all codes.
+    #[cfg(test)]
+    pub(crate) fn all(&self) -> Vec<(ErrorCode, String)> {
+        let of = |error: Error| {
+            let help = self.of_error(&error).map_or_else(|| error.help().to_owned(), str::to_owned);
+            let mut report = serde_json::json!({ "status": "failed", "error": error.to_json() });
+            self.say_for_run(&mut report);
+            let told = report["error"]["help"].as_str().unwrap_or_default().to_owned();
+            [(error.code(), help), (error.code(), told)]
+        };
+        let each = |code: ErrorCode| {
+            let own = |help: &str| Error::new(code, "it went wrong").with_help(help);
+            let mut errors = vec![Error::new(code, "it went wrong")];
+            if code != ErrorCode::ApprovalRequired {
+                errors.extend([own("look with `luaplan show RUN`"), own("give `--with`")]);
+            }
+            errors.into_iter().flat_map(of).collect::<Vec<_>>()
+        };
+        ErrorCode::ALL.iter().copied().flat_map(each).collect()
     }
 }

@@ -71,7 +71,6 @@ impl App {
 
 fn holds_no_more(grant_id: &str) -> Error {
     let message = format!("grant `{grant_id}` holds no more: it was revoked or has expired");
-    Error::new(ErrorCode::ApprovalStale, message).with_help(
-        "`luaplan policy grants --all` and `GET /v1/grants?all=true` list those too that hold no more",
-    )
+    Error::new(ErrorCode::ApprovalStale, message)
+        .with_help("a list of all grants shows those too that hold no more: `luaplan policy grants --all`")
 }

@@ -46,7 +46,7 @@ impl FromStr for RunId {
     fn from_str(text: &str) -> Result<Self, Error> {
         uuid::Uuid::parse_str(text).map(|uuid| Self(uuid.to_string())).map_err(|_| {
             Error::new(ErrorCode::BadRequest, format!("`{text}` is not a run id"))
-                .with_help("a run id is a UUID, as `luaplan runs` lists them")
+                .with_help("a run id is a UUID, as lists of runs show it")
         })
     }
 }

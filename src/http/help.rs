@@ -6,8 +6,10 @@ use crate::base::ErrorCode;
 const LOOK: &str = "look at what it did with `GET /v1/runs/{id}` and `GET /v1/audit?run={id}`, and start it again where it is still wanted";
 
 /// The words of this edge.
-pub(super) const HELP: EdgeHelp =
-    EdgeHelp { of_code, listing: "list what there is, for example with `GET /v1/runs`" };
+pub(super) const HELP: EdgeHelp = EdgeHelp {
+    of_code,
+    listing: "list what there is: `GET /v1/runs`, `GET /v1/approvals`, `GET /v1/grants`, `GET /v1/tools`",
+};
 
 /// The help for a code whose own names a command.
 const fn of_code(code: ErrorCode) -> Option<&'static str> {
@@ -19,7 +21,15 @@ const fn of_code(code: ErrorCode) -> Option<&'static str> {
             "read the message and line; `GET /v1/runs/{id}/events` lists the calls made before it"
         }
         ErrorCode::ToolUnknown | ErrorCode::PlanUnknownTool => "`GET /v1/tools` lists the tools there are",
-        ErrorCode::BadArguments => "compare with the tool's `params` in `GET /v1/tools`",
+        ErrorCode::LlmAsked => {
+            "answer it in the words of the task, and send the task again: `POST /v1/tasks`"
+        }
+        ErrorCode::LlmCollapsed => {
+            "word the task differently; `GET /v1/audit?event=llm_response_received` shows what the model answered"
+        }
+        ErrorCode::PlanBadArgument | ErrorCode::BadArguments => {
+            "compare with the tool's `params` in `GET /v1/tools`"
+        }
         ErrorCode::RunActive => "wait for its end, or end it with `POST /v1/runs/{id}/cancel`",
         ErrorCode::RunNotActive => "look at how it stands with `GET /v1/runs/{id}`",
         ErrorCode::RunSleeping => {
@@ -28,7 +38,9 @@ const fn of_code(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::ApprovalRequired => {
             "`GET /v1/approvals?run={id}` lists what waits, `POST /v1/approvals/{approval_id}` decides"
         }
-        ErrorCode::ApprovalStale => "`GET /v1/approvals` lists what waits now",
+        ErrorCode::ApprovalStale => {
+            "`GET /v1/approvals` lists what waits now, `GET /v1/grants?all=true` what was allowed for a time"
+        }
         ErrorCode::PauseRequested | ErrorCode::Interrupted => "go on with `POST /v1/runs/{id}/resume`",
         ErrorCode::CallInDoubt => {
             "look whether it happened; then `POST /v1/runs/{id}/resume` with `resolve` says what you have seen"
@@ -39,4 +51,19 @@ const fn of_code(code: ErrorCode) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_help_of_any_code_names_a_command_of_a_terminal() {
+        let helps = HELP.all();
+        assert!(helps.len() > 5 * ErrorCode::ALL.len());
+        for (code, help) in helps {
+            let is_for_terminals = ["`luaplan ", "`--"].iter().any(|word| help.contains(word));
+            assert!(!help.is_empty() && !is_for_terminals, "{code}: {help}");
+        }
+    }
 }

@@ -246,7 +246,7 @@ fn still_running(run_id: &RunId) -> CallToolResponse {
 
 fn still_waits(run_id: &RunId) -> Error {
     Error::new(ErrorCode::ApprovalRequired, "a call of this run waits for a person, and nobody decided here")
-        .with_help(format!("a person decides with `luaplan approve {run_id}`; then resume it"))
+        .with_help("a person decides, at the terminal or over HTTP; then `resume_run` goes on with it")
         .with_detail("run_id", run_id.as_str())
 }
 

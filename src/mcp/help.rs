@@ -20,7 +20,13 @@ const fn of_code(code: ErrorCode) -> Option<&'static str> {
             "read the message and line; `run_status` and `audit` list the calls made before it"
         }
         ErrorCode::ToolUnknown | ErrorCode::PlanUnknownTool => "`search_tools` lists the tools there are",
-        ErrorCode::BadArguments => "compare with the tool's declaration, which `search_tools` gives",
+        ErrorCode::LlmAsked => "answer it in the words of the task, and give the task again",
+        ErrorCode::LlmCollapsed => {
+            "word the task differently; `audit` with `event` `llm_response_received` shows what the model answered"
+        }
+        ErrorCode::PlanBadArgument | ErrorCode::BadArguments => {
+            "compare with the tool's declaration, which `search_tools` gives"
+        }
         ErrorCode::RunActive => "wait for its end with `run_status` and `wait`, or end it with `cancel_run`",
         ErrorCode::RunNotActive => "look at how it stands with `run_status`",
         ErrorCode::RunSleeping => {
@@ -37,4 +43,19 @@ const fn of_code(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::RunNotResumable | ErrorCode::RunTakenOver | ErrorCode::EffectsRepeat => LOOK,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_help_of_any_code_names_a_command_of_a_terminal() {
+        let helps = HELP.all();
+        assert!(helps.len() > 5 * ErrorCode::ALL.len());
+        for (code, help) in helps {
+            let is_for_terminals = ["`luaplan ", "`--"].iter().any(|word| help.contains(word));
+            assert!(!help.is_empty() && !is_for_terminals, "{code}: {help}");
+        }
+    }
 }

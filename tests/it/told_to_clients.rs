@@ -83,6 +83,57 @@ async fn a_repeated_request_is_told_how_its_run_stands_now() {
     assert_eq!(again.json()["status"], "succeeded", "{}", again.text);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_is_not_set_up_is_advised_of_over_http_and_mcp() {
+    use rmcp::ServiceExt as _;
+    use rmcp::model::CallToolRequestParams;
+    let serving = crate::mcp::serve::Serving::start(&[]).await;
+    let plan = "function run() local sent = send_email(\"a@b.example\", \"s\", \"x\") return sent.error end";
+    let explained = serving.client.post("/v1/plans/explain", &json!({ "plan": plan })).await;
+    let uri = format!("{}/mcp", serving.client.base);
+    let peer = ().serve(rmcp::transport::StreamableHttpClientTransport::from_uri(uri)).await.unwrap();
+    let mut told = vec![explained.text.clone()];
+    for (tool, name) in [("check", "plan"), ("explain", "plan")] {
+        let arguments = json!({ name: plan }).as_object().cloned().unwrap();
+        let answer =
+            peer.call_tool(CallToolRequestParams::new(tool).with_arguments(arguments)).await.unwrap();
+        told.push(serde_json::to_string(&answer).unwrap());
+    }
+    peer.cancel().await.unwrap();
+    for told in told {
+        assert!(told.contains("plan_tool_not_set_up") && told.contains("smtp"), "{told}");
+    }
+    serving.stop().await;
+}
+
+#[tokio::test]
+async fn refusals_over_http_name_no_command_of_a_terminal() {
+    let service = Service::new().await;
+    let client = &service.client;
+    let run_id = client.run("function run() return 1 end").await["run_id"].as_str().unwrap().to_owned();
+    let none = "0192b1c4-0000-7000-8000-000000000000";
+    let mut answers = Vec::new();
+    for path in ["/v1/runs/nonsense", "/v1/audit?run=nonsense", "/v1/approvals?run=nonsense"] {
+        answers.push(client.get(path).await);
+    }
+    for (path, body) in [
+        (format!("/v1/grants/{none}/revoke"), json!({})),
+        (format!("/v1/approvals/{none}:1"), json!({ "decision": "once" })),
+        (format!("/v1/approvals/{run_id}:1"), json!({ "decision": "once" })),
+        (format!("/v1/runs/{run_id}/pause"), json!({})),
+        (format!("/v1/runs/{run_id}/resume"), json!({})),
+        ("/v1/tasks".to_owned(), json!({ "task": "Say hello." })),
+    ] {
+        answers.push(client.post(&path, &body).await);
+    }
+    for answer in answers {
+        let help = answer.json()["help"].as_str().map(str::to_owned);
+        let help = help.or_else(|| answer.json()["error"]["help"].as_str().map(str::to_owned));
+        let help = help.unwrap_or_else(|| panic!("{}", answer.text));
+        assert!(!help.contains("luaplan ") && !help.contains("`--"), "{help}");
+    }
+}
+
 #[tokio::test]
 async fn helps_over_http_name_routes_and_no_command_of_a_terminal() {
     let service = Service::new().await;
