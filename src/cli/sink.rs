@@ -89,4 +89,31 @@ mod tests {
         assert_eq!(text("hush-hush-9f3a"), "[redacted]");
         assert_eq!(data(&["hush-hush-9f3a"]).unwrap(), serde_json::json!(["[redacted]"]));
     }
+
+    /// Set in the process that is to crash.
+    const CRASHES: &str = "LUAPLAN_TEST_CRASHES";
+
+    #[test]
+    fn a_process_that_crashes_tells_no_secret() {
+        const SECRET: &str = "hush-hush-9f3a";
+        if std::env::var_os(CRASHES).is_some() {
+            guard_panics();
+            know(Redactor::new(vec![SECRET.to_owned()]));
+            let hexadecimal: String = SECRET.bytes().map(|byte| format!("{byte:02x}")).collect();
+            panic!("{SECRET} {hexadecimal} postgres://u:pw-of-u@h/d");
+        }
+        let crashed = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "cli::sink::tests::a_process_that_crashes_tells_no_secret", "--nocapture"])
+            .env(CRASHES, "1")
+            .env("RUST_BACKTRACE", "1")
+            .output()
+            .unwrap();
+        assert!(!crashed.status.success(), "{crashed:?}");
+        let said = String::from_utf8_lossy(&[crashed.stdout, crashed.stderr].concat()).into_owned();
+        assert!(said.contains("[redacted] [redacted] postgres://u:[redacted]@h/d"), "{said}");
+        assert!(said.contains("stack backtrace"), "{said}");
+        for trace in [SECRET, "687573682d68", "pw-of-u"] {
+            assert!(!said.contains(trace), "{trace}: {said}");
+        }
+    }
 }
