@@ -38,7 +38,8 @@ const HTML_QUOTES: [(&str, &str); 5] =
 
 /// Every form of `secret` to look for, itself among them.
 pub(super) fn patterns_of(secret: &str) -> Vec<Pattern> {
-    let mut texts = vec![secret.to_owned()];
+    // Programs that compare names without their case write them in one.
+    let mut texts = vec![secret.to_owned(), secret.to_ascii_uppercase(), secret.to_ascii_lowercase()];
     // Serializing a string cannot fail; without it the plain form is still there.
     if let Ok(quoted) = serde_json::to_string(secret) {
         let plain = &quoted[1..quoted.len() - 1];

@@ -20,6 +20,8 @@ fn a_known_secret_is_found_inside_text_in_every_disguise() {
     let percent: String = url::form_urlencoded::byte_serialize(SECRET.as_bytes()).collect();
     let forms = [
         SECRET.to_owned(),
+        SECRET.to_ascii_uppercase(),
+        SECRET.to_ascii_lowercase(),
         percent.clone(),
         percent.replace('+', "%20"),
         percent.to_lowercase().replace('+', "%20"),
