@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use crate::base::{Error, ErrorCode};
 
-/// For what nobody but the operator can do, at a terminal.
+/// For what the operator alone can do, at a terminal.
 const OPERATOR: &str = "read the message; the operator of this server can do something about it";
 
 /// Whether a help is for a person at a terminal.
@@ -50,10 +50,11 @@ impl EdgeHelp {
         }
     }
 
-    /// What to say in place of `help`, where that is for a terminal.
+    /// What to say in place of an error's `help`: the edge's own words, or other words than those for a terminal.
     fn instead_of(&self, help: &str, code: ErrorCode) -> Option<&'static str> {
-        let says = || self.of(code).unwrap_or_else(|| code.remedy());
-        names_command(help).then(|| if names_command(says()) { OPERATOR } else { says() })
+        let for_terminal = || names_command(help).then(|| code.remedy());
+        let plain = |remedy| if names_command(remedy) { OPERATOR } else { remedy };
+        self.of(code).or_else(|| for_terminal().map(plain))
     }
 
     /// What to do next with an error; `None` where its own help serves.
@@ -69,7 +70,7 @@ impl EdgeHelp {
                 None
             }
             ErrorCode::NotFound => Some(self.listing),
-            code => self.of(code).or_else(|| self.instead_of(error.help(), code)),
+            code => self.instead_of(error.help(), code),
         }
     }
 
@@ -84,15 +85,15 @@ impl EdgeHelp {
             let code: Option<ErrorCode> =
                 error.get("code").and_then(Json::as_str).and_then(|code| code.parse().ok());
             let said = error.get("help").and_then(Json::as_str).unwrap_or_default();
-            if let Some(help) = code.and_then(|code| self.of(code).or_else(|| self.instead_of(said, code))) {
+            if let Some(help) = code.and_then(|code| self.instead_of(said, code)) {
                 error.insert("help".to_owned(), help.into());
             }
         }
     }
 
-    /// Every help this edge can give, for a walk through all codes.
+    /// Walks through every help this edge can give: each says something, and names no command of a terminal.
     #[cfg(test)]
-    pub(crate) fn all(&self) -> Vec<(ErrorCode, String)> {
+    pub(crate) fn assert_for_no_terminal(&self) {
         let of = |error: Error| {
             let help = self.of_error(&error).map_or_else(|| error.help().to_owned(), str::to_owned);
             let mut report = serde_json::json!({ "status": "failed", "error": error.to_json() });
@@ -108,6 +109,11 @@ impl EdgeHelp {
             }
             errors.into_iter().flat_map(of).collect::<Vec<_>>()
         };
-        ErrorCode::ALL.iter().copied().flat_map(each).collect()
+        let helps: Vec<_> = ErrorCode::ALL.iter().copied().flat_map(each).collect();
+        assert!(helps.len() > 5 * ErrorCode::ALL.len());
+        for (code, help) in helps {
+            let is_for_terminals = ["`luaplan ", "`--"].iter().any(|word| help.contains(word));
+            assert!(!help.is_empty() && !is_for_terminals, "{code}: {help}");
+        }
     }
 }

@@ -54,16 +54,7 @@ const fn of_code(code: ErrorCode) -> Option<&'static str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_help_of_any_code_names_a_command_of_a_terminal() {
-        let helps = HELP.all();
-        assert!(helps.len() > 5 * ErrorCode::ALL.len());
-        for (code, help) in helps {
-            let is_for_terminals = ["`luaplan ", "`--"].iter().any(|word| help.contains(word));
-            assert!(!help.is_empty() && !is_for_terminals, "{code}: {help}");
-        }
-    }
+#[test]
+fn no_help_of_any_code_names_a_command_of_a_terminal() {
+    HELP.assert_for_no_terminal();
 }

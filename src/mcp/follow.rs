@@ -246,7 +246,7 @@ fn still_running(run_id: &RunId) -> CallToolResponse {
 
 fn still_waits(run_id: &RunId) -> Error {
     Error::new(ErrorCode::ApprovalRequired, "a call of this run waits for a person, and nobody decided here")
-        .with_help("a person decides, at the terminal or over HTTP; then `resume_run` goes on with it")
+        .with_help("an approver decides, at the terminal or over HTTP; then call `resume_run`")
         .with_detail("run_id", run_id.as_str())
 }
 

@@ -33,7 +33,7 @@ const fn of_code(code: ErrorCode) -> Option<&'static str> {
             "ask `run_status` with `wait`; the run wakes by itself while this server runs"
         }
         ErrorCode::ApprovalRequired => {
-            "a person decides, at the terminal or over HTTP; ask `run_status` with `wait`, or `resume_run` to be asked again"
+            "an approver decides, at the terminal or over HTTP; ask `run_status` with `wait`, or `resume_run` to be asked again"
         }
         ErrorCode::ApprovalStale => "`list_approvals` lists what waits now",
         ErrorCode::PauseRequested | ErrorCode::Interrupted => "`resume_run` goes on with it",
@@ -46,16 +46,7 @@ const fn of_code(code: ErrorCode) -> Option<&'static str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_help_of_any_code_names_a_command_of_a_terminal() {
-        let helps = HELP.all();
-        assert!(helps.len() > 5 * ErrorCode::ALL.len());
-        for (code, help) in helps {
-            let is_for_terminals = ["`luaplan ", "`--"].iter().any(|word| help.contains(word));
-            assert!(!help.is_empty() && !is_for_terminals, "{code}: {help}");
-        }
-    }
+#[test]
+fn no_help_of_any_code_names_a_command_of_a_terminal() {
+    HELP.assert_for_no_terminal();
 }
