@@ -22,7 +22,7 @@ use super::problem::Problem;
 use super::state::ApiState;
 use crate::app::{ActiveRun, Caller, StreamedEvent};
 use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{Event, EventBody, JournalRead as _, Record, RecordFilter};
+use crate::journal::{Event, EventBody, JournalRead as _, Record, RecordFilter, RunStatus};
 
 /// How long to wait before looking for events another process may have written.
 const POLL: Duration = Duration::from_secs(1);
@@ -40,8 +40,8 @@ const STREAM_ERROR: &str = "stream_error";
 #[utoipa::path(get, path = "/v1/runs/{id}/events", operation_id = "stream_events", tag = "runs",
     params(("id" = String, Path, description = "Run id"),
         ("Last-Event-ID" = Option<u64>, Header, description = "Go on after this event")),
-    responses((status = 200, description = "Server-sent events until the run ends", body = String, content_type = "text/event-stream"),
-        (status = 204, description = "The run has ended, and nothing came after `Last-Event-ID`"),
+    responses((status = 200, description = "Server-sent events until the run ends or pauses", body = String, content_type = "text/event-stream"),
+        (status = 204, description = "The run has ended or is paused, and nothing came after `Last-Event-ID`"),
         (status = 400, description = "That is not a run id, or not an event of the run"),
         (status = 404, description = "There is no such run")))]
 pub(super) async fn stream(
@@ -56,11 +56,12 @@ pub(super) async fn stream(
     state.runs.access(&caller).may_read(&run_id).await?;
     let after = last_event_id(&headers)?;
     if after != 0 {
-        let last = record(&state, &run_id, after).await?.ok_or_else(|| {
+        record(&state, &run_id, after).await?.ok_or_else(|| {
             Error::new(ErrorCode::BadRequest, format!("event {after} is not one of run {run_id}"))
                 .with_help("leave `Last-Event-ID` out to see all events")
         })?;
-        if last.event.body.ends_run() {
+        let goes_on = matches!(state.runs.status(&run_id).await?, RunStatus::Running | RunStatus::Sleeping);
+        if !goes_on && page_after(&state, &run_id, after).await?.is_empty() {
             // Tells an EventSource not to come again.
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
@@ -84,6 +85,16 @@ async fn record(state: &ApiState, run_id: &RunId, sequence: u64) -> Result<Optio
     };
     let records = state.app.journal().records(filter).await?;
     Ok(records.into_iter().next().filter(|record| record.sequence == sequence))
+}
+
+async fn page_after(state: &ApiState, run_id: &RunId, after: u64) -> Result<Vec<Record>> {
+    let filter = RecordFilter {
+        run_id: Some(run_id.clone()),
+        after_sequence: Some(after),
+        limit: Some(PAGE),
+        ..RecordFilter::default()
+    };
+    state.app.journal().records(filter).await
 }
 
 type Sender = mpsc::Sender<std::result::Result<Sse, Infallible>>;
@@ -114,7 +125,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Streams events until the run ends.
+    /// Streams events until the run ends, or stands still until a person has it go on.
     pub(super) fn respond(self, state: &Arc<ApiState>) -> Response {
         let (sender, receiver) = mpsc::channel(BUFFERED);
         let state = state.clone();
@@ -137,6 +148,7 @@ impl Watch {
         let stop = state.streams();
         let mut seen = Timestamp::MIN;
         let mut asleep = false;
+        let mut stands = false;
         let mut reach = if self.from_start { Reach::Upto(0) } else { Reach::All };
         loop {
             // Looked at before the journal, which then has everything up to the end.
@@ -150,11 +162,24 @@ impl Watch {
                 for record in records {
                     (self.after, seen) = (record.sequence, record.event.at);
                     asleep = matches!(record.event.body, EventBody::RunSleeping { .. });
+                    stands = match record.event.body {
+                        EventBody::RunResumed { .. } => false,
+                        // A decision about a run that is paused, say, does not have it go on.
+                        ref body => stands || body.ends_run(),
+                    };
                     let event = encode(&record.event).id(record.sequence.to_string());
-                    if sender.send(Ok(event)).await.is_err() || record.event.body.ends_run() {
+                    if sender.send(Ok(event)).await.is_err() {
                         return Ok(());
                     }
                 }
+            }
+            if stands {
+                // A run that was paused or interrupted may have gone on since, as another run of this process or elsewhere.
+                if self.page(state, Reach::All).await?.is_none() {
+                    return Ok(());
+                }
+                (self.run, reach) = (state.active(&self.run_id), Reach::All);
+                continue;
             }
             if over && asleep {
                 // It is woken as another run of this process, or elsewhere.
@@ -182,13 +207,7 @@ impl Watch {
         if last <= self.after {
             return Ok(None);
         }
-        let filter = RecordFilter {
-            run_id: Some(self.run_id.clone()),
-            after_sequence: Some(self.after),
-            limit: Some(PAGE),
-            ..RecordFilter::default()
-        };
-        let mut records = state.app.journal().records(filter).await?;
+        let mut records = page_after(state, &self.run_id, self.after).await?;
         records.retain(|record| record.sequence <= last);
         Ok((!records.is_empty()).then_some(records))
     }

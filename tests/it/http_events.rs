@@ -86,6 +86,31 @@ async fn a_watcher_who_has_seen_the_end_is_told_not_to_come_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn events_of_a_run_that_was_paused_and_went_on_reach_to_its_end() {
+    let service = Service::new().await;
+    let client = &service.client;
+    let run_id = client.begin("function run() for _ = 1, 3 do sleep(0.4) end return 1 end").await;
+    let mut watcher = client.events(&run_id, None).await;
+    let mut events = watcher.until("tool_call_started").await;
+    assert_eq!(client.post(&format!("/v1/runs/{run_id}/pause"), &json!({})).await.status, 202);
+    events.extend(watcher.all().await);
+    assert_eq!(events.last().unwrap().name, "run_paused", "a pause ends the stream");
+    let path = format!("/v1/runs/{run_id}/events");
+    let paused_at = events.last().unwrap().id.unwrap();
+    let ask = client.request("GET", &path).header("last-event-id", paused_at.to_string());
+    assert_eq!(ask.send().await.unwrap().status(), 204, "nothing has come since");
+
+    assert_eq!(client.post(&format!("/v1/runs/{run_id}/resume"), &json!({})).await.status, 202);
+    let rest = client.events(&run_id, Some(paused_at)).await.all().await;
+    assert_eq!(rest[0].name, "run_resumed");
+    assert_eq!(rest.last().unwrap().name, "run_finished");
+    events.extend(rest);
+    let expected = recorded(&service, &run_id).await;
+    assert_eq!(seen(&events), expected);
+    assert_eq!(seen(&client.events(&run_id, None).await.all().await), expected, "from its first to its last");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_watcher_who_comes_in_the_middle_and_reconnects_loses_and_repeats_nothing() {
     let gate = Gate::new().await;
     let service = Service::beside(&gate, &[]).await;
