@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use clap::{Command, CommandFactory as _};
+use clap::{Arg, Command, CommandFactory as _};
 use luaplan::app::config::{OVERRIDE_KEYS, RawAgent, RawConfig, RawMcpOAuth, RawMcpServer, RawSecret};
 use luaplan::base::{LimitName, LimitProfile};
 use luaplan::catalog::builtin_manifests;
@@ -27,7 +27,8 @@ fn section<'a>(text: &'a str, title: &str) -> Option<&'a str> {
 }
 
 fn undocumented_options(command: &Command, section: &str) -> Vec<String> {
-    let own = command.get_arguments().filter(|argument| !argument.is_global_set() && !argument.is_hide_set());
+    let is_of_all = |argument: &Arg| argument.get_help_heading() == Some("Options of every command");
+    let own = command.get_arguments().filter(|argument| !is_of_all(argument) && !argument.is_hide_set());
     let options =
         own.filter_map(|argument| argument.get_long()).filter(|long| !["help", "version"].contains(long));
     let missing = options.filter(|long| {

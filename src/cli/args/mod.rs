@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Subcommand};
 
 use super::governance_args::{ApproveArgs, PolicyArgs};
 use super::mcp_args::McpArgs;
@@ -12,41 +12,13 @@ use super::planning_args::{PlanArgs, TaskArgs};
 use crate::base::parse_duration;
 use crate::sandbox::EngineKind;
 
+mod everywhere;
 mod test;
 mod tools;
 
+pub use everywhere::Cli;
 pub(super) use test::{FromRunArgs, Retryable, TestAction, TestArgs, TestFormat};
 pub(super) use tools::{ImportArgs, ManifestKind, ToolsAction, ToolsArgs};
-
-/// Turns a task in plain words into a small Lua program, and runs that program safely.
-#[derive(Debug, Parser)]
-#[command(name = "luaplan", version, propagate_version = true, max_term_width = 100, after_help = AFTER_HELP)]
-pub struct Cli {
-    /// Options every command takes.
-    #[command(flatten)]
-    pub global: GlobalArgs,
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-const AFTER_HELP: &str = "Exit codes: 0 done; 1 the plan, run or tests failed; 2 usage or configuration; \
-3 the check refused the plan; 4 a limit stopped it; 5 paused or asleep; 6 denied by policy; 130 interrupted.";
-
-const GLOBAL_HEADING: &str = "Options of every command";
-/// Options every command takes.
-#[derive(Debug, Args)]
-pub struct GlobalArgs {
-    /// Print data instead of text
-    #[arg(long, global = true, help_heading = GLOBAL_HEADING)]
-    pub json: bool,
-    /// Configuration file to read instead of ./luaplan.toml
-    #[arg(long, global = true, help_heading = GLOBAL_HEADING, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Set one configuration key, for example `--set llm.model=llama3.2` (may be repeated)
-    #[arg(long, global = true, help_heading = GLOBAL_HEADING, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-}
 
 /// The commands.
 #[derive(Debug, Subcommand)]

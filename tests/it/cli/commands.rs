@@ -54,6 +54,23 @@ fn completions_name_the_commands_in_each_shell() {
 }
 
 #[test]
+fn what_is_set_before_and_behind_a_command_all_counts() {
+    let folder = Folder::new();
+    let set = |key: &'static str| ["--set".to_owned(), format!("{key}=7")];
+    let mut words: Vec<String> = set("planner.candidates").into();
+    words.push("config".to_owned());
+    words.extend(set("llm.max_attempts"));
+    words.push("show".to_owned());
+    words.extend(set("journal.queue_max").into_iter().chain(["--json".to_owned()]));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let shown = folder.run(&words).exits(0).json();
+    for key in ["planner.candidates", "llm.max_attempts", "journal.queue_max"] {
+        let value = shown.as_array().unwrap().iter().find(|row| row["key"] == key);
+        assert_eq!(value.unwrap()["value"], json!(7), "{key}");
+    }
+}
+
+#[test]
 fn a_wrong_command_line_is_usage_in_words_and_as_data() {
     let folder = Folder::new();
     for words in [
