@@ -207,12 +207,7 @@ impl Filler<'_, '_> {
                 text.get(1..).unwrap_or_default().trim_start_matches('0').to_owned()
             }
             (Style::Named, text) if text.starts_with(':') => text.get(1..).unwrap_or_default().to_owned(),
-            (_, text) => {
-                return Err(bad_arguments(format!(
-                    "the placeholder `{text}` does not fit the kind of `params`"
-                ))
-                .with_help("give `?` and `$1` a list of values, `:name` a table with names"));
-            }
+            (_, text) => return Err(self.misfit(text)),
         };
         if let Some(holes) = self.holes.get(&key).cloned() {
             self.push_holes(&holes);
@@ -239,6 +234,29 @@ impl Filler<'_, '_> {
         self.push_holes(&holes);
         self.holes.insert(key, holes);
         Ok(())
+    }
+
+    /// A placeholder of another kind than `params`.
+    fn misfit(&self, placeholder: &str) -> Failed {
+        let what = match self.params {
+            // What a plan gives as `{day = context.day}` where there is no day.
+            Params::List(values) if values.is_empty() && placeholder.starts_with(':') => {
+                format!(
+                    "there is no value for the placeholder `{placeholder}`: `params` is empty, and a name whose value is nil is not given"
+                )
+            }
+            Params::List(_) => {
+                format!(
+                    "`params` is a list, and the placeholder `{placeholder}` takes its value from a table with names"
+                )
+            }
+            Params::Named(_) => {
+                format!(
+                    "`params` is a table with names, and the placeholder `{placeholder}` takes its value from a list"
+                )
+            }
+        };
+        bad_arguments(what).with_help("give `?` and `$1` a list of values, `:name` a table with names")
     }
 
     fn push_holes(&mut self, holes: &[usize]) {
