@@ -179,11 +179,20 @@ impl Output {
             self.note(format_args!("  limit {limit}, seen {observed}"));
         }
         self.note(format_args!("  help: {}", mask_passwords(&neutralize(&Detail::Short.text(&help, all)))));
+        if let Some(cause) = cause_of(error) {
+            self.note(format_args!("  cause: {cause}. {}", cause.remedy()));
+        }
     }
 
     pub(super) fn paint(&self, text: &str, style: Style) -> String {
         if self.colour_out { text.style(style).to_string() } else { text.to_owned() }
     }
+}
+
+/// The code of the failed call whose words a plan raised. Of a call that was not looked at, the help is to look.
+fn cause_of(error: &Error) -> Option<ErrorCode> {
+    let cause = error.details().get("cause").filter(|_| error.code() == ErrorCode::PlanError);
+    cause?.as_str()?.parse().ok()
 }
 
 /// What clap says about the command line, or its help or version.

@@ -39,15 +39,28 @@ pub(super) fn read_context(session: &Session<'_>, argument: Option<&str>) -> Res
 
 /// The value of the option `flag`: JSON text, or `@FILE` with JSON.
 pub(super) fn read_json(session: &Session<'_>, argument: &str, flag: &str) -> Result<Value> {
+    let at = |file: &str| session.environment.working_dir.join(file);
     let (origin, text) = match argument.strip_prefix('@') {
         Some(file) => {
-            let path = session.environment.working_dir.join(file);
-            let text = std::fs::read_to_string(path).map_err(|error| unreadable(file, &error))?;
-            (file.to_owned(), text)
+            let text = std::fs::read_to_string(at(file)).map_err(|error| unreadable(file, &error))?;
+            (file, text)
         }
-        None => (flag.to_owned(), argument.to_owned()),
+        None => (flag, argument.to_owned()),
     };
-    Value::from_json_text(&text).map_err(|error| of_argument(flag, &error, &format!("{origin}: ")))
+    Value::from_json_text(&text).map_err(|error| {
+        let error = match error.code() {
+            ErrorCode::BadRequest if argument.starts_with('@') => error.with_help(format!(
+                "the file has to hold JSON; a text, such as CSV, becomes JSON with `jq -Rs '{{text: .}}' {origin}`"
+            )),
+            ErrorCode::BadRequest if at(argument).is_file() => {
+                error.with_help(format!("for what the file holds, write `{flag} @{argument}`"))
+            }
+            ErrorCode::BadRequest => error
+                .with_help(format!("write JSON, as in `{flag} '{{\"name\": \"value\"}}'`, or `{flag} @FILE`")),
+            _ => error,
+        };
+        of_argument(flag, &error, &format!("{origin}: "))
+    })
 }
 
 /// `--arguments`: a JSON object, or @FILE with one; without the flag an empty one.

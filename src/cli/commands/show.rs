@@ -51,12 +51,18 @@ pub(super) fn no_runs() -> Error {
     Error::new(ErrorCode::NotFound, "there are no runs yet").with_help("`luaplan demo` makes one")
 }
 
+fn run_id(text: &str) -> Result<RunId> {
+    text.parse().map_err(|error: Error| {
+        error.with_help("`luaplan runs` lists the runs with their ids; `last` is the newest")
+    })
+}
+
 /// Runs read at once to find the last one.
 const LOOKED_AT: u32 = 20;
 
 pub(super) async fn find(journal: &Journal, text: &str) -> Result<RunId> {
     if text != "last" {
-        return text.parse();
+        return run_id(text);
     }
     newest(journal, None).await?.map(|run| run.run_id).ok_or_else(no_runs)
 }
@@ -66,7 +72,7 @@ pub(super) async fn find_resumable(journal: &Journal, text: &str) -> Result<RunI
     /// How many failed runs are looked at for an interrupted one.
     const FAILED_LOOKED_AT: u32 = 50;
     if text != "last" {
-        return text.parse();
+        return run_id(text);
     }
     let failed = Some(RunStatus::Failed);
     let filter = RunFilter { status: failed, limit: Some(FAILED_LOOKED_AT), ..RunFilter::default() };

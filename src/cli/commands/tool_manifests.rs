@@ -22,10 +22,12 @@ use crate::tools::manifest::warnings;
 /// Writes a commented manifest into the folder of manifests.
 pub(super) fn new(session: &Session<'_>, name: &str, kind: ManifestKind) -> Result<u8> {
     check_tool_name(name)?;
-    let template = match kind {
-        ManifestKind::Http => include_str!("../../../tools/templates/http.toml"),
-        ManifestKind::Sql => include_str!("../../../tools/templates/sql.toml"),
-        ManifestKind::Command => include_str!("../../../tools/templates/command.toml"),
+    let (template, arguments) = match kind {
+        ManifestKind::Http => (include_str!("../../../tools/templates/http.toml"), r#"{"words": "nail"}"#),
+        ManifestKind::Sql => (include_str!("../../../tools/templates/sql.toml"), r#"{"city": "Oslo"}"#),
+        ManifestKind::Command => {
+            (include_str!("../../../tools/templates/command.toml"), r#"{"text": "one two"}"#)
+        }
     };
     let shown = Path::new(&session.load()?.raw.tools_dir).join(format!("{name}.toml"));
     let path = session.environment.working_dir.join(&shown);
@@ -45,7 +47,7 @@ pub(super) fn new(session: &Session<'_>, name: &str, kind: ManifestKind) -> Resu
     }
     session.output.line(format_args!("wrote {}", shown.display()));
     session.output.line(format_args!(
-        "\nnext:\n  luaplan tools check {}\n  luaplan tools test {name} --arguments '{{…}}'",
+        "\nnext:\n  luaplan tools check {}\n  luaplan tools test {name} --arguments '{arguments}'",
         shown.display()
     ));
     Ok(exit::DONE)

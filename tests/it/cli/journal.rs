@@ -52,6 +52,10 @@ fn the_audit_is_filtered_by_run_tool_event_and_outcome() {
     assert!(tool.err.contains("did you mean `fetch_url`?") && tool.err.contains("send_email"), "{tool}");
     let event = folder.run(&["audit", "--event", "run_ended"]).fails(2, "bad_request");
     assert!(event.err.contains("run_finished") && event.err.contains("tool_call_started"), "{event}");
+    for command in ["show", "resume", "cancel"] {
+        let odd = folder.run(&[command, "1234"]).fails(2, "bad_request");
+        assert!(odd.err.contains("`luaplan runs` lists the runs with their ids; `last` is"), "{odd}");
+    }
     for command in ["audit", "runs"] {
         folder.run(&[command, "--limit", "0"]).exits(2);
     }

@@ -170,3 +170,31 @@ fn a_failure_nobody_looked_at_is_told_by_its_place() {
     assert!(told.starts_with("  1 query_db, line 2: "), "{ended}");
     assert!(!ended.err.contains("null"), "{ended}");
 }
+
+#[test]
+fn a_context_that_is_no_json_is_told_what_to_write() {
+    let folder =
+        Folder::with(&[("echo.lua", "function run(c) return c end"), ("stock.csv", "sku,left\nA,3\n")]);
+    for (context, help) in [
+        ("stock.csv", "write `--context @stock.csv`"),
+        ("@stock.csv", "jq -Rs '{text: .}' stock.csv`"),
+        ("{name: 1}", "write JSON, as in `--context '{\"name\": \"value\"}'`, or `--context @FILE`"),
+    ] {
+        let ended = folder.run(&["run", "echo.lua", "--context", context]).exits(2);
+        assert!(ended.err.contains("not valid JSON") && ended.err.contains(help), "{context}: {ended}");
+    }
+}
+
+#[test]
+fn a_plan_that_raises_the_failure_of_a_call_is_told_what_to_do_about_that() {
+    let folder = Folder::with(&[(
+        "mail.lua",
+        "function run() local sent = send_email('a@b.example', 's', 'b') if sent.error then error(sent.error) end end",
+    )]);
+    let mail =
+        ["--set", "tools.send_email.smtp=smtp://127.0.0.1:9", "--set", "tools.send_email.from=a@b.example"];
+    let ended = folder.run(&[&["run", "mail.lua"][..], &mail].concat()).exits(1);
+    assert!(ended.err.contains("error[plan_error]"), "{ended}");
+    let cause = "  cause: recipient_denied. Add it to `[tools.send_email] allow_recipients`";
+    assert!(ended.err.contains(cause), "{ended}");
+}
