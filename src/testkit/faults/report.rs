@@ -95,7 +95,7 @@ impl FaultReport {
         let counts = VERDICTS.map(|verdict| format!("{} {}", self.count(verdict), verdict.as_str()));
         let _ = write!(text, "{} failing calls: {}", self.faults.len(), counts.join(", "));
         if !self.broken.is_empty() {
-            let _ = write!(text, "; {} tests fail without any", self.broken.len());
+            let _ = write!(text, "; tests that fail without any: {}", self.broken.len());
         }
         text.push('\n');
         text
