@@ -41,6 +41,7 @@ impl ApiKeys {
             let place = format!("{}, line {}", path.display(), index + 1);
             let (name, key) = line.split_once(char::is_whitespace).ok_or_else(|| {
                 Error::new(ErrorCode::ConfigInvalid, format!("{place}: expected a name, a space and a key"))
+                    .with_help("a line is `NAME KEY tenant=NAME scopes=A,B`; the last two may be left out")
             })?;
             let mut words = key.split_whitespace();
             let key = words.next().unwrap_or_default();
@@ -53,6 +54,9 @@ impl ApiKeys {
             }
             if key.len() < KEY_CHARACTERS_MIN {
                 return Err(Error::new(ErrorCode::ConfigInvalid, format!("{place}: the key is too short"))
+                    .with_help(format!(
+                        "a key has at least {KEY_CHARACTERS_MIN} characters; `openssl rand -hex 24` makes one"
+                    ))
                     .with_limit(KEY_CHARACTERS_MIN, key.len()));
             }
             if let Some(known) = keys.iter().find(|known| known.caller.name() == name) {
@@ -104,7 +108,10 @@ impl ApiKeys {
 fn caller<'l>(name: &str, attributes: impl Iterator<Item = &'l str>) -> Result<Caller> {
     let (mut tenant, mut scopes) = (None, None);
     for attribute in attributes {
-        let invalid = |what: String| Err(Error::new(ErrorCode::ConfigInvalid, what));
+        let invalid = |what: String| {
+            Err(Error::new(ErrorCode::ConfigInvalid, what)
+                .with_help("a line is `NAME KEY tenant=NAME scopes=A,B`; the last two may be left out"))
+        };
         match attribute.split_once('=') {
             Some(("tenant", _)) if tenant.is_some() => return invalid("`tenant` is there twice".to_owned()),
             Some(("scopes", _)) if scopes.is_some() => return invalid("`scopes` is there twice".to_owned()),

@@ -198,9 +198,10 @@ pub(super) fn unmet(config: &Config, spec: &ToolSpec) -> Result<Option<Unmet>> {
             let settings = CommandSettings::of(spec)?;
             let ungranted = command::ungranted_working_dir(&settings, &grants, &config.base_dir);
             Ok(ungranted.map(|dir| {
-                let dir = dir.display();
+                let named = settings.working_dir().cloned().unwrap_or_default();
                 Unmet::configuration(format!(
-                    "`{name}` works in {dir}, which is not granted: name it under `[tools.{name}]` in `read` or `write`"
+                    "`{name}` works in {}, which is not granted: write `read = [{named:?}]` under `[tools.{name}]`, or `write` where it changes files there",
+                    dir.display()
                 ))
             }))
         }

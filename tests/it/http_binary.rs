@@ -296,6 +296,13 @@ async fn it_refuses_to_start_where_it_could_not_be_safe() {
             "config_invalid",
             "line 2: the key is too short",
         ),
+        ("a 01\n", vec![with_keys], "config_invalid", "a key has at least 20 characters"),
+        (
+            "a 0123456789-0123456789 scope=runs:read\n",
+            vec![with_keys],
+            "config_invalid",
+            "a line is `NAME KEY tenant=NAME scopes=A,B`",
+        ),
         ("", vec!["server.listen=here"], "config_invalid", "server.listen"),
         ("", vec!["server.listen=localhost:1"], "config_invalid", "server.listen"),
         ("", vec!["server.max_concurrent_runs=0"], "config_invalid", "server.max_concurrent_runs"),

@@ -182,7 +182,8 @@ impl File<'_> {
         }
         if raw.reason.trim().is_empty() && raw.decision != Tier::Auto {
             let message = format!("the rule `{name}` needs a reason: it is what people are shown");
-            return Err(self.fault(name_at, "reason", &message));
+            let error = self.fault(name_at, "reason", &message);
+            return Err(error.with_help("write `reason = \"…\"` into the rule"));
         }
         let conditions = raw
             .arguments
