@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::show_page::Page;
 use super::{Session, show_call};
-use crate::app::{call_report, no_such_run};
+use crate::app::{call_report, has_lost_its_process, no_such_run};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::cli::args::ShowArgs;
 use crate::cli::exit;
 use crate::cli::shown::Detail;
 use crate::journal::{
-    EventBody, Journal, JournalRead as _, Record, RecordFilter, RunFilter, RunStatus, RunSummary,
+    EventBody, Journal, JournalRead as _, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary,
 };
 
 pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
@@ -42,7 +42,9 @@ pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
         session.output.data(&json!({ "run": summary, "plan": plan, "records": records }));
         return Ok(exit::DONE);
     }
-    Page { output: session.output, run_id: &run_id, detail: Detail::of_flag(args.full) }
+    let config = session.load()?.check(session.environment)?;
+    let is_left_behind = RunState::fold(&records).is_some_and(|state| has_lost_its_process(&config, &state));
+    Page { output: session.output, run_id: &run_id, detail: Detail::of_flag(args.full), is_left_behind }
         .print(plan, &records);
     Ok(exit::DONE)
 }

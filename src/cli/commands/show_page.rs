@@ -16,6 +16,8 @@ pub(super) struct Page<'a> {
     pub(super) output: &'a Output,
     pub(super) run_id: &'a RunId,
     pub(super) detail: Detail,
+    /// Whether no process is at the run, which has no end on record.
+    pub(super) is_left_behind: bool,
 }
 
 impl Page<'_> {
@@ -34,11 +36,13 @@ impl Page<'_> {
             Some(format!("{:.3}  {}", record.event.at, neutralize(&line)))
         });
         self.lines(&happened.collect::<Vec<_>>(), &all_of_run(self.run_id));
-        // A run that was resumed has earlier ends, which count no more.
-        if let Some(record) = records.iter().rev().find(|record| record.event.body.ends_run()) {
+        let Some(state) = RunState::fold(records) else { return };
+        if state.status == RunStatus::Running {
+            self.running();
+        } else if let Some(record) = records.iter().rev().find(|record| record.event.body.ends_run()) {
+            // A run that was resumed has earlier ends, which count no more.
             self.end(&record.event.body, plan, records);
         }
-        let Some(state) = RunState::fold(records) else { return };
         if let Some(wake_at) = state.wake_at {
             self.output.heading("asleep");
             let run_id = self.run_id;
@@ -100,6 +104,18 @@ impl Page<'_> {
         }
         for line in last {
             self.output.line(line);
+        }
+    }
+
+    fn running(&self) {
+        let run_id = self.run_id;
+        self.output.heading("running");
+        if self.is_left_behind {
+            self.output.line(format_args!(
+                "its process is gone; `luaplan resume {run_id}` goes on with it, `luaplan cancel {run_id}` ends it"
+            ));
+        } else {
+            self.output.line(format_args!("no end is on record yet; `luaplan cancel {run_id}` ends it"));
         }
     }
 

@@ -217,10 +217,14 @@ fn a_run_whose_process_was_killed_is_told_as_such() {
         assert!(process.try_wait().unwrap().is_none());
     }
     assert!(!folder.run(&["runs"]).out.contains("process gone"));
+    let shown = folder.run(&["show", "last"]).exits(0);
+    assert!(shown.out.contains("running\nno end is on record yet; `luaplan cancel "), "{shown}");
     process.kill().unwrap();
     process.wait().unwrap();
     let listed = folder.run(&["runs"]).exits(0);
     assert!(listed.out.contains("running (process gone)"), "{listed}");
+    let shown = folder.run(&["show", "last"]).exits(0);
+    assert!(shown.out.contains("its process is gone; `luaplan resume "), "{shown}");
 }
 
 #[test]
