@@ -246,3 +246,18 @@ async fn a_connection_goes_where_its_one_lookup_led() {
     assert_eq!(fetch(&tool, &url).await.unwrap(), Value::from("inside"));
     assert_eq!(server.requests(), 2);
 }
+
+#[tokio::test]
+async fn a_name_that_turns_inwards_is_never_connected_to() {
+    let server = Server::fixed(response("200 OK", "", b"inside")).await;
+    let url = format!("http://turning.example:{}/", server.address.port());
+    let answers = ["127.0.0.1", "10.0.0.7", "169.254.169.254", "::1", "::ffff:127.0.0.1"];
+    let names = Arc::new(Turning(Mutex::new(answers.map(|answer| answer.parse().unwrap()).to_vec())));
+    let settings = FetchUrlSettings::default();
+    let tool = FetchUrl::with_lookup(spec(Duration::from_secs(10)), settings, names.clone()).unwrap();
+    for (asked, answer) in (1..).zip(answers) {
+        assert_eq!(fetch(&tool, &url).await.unwrap_err().code, "url_blocked", "{answer}");
+        assert_eq!(names.0.lock().unwrap().len(), answers.len() - asked, "one question for one connection");
+    }
+    assert_eq!(server.requests(), 0);
+}
