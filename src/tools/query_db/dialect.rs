@@ -35,6 +35,14 @@ impl Dialect {
         quoted
     }
 
+    /// The type to cast to that makes text of a value.
+    pub(super) const fn text_type(self) -> &'static str {
+        match self {
+            Self::Sqlite | Self::Postgres => "text",
+            Self::Mysql => "CHAR",
+        }
+    }
+
     /// Whether a backslash inside an ordinary string escapes the next character. The sessions this
     /// tool opens are set so that this holds (`sql_mode`, `standard_conforming_strings`).
     pub(super) const fn backslash_escapes(self) -> bool {

@@ -11,6 +11,7 @@ use sqlx::{
 
 use super::check::StatementKind;
 use super::compose::Statement;
+use super::dialect::Dialect;
 use super::failure::{Failed, query_failed};
 use super::number::{decimal, float, json, seconds, single, unsigned};
 use super::pool::{Pool, until_gone};
@@ -113,7 +114,8 @@ impl MysqlDatabase {
                 room.take(cell)?;
                 let is_document = documents.contains(&column.ordinal());
                 let type_name = if is_document { "JSON" } else { column.type_info().name() };
-                value(cell, type_name, forms).ok_or_else(|| self.target.unreadable(column.name(), type_name))
+                value(cell, type_name, forms)
+                    .ok_or_else(|| self.target.unreadable(Dialect::Mysql, column.name(), type_name))
             })
             .collect()
     }

@@ -130,7 +130,7 @@ impl PostgresDatabase {
                 let type_name = column.type_info().name();
                 let unreadable = || match forms.intervals {
                     Intervals::Seconds if type_name.starts_with("INTERVAL") => has_months(column.name()),
-                    _ => self.target.unreadable(column.name(), type_name),
+                    _ => self.target.unreadable(Dialect::Postgres, column.name(), type_name),
                 };
                 let cell = raw.as_bytes().map_err(|_| unreadable())?;
                 room.take(cell)?;

@@ -7,6 +7,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use sqlx::{Column, Connection, Database, Either, Row};
 
+use super::dialect::Dialect;
 use super::failure::{Failed, Secrets, from_sqlx, unreachable};
 use super::pool::{Lease, Place, Pool};
 use super::rows::{Flow, Room, Rows};
@@ -114,11 +115,11 @@ impl Target {
     }
 
     /// A column whose type has no form here.
-    pub(super) fn unreadable(&self, column: &str, type_name: &str) -> Failed {
+    pub(super) fn unreadable(&self, dialect: Dialect, column: &str, type_name: &str) -> Failed {
         super::failure::query_failed(format!(
             "database `{}`: the column `{column}` of the type {type_name} holds a value that has no form in a plan",
             self.name
         ))
-        .with_help(format!("cast it in the query: CAST({column} AS text)"))
+        .with_help(format!("cast it in the query: CAST({column} AS {})", dialect.text_type()))
     }
 }

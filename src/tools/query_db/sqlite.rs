@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::check::StatementKind;
 use super::compose::Statement;
+use super::dialect::Dialect;
 use super::failure::{Failed, query_failed, unreachable};
 use super::number::{float, json};
 use super::pool::Pool;
@@ -214,11 +215,11 @@ impl SqliteDatabase {
             .map(|(column, seen)| {
                 let raw = row.try_get_raw(column.ordinal()).map_err(|error| self.target.failed(&error))?;
                 let declared = column.type_info().name();
-                let value =
-                    value(raw, declared).ok_or_else(|| self.target.unreadable(column.name(), declared))?;
+                let value = value(raw, declared)
+                    .ok_or_else(|| self.target.unreadable(Dialect::Sqlite, column.name(), declared))?;
                 if documents.contains(&column.ordinal()) {
                     return document(value, &mut room)?
-                        .ok_or_else(|| self.target.unreadable(column.name(), "JSON"));
+                        .ok_or_else(|| self.target.unreadable(Dialect::Sqlite, column.name(), "JSON"));
                 }
                 if let Some(kind) = kind(&value) {
                     let first = *seen.kind.get_or_insert(kind);

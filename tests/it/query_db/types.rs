@@ -5,7 +5,7 @@ use luaplan::tools::query_db::Decimals;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{Fixture, Kind, call, call_value, failure, rows};
+use super::{Fixture, KINDS, Kind, call, call_value, failure, rows};
 
 #[tokio::test]
 async fn sqlite_values_keep_their_stored_type() {
@@ -303,4 +303,20 @@ async fn a_cell_of_a_json_column_that_is_no_json_is_refused() {
     let small = fixture.tool_with(|settings| settings.bytes_max = 16);
     let large = failure(&small, json!({"table": "t", "columns": ["doc"], "where": "id = 4"})).await;
     assert_eq!(large.code, "result_too_large");
+}
+
+#[tokio::test]
+async fn the_cast_that_a_failure_advises_works_on_its_database() {
+    for kind in KINDS {
+        let unreadable = if kind == Kind::Postgres { "'NaN'" } else { "5" };
+        let declared = if kind == Kind::Postgres { "double precision" } else { "BOOLEAN" };
+        let setup = format!("CREATE TABLE t (v {declared}); INSERT INTO t VALUES ({unreadable});");
+        let Some(fixture) = Fixture::new(kind, &setup).await else { continue };
+        let refused = failure(&fixture.tool(), json!({"table": "t"})).await;
+        let help = refused.details["help"].as_str().unwrap();
+        let (_, cast) = help.split_once(": ").unwrap();
+        let found = rows(&fixture.tool(), json!({"sql": format!("SELECT {cast} AS v FROM t")})).await;
+        assert_eq!(found, json!([{"v": unreadable.trim_matches('\'')}]), "{help}");
+        fixture.close().await;
+    }
 }
