@@ -144,3 +144,13 @@ fn a_slip_of_the_pen_finds_its_name_and_a_stranger_none() {
         assert_eq!(nearest(unknown, known), expected, "{unknown}");
     }
 }
+
+#[test]
+fn fixed_points_keep_sign_and_zeros() {
+    let cases =
+        [(0, 2, "0.00"), (5, 2, "0.05"), (-5, 2, "-0.05"), (-1_050, 3, "-1.050"), (12_345, 2, "123.45")];
+    for (number, places, text) in cases {
+        assert_eq!(fixed_point(number, places), text);
+    }
+    assert_eq!(fixed_point(i64::MIN.into(), 2), "-92233720368547758.08");
+}

@@ -13,7 +13,7 @@ use super::check::StatementKind;
 use super::compose::Statement;
 use super::dialect::Dialect;
 use super::failure::{Failed, query_failed};
-use super::number::{decimal, float, json, seconds, single, unsigned};
+use super::number::{decimal, float, fraction, json, seconds, single, unsigned};
 use super::pool::{Pool, until_gone};
 use super::rows::{Flow, Room, Rows};
 use super::session::Target;
@@ -269,7 +269,7 @@ fn date(bytes: &[u8], type_name: &str) -> Option<Value> {
     if type_name != "DATE" {
         let (clock, micros) = rest.split_at_checked(3).unwrap_or((&[0, 0, 0], &[]));
         let [hour, minute, second] = clock else { return None };
-        text.push_str(&format!("T{hour:02}:{minute:02}:{second:02}{}", fraction(micros)?));
+        text.push_str(&format!("T{hour:02}:{minute:02}:{second:02}{}", fraction(microseconds(micros)?)));
         if type_name == "TIMESTAMP" {
             // The session runs in UTC.
             text.push('Z');
@@ -288,22 +288,19 @@ fn time(bytes: &[u8], intervals: Intervals) -> Option<Value> {
     };
     let hours = u64::from(days) * 24 + u64::from(hour);
     let sign = if negative { "-" } else { "" };
-    let text = format!("{sign}{hours:02}:{minute:02}:{second:02}{}", fraction(micros)?);
+    let micros = microseconds(micros)?;
     if intervals == Intervals::Iso {
+        let text = format!("{sign}{hours:02}:{minute:02}:{second:02}{}", fraction(micros));
         return Some(Value::String(text));
     }
     let whole = hours * 3_600 + u64::from(minute) * 60 + u64::from(second);
-    let micros = if micros.is_empty() { 0 } else { u32::from_le_bytes(micros.try_into().ok()?) };
     let size = i128::from(whole) * 1_000_000 + i128::from(micros);
     seconds(if negative { -size } else { size })
 }
 
-fn fraction(micros: &[u8]) -> Option<String> {
-    if micros.is_empty() {
-        return Some(String::new());
-    }
-    let micros = u32::from_le_bytes(micros.try_into().ok()?);
-    Some(if micros == 0 { String::new() } else { format!(".{micros:06}").trim_end_matches('0').to_owned() })
+/// Absent where there are none.
+fn microseconds(bytes: &[u8]) -> Option<u64> {
+    if bytes.is_empty() { Some(0) } else { Some(u32::from_le_bytes(bytes.try_into().ok()?).into()) }
 }
 
 fn arguments(values: &[Value]) -> Result<MySqlArguments, Failed> {

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::settings::Decimals;
-use crate::base::Value;
+use crate::base::{Value, fixed_point};
 
 /// A double; `None` for NaN and the infinities, which a value may not hold.
 pub(super) fn float(number: f64) -> Option<Value> {
@@ -40,9 +40,12 @@ pub(super) fn unsigned(number: u64, decimals: Decimals) -> Option<Value> {
 
 /// Microseconds as seconds: a whole number where there is no fraction.
 pub(super) fn seconds(micros: i128) -> Option<Value> {
-    let sign = if micros < 0 { "-" } else { "" };
-    let size = micros.unsigned_abs();
-    decimal(&format!("{sign}{}.{:06}", size / 1_000_000, size % 1_000_000), Decimals::Number)
+    decimal(&fixed_point(micros, 6), Decimals::Number)
+}
+
+/// What stands behind a clock's seconds for so many microseconds of one: `.5`, nothing for none.
+pub(super) fn fraction(micros: u64) -> String {
+    format!(".{micros:06}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A document; integers beyond 64 signed bits become the nearest double.

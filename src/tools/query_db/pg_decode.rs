@@ -3,9 +3,9 @@
 use sqlx::TypeInfo;
 use sqlx::postgres::{PgTypeInfo, PgTypeKind};
 
-use super::number::{decimal, float, json, seconds, single};
+use super::number::{decimal, float, fraction, json, seconds, single};
 use super::settings::{Forms, Intervals};
-use crate::base::Value;
+use crate::base::{Value, fixed_point};
 
 const DAY_MICROS: i64 = 86_400_000_000;
 
@@ -29,7 +29,8 @@ fn scalar(type_name: &str, bytes: &[u8], forms: Forms) -> Option<Value> {
         "FLOAT4" => single(f32::from_be_bytes(bytes.try_into().ok()?))?,
         "FLOAT8" => float(f64::from_be_bytes(bytes.try_into().ok()?))?,
         "NUMERIC" => decimal(&numeric(bytes)?, forms.decimals)?,
-        "MONEY" => decimal(&money(big_i64(bytes)?), forms.decimals)?,
+        // In hundredths, as nearly every locale has it.
+        "MONEY" => decimal(&fixed_point(big_i64(bytes)?.into(), 2), forms.decimals)?,
         "TEXT" | "VARCHAR" | "CHAR" | "NAME" | "UNKNOWN" | "\"CHAR\"" | "citext" | "xml" => text(bytes)?,
         "BYTEA" => Value::from_lua_bytes(bytes.to_vec()),
         "JSON" => document(bytes)?,
@@ -143,13 +144,6 @@ fn numeric(bytes: &[u8]) -> Option<String> {
     Some(if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") })
 }
 
-/// In hundredths, as nearly every locale has it.
-fn money(hundredths: i64) -> String {
-    let sign = if hundredths < 0 { "-" } else { "" };
-    let size = hundredths.unsigned_abs();
-    format!("{sign}{}.{:02}", size / 100, size % 100)
-}
-
 fn infinite(number: i64, least: i64, most: i64) -> Option<Value> {
     if number == most {
         Some(Value::from("infinity"))
@@ -180,12 +174,10 @@ fn timestamp(micros: i64, with_zone: bool) -> Option<Value> {
 
 /// `10:00:00.5`; 24:00:00 is a time PostgreSQL has.
 fn clock(micros: i64) -> String {
-    let micros = micros.clamp(0, DAY_MICROS);
+    let micros = micros.clamp(0, DAY_MICROS).unsigned_abs();
     let seconds = micros / 1_000_000;
     let whole = format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
-    let fraction = format!(".{:06}", micros % 1_000_000);
-    let fraction = fraction.trim_end_matches('0').trim_end_matches('.');
-    format!("{whole}{fraction}")
+    format!("{whole}{}", fraction(micros % 1_000_000))
 }
 
 /// The zone comes as seconds west of UTC.
@@ -238,8 +230,7 @@ fn iso(Span { micros, days, months }: Span) -> String {
     } else {
         let sign = if rest < 0 { "-" } else { "" };
         let size = rest.unsigned_abs();
-        let digits = format!("{}.{:06}", size / 1_000_000, size % 1_000_000);
-        format!("{sign}{}S", digits.trim_end_matches('0').trim_end_matches('.'))
+        format!("{sign}{}{}S", size / 1_000_000, fraction(size % 1_000_000))
     };
     let time = format!("{hours_minutes}{seconds}");
     match (date.is_empty(), time.is_empty()) {

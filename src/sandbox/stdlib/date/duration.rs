@@ -3,6 +3,7 @@
 use super::super::call::{Call, quoted};
 use super::super::value::{Result, Value};
 use super::DATE_INSTRUCTIONS;
+use crate::base::fixed_point;
 
 const SECOND_NANOS: i128 = 1_000_000_000;
 const DAY_SECONDS: i128 = 86_400;
@@ -88,10 +89,7 @@ fn seconds<'v>(nanos: i128) -> Option<Value<'v>> {
     if nanos % SECOND_NANOS == 0 {
         return Some(Value::Integer(whole));
     }
-    let sign = if nanos < 0 { "-" } else { "" };
-    let size = nanos.unsigned_abs();
-    let written = format!("{sign}{}.{:09}", size / 1_000_000_000, size % 1_000_000_000);
-    written.parse().ok().map(Value::Number)
+    fixed_point(nanos, 9).parse().ok().map(Value::Number)
 }
 
 /// The nanoseconds of a text; why it has none otherwise.
