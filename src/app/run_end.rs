@@ -278,10 +278,7 @@ pub(super) fn ended_by_call(error: &Error, calls: &[CallState]) -> Option<Error>
     if denial.is_none() && cause.is_none() {
         return None;
     }
-    let mut named = Error::new(denial.unwrap_or(error.code()), error.message());
-    for (name, value) in error.details() {
-        named = named.with_detail(name, value.clone());
-    }
+    let named = Error::new(denial.unwrap_or(error.code()), error.message()).with_facts_of(error);
     Some(match (denial, cause) {
         (None, Some(cause)) => named.with_detail("cause", cause),
         _ => named.with_detail("ended_with", error.code().as_str()),

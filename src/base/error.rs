@@ -92,6 +92,19 @@ impl Error {
         self
     }
 
+    /// Adds the limit and the named facts of `other`; facts of its own stay.
+    #[must_use]
+    pub fn with_facts_of(mut self, other: &Self) -> Self {
+        if self.0.limit.is_none() {
+            self.0.limit.clone_from(&other.0.limit);
+            self.0.observed.clone_from(&other.0.observed);
+        }
+        for (name, value) in &other.0.details {
+            self.0.details.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        self
+    }
+
     /// Keeps the inner cause for the log.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {

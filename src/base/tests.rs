@@ -154,3 +154,13 @@ fn fixed_points_keep_sign_and_zeros() {
     }
     assert_eq!(fixed_point(i64::MIN.into(), 2), "-92233720368547758.08");
 }
+
+#[test]
+fn an_error_keeps_its_own_facts_beside_those_of_another() {
+    let other = Error::new(ErrorCode::Internal, "other").with_limit(1, 2).with_detail("line", 3);
+    let other = other.with_detail("call", "4");
+    let own = Error::new(ErrorCode::PlanError, "own").with_detail("line", 7).with_facts_of(&other);
+    let expected = json!({"code": "plan_error", "message": "own", "help": own.help(),
+        "limit": 1, "observed": 2, "line": 7, "call": "4"});
+    assert_eq!(own.to_json(), expected);
+}

@@ -16,11 +16,6 @@ pub(super) fn about_failed_call(error: Error, call: Option<String>) -> Error {
     }
 }
 
-/// The call `error` is about.
-pub(super) fn failed_call(error: &Error) -> Option<String> {
-    error.details().get(FAILED_CALL)?.as_str().map(str::to_owned)
-}
-
 /// A strict error value at `path` of what a plan hands over, which it never looked at.
 pub(super) fn failure_in(path: impl Display, text: &str, call: String) -> Error {
     let message = format!("`{path}` is the result of a failed call: {text}");

@@ -111,13 +111,7 @@ impl Loaded {
         if let Some(ConfigSource::File(_, Some(line))) = source {
             placed = placed.with_detail("line", *line);
         }
-        for (name, value) in error.details() {
-            placed = placed.with_detail(name, value.clone());
-        }
-        match (error.limit(), error.observed()) {
-            (Some(limit), Some(observed)) => placed.with_limit(limit.clone(), observed.clone()),
-            _ => placed,
-        }
+        placed.with_facts_of(&error)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::fault::{self, Kind};
 use super::host::{Host, lock};
 use crate::base::{Error, ErrorCode};
-use crate::sandbox::failed_call::{about_failed_call, failed_call};
+use crate::sandbox::failed_call::about_failed_call;
 
 /// How many ignored failures a message spells out; all are in the details.
 const IGNORED_NAMED: usize = 3;
@@ -41,12 +41,7 @@ impl Host {
             Kind::Memory => self.out_of_memory(),
             Kind::Dead => Error::new(ErrorCode::Internal, "the run stopped without a reason"),
             Kind::Fault(fault) => {
-                let mut copy = self.plan_error(Some(fault.0.code()), fault.0.message());
-                copy = about_failed_call(copy, failed_call(&fault.0));
-                if let (Some(limit), Some(observed)) = (fault.0.limit(), fault.0.observed()) {
-                    copy = copy.with_limit(limit.clone(), observed.clone());
-                }
-                copy
+                self.plan_error(Some(fault.0.code()), fault.0.message()).with_facts_of(&fault.0)
             }
             Kind::Text(text) => self.plan_error(None, &fault::in_plan_words(&text)),
         }

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::fault::{self, Kind, Raised};
 use super::host::{Host, lossy};
 use crate::base::{Error, ErrorCode};
-use crate::sandbox::failed_call::{about_failed_call, failed_call};
+use crate::sandbox::failed_call::about_failed_call;
 
 /// How many ignored failures a message spells out; all are in the details.
 const IGNORED_NAMED: usize = 3;
@@ -21,12 +21,7 @@ impl Host {
             Kind::Dead => Error::new(ErrorCode::Internal, "the run stopped without a reason"),
             Kind::Text(text) => self.plan_error(None, None, &text),
             Kind::Fault(fault) => {
-                let mut copy = self.plan_error(Some(fault.0.code()), fault.1, fault.0.message());
-                copy = about_failed_call(copy, failed_call(&fault.0));
-                if let (Some(limit), Some(observed)) = (fault.0.limit(), fault.0.observed()) {
-                    copy = copy.with_limit(limit.clone(), observed.clone());
-                }
-                copy
+                self.plan_error(Some(fault.0.code()), fault.1, fault.0.message()).with_facts_of(&fault.0)
             }
             Kind::Value(Value::String(text)) => self.plan_error(None, None, &text.to_str_lossy()),
             Kind::Value(Value::Table(table)) => self.table_error(ctx, table),
