@@ -5,18 +5,18 @@ use std::collections::hash_map::Entry;
 
 use sqlx::mysql::{MySqlArguments, MySqlColumn, MySqlConnectOptions, MySqlQueryResult, MySqlRow};
 use sqlx::{
-    Arguments, AssertSqlSafe, Column, ColumnOrigin, ConnectOptions, Connection as _, Decode, Executor, MySql,
+    AssertSqlSafe, Column, ColumnOrigin, ConnectOptions, Connection as _, Decode, Executor, MySql,
     MySqlConnection, Row, SqlSafeStr as _, Statement as _, TypeInfo,
 };
 
 use super::check::StatementKind;
 use super::compose::Statement;
 use super::dialect::Dialect;
-use super::failure::{Failed, query_failed};
+use super::failure::Failed;
 use super::number::{decimal, float, fraction, json, seconds, single, unsigned};
 use super::pool::{Pool, until_gone};
 use super::rows::{Flow, Room, Rows};
-use super::session::Target;
+use super::session::{Target, arguments};
 use super::settings::{Decimals, Forms, Intervals};
 use crate::base::Value;
 
@@ -54,7 +54,7 @@ impl MysqlDatabase {
         };
         let query = sqlx::query_with(
             AssertSqlSafe(statement.rendered.sql.as_str()),
-            arguments(&statement.rendered.values)?,
+            arguments::<MySqlArguments>(&statement.rendered.values)?,
         );
         let stream = (&mut *connection).fetch_many(query);
         let forms = rows.forms;
@@ -301,23 +301,6 @@ fn time(bytes: &[u8], intervals: Intervals) -> Option<Value> {
 /// Absent where there are none.
 fn microseconds(bytes: &[u8]) -> Option<u64> {
     if bytes.is_empty() { Some(0) } else { Some(u32::from_le_bytes(bytes.try_into().ok()?).into()) }
-}
-
-fn arguments(values: &[Value]) -> Result<MySqlArguments, Failed> {
-    let mut arguments = MySqlArguments::default();
-    for value in values {
-        let added = match value {
-            Value::Null => arguments.add(None::<i64>),
-            Value::Bool(boolean) => arguments.add(*boolean),
-            Value::Integer(integer) => arguments.add(*integer),
-            Value::Float(number) => arguments.add(*number),
-            Value::String(text) => arguments.add(text.clone()),
-            Value::Bytes(bytes) => arguments.add(bytes.to_vec()),
-            other => arguments.add(other.to_json().to_string()),
-        };
-        added.map_err(|error| query_failed(format!("a parameter cannot be sent: {error}")))?;
-    }
-    Ok(arguments)
 }
 
 #[cfg(test)]

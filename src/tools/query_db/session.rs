@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use sqlx::{Column, Connection, Database, Either, Row};
+use sqlx::{Arguments, Column, Connection, Database, Either, Encode, Row, Type};
 
 use super::dialect::Dialect;
-use super::failure::{Failed, Secrets, from_sqlx, unreachable};
+use super::failure::{Failed, Secrets, from_sqlx, query_failed, unreachable};
 use super::pool::{Lease, Place, Pool};
 use super::rows::{Flow, Room, Rows};
 use crate::base::{ErrorCode, Value};
@@ -116,10 +116,36 @@ impl Target {
 
     /// A column whose type has no form here.
     pub(super) fn unreadable(&self, dialect: Dialect, column: &str, type_name: &str) -> Failed {
-        super::failure::query_failed(format!(
+        query_failed(format!(
             "database `{}`: the column `{column}` of the type {type_name} holds a value that has no form in a plan",
             self.name
         ))
         .with_help(format!("cast it in the query: CAST({column} AS {})", dialect.text_type()))
     }
+}
+
+/// The values of a statement for a driver that takes them by their own kind; lists and tables as JSON.
+pub(super) fn arguments<A: Arguments>(values: &[Value]) -> Result<A, Failed>
+where
+    for<'q> Option<i64>: Encode<'q, A::Database> + Type<A::Database>,
+    for<'q> bool: Encode<'q, A::Database> + Type<A::Database>,
+    for<'q> i64: Encode<'q, A::Database> + Type<A::Database>,
+    for<'q> f64: Encode<'q, A::Database> + Type<A::Database>,
+    for<'q> String: Encode<'q, A::Database> + Type<A::Database>,
+    for<'q> Vec<u8>: Encode<'q, A::Database> + Type<A::Database>,
+{
+    let mut arguments = A::default();
+    for value in values {
+        let added = match value {
+            Value::Null => arguments.add(None::<i64>),
+            Value::Bool(boolean) => arguments.add(*boolean),
+            Value::Integer(integer) => arguments.add(*integer),
+            Value::Float(number) => arguments.add(*number),
+            Value::String(text) => arguments.add(text.clone()),
+            Value::Bytes(bytes) => arguments.add(bytes.to_vec()),
+            other => arguments.add(other.to_json().to_string()),
+        };
+        added.map_err(|error| query_failed(format!("a parameter cannot be sent: {error}")))?;
+    }
+    Ok(arguments)
 }

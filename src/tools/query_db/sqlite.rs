@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteQueryResult, SqliteRow, SqliteValueRef};
 use sqlx::{
-    Arguments, AssertSqlSafe, Column, ColumnOrigin, ConnectOptions, Decode, Executor, Row, SqlSafeStr as _,
+    AssertSqlSafe, Column, ColumnOrigin, ConnectOptions, Decode, Executor, Row, SqlSafeStr as _,
     Sqlite, SqliteConnection, Statement as _, TypeInfo, ValueRef,
 };
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,7 @@ use super::failure::{Failed, query_failed, unreachable};
 use super::number::{float, json};
 use super::pool::Pool;
 use super::rows::{Room, Rows};
-use super::session::Target;
+use super::session::{Target, arguments};
 use super::sqlite_job::Job;
 use super::sqlite_process::SqliteProcess;
 use crate::base::Value;
@@ -161,7 +161,7 @@ impl SqliteDatabase {
         lease.ends_with(closed.cancelled_owned());
         let query = sqlx::query_with(
             AssertSqlSafe(statement.rendered.sql.as_str()),
-            arguments(&statement.rendered.values)?,
+            arguments::<SqliteArguments>(&statement.rendered.values)?,
         );
         let documents = documents(&mut lease.connection, &statement.rendered.sql).await;
         let documents = documents.map_err(|error| self.target.failed(&error))?;
@@ -312,21 +312,4 @@ fn value(raw: SqliteValueRef<'_>, declared: &str) -> Option<Value> {
             Some(Value::from_lua_bytes(bytes.to_vec()))
         }
     }
-}
-
-fn arguments(values: &[Value]) -> Result<SqliteArguments, Failed> {
-    let mut arguments = SqliteArguments::default();
-    for value in values {
-        let added = match value {
-            Value::Null => arguments.add(None::<i64>),
-            Value::Bool(boolean) => arguments.add(*boolean),
-            Value::Integer(integer) => arguments.add(*integer),
-            Value::Float(number) => arguments.add(*number),
-            Value::String(text) => arguments.add(text.clone()),
-            Value::Bytes(bytes) => arguments.add(bytes.to_vec()),
-            other => arguments.add(other.to_json().to_string()),
-        };
-        added.map_err(|error| query_failed(format!("a parameter cannot be sent: {error}")))?;
-    }
-    Ok(arguments)
 }
