@@ -2,6 +2,8 @@
 //!
 //! Opened for every call, which is cheap, so that a file that was replaced or removed is noticed.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,8 +12,8 @@ use std::time::Duration;
 
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteQueryResult, SqliteRow, SqliteValueRef};
 use sqlx::{
-    AssertSqlSafe, Column, ColumnOrigin, ConnectOptions, Decode, Executor, Row, SqlSafeStr as _,
-    Sqlite, SqliteConnection, Statement as _, TypeInfo, ValueRef,
+    AssertSqlSafe, Column, ColumnOrigin, ConnectOptions, Decode, Executor, Row, SqlSafeStr as _, Sqlite,
+    SqliteConnection, Statement as _, TypeInfo, ValueRef,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -263,20 +265,25 @@ fn kind(value: &Value) -> Option<&'static str> {
 
 /// The places of the result's columns that show a table's column declared as JSON, which the driver does not tell.
 async fn documents(connection: &mut SqliteConnection, sql: &str) -> Result<Vec<usize>, sqlx::Error> {
-    const IS_JSON: &str = "SELECT upper(type) IN ('JSON', 'JSONB') FROM pragma_table_xinfo(?) WHERE name = ?";
+    const DOCUMENTS: &str = "SELECT name FROM pragma_table_xinfo(?) WHERE upper(type) IN ('JSON', 'JSONB')";
     let statement = (&mut *connection).prepare(AssertSqlSafe(sql).into_sql_str()).await?;
-    let mut documents = Vec::new();
-    for column in statement.columns() {
-        if column.type_info().name() == UNDECLARED
-            && let ColumnOrigin::Table(origin) = column.origin()
-        {
-            let is_json = sqlx::query_scalar::<_, bool>(IS_JSON).bind(&*origin.table).bind(&*origin.name);
-            if is_json.fetch_optional(&mut *connection).await? == Some(true) {
-                documents.push(column.ordinal());
+    let mut places = Vec::new();
+    let mut tables: HashMap<Arc<str>, Vec<String>> = HashMap::new();
+    for column in statement.columns().iter().filter(|column| column.type_info().name() == UNDECLARED) {
+        let ColumnOrigin::Table(origin) = column.origin() else { continue };
+        let documents = match tables.entry(origin.table) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let asked = sqlx::query_scalar(DOCUMENTS).bind(entry.key().to_string());
+                let found = asked.fetch_all(&mut *connection).await?;
+                entry.insert(found)
             }
+        };
+        if documents.iter().any(|name| **name == *origin.name) {
+            places.push(column.ordinal());
         }
     }
-    Ok(documents)
+    Ok(places)
 }
 
 /// A cell of a JSON column. SQLite stores a number in it as one.
