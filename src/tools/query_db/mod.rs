@@ -19,6 +19,7 @@ mod functions;
 mod generators;
 mod lex;
 mod mysql;
+mod mysql_session;
 mod number;
 pub(in crate::tools) mod outline;
 mod pg_decode;

@@ -17,6 +17,17 @@ use crate::base::{ErrorCode, Value};
 type RowStream<'c, DB> =
     BoxStream<'c, Result<Either<<DB as Database>::QueryResult, <DB as Database>::Row>, sqlx::Error>>;
 
+/// A connection that can be asked whether it is there still.
+pub(super) trait Answers {
+    fn answers(&mut self) -> impl Future<Output = bool> + Send;
+}
+
+impl<C: Connection> Answers for C {
+    async fn answers(&mut self) -> bool {
+        self.ping().await.is_ok()
+    }
+}
+
 /// One configured database, as far as every kind has it.
 #[derive(Clone)]
 pub(super) struct Target {
@@ -47,7 +58,7 @@ impl Target {
     ///
     /// # Errors
     /// `database_unreachable`, also where connecting takes too long.
-    pub(super) async fn lease<C: Connection>(
+    pub(super) async fn lease<C: Answers>(
         &self,
         pool: &Pool<C>,
         connect: impl Future<Output = Result<C, Failed>>,
@@ -56,7 +67,7 @@ impl Target {
         let idle = place.idle_connection.take();
         let open = async move {
             if let Some(mut idle) = idle
-                && idle.ping().await.is_ok()
+                && idle.answers().await
             {
                 return Ok(idle);
             }

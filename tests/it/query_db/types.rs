@@ -320,3 +320,23 @@ async fn the_cast_that_a_failure_advises_works_on_its_database() {
         fixture.close().await;
     }
 }
+
+#[tokio::test]
+async fn a_table_that_is_altered_between_two_queries_is_read_as_it_is() {
+    let setup = "CREATE TABLE t (id INTEGER PRIMARY KEY, doc JSON, note TEXT);
+        INSERT INTO t VALUES (1, '[1]', '[0]');";
+    for kind in [Kind::Postgres, Kind::Mysql] {
+        let Some(fixture) = Fixture::new(kind, setup).await else { continue };
+        let tool = fixture.tool_with(|settings| settings.pool_size = 1);
+        let asked = json!({"table": "t"});
+        assert_eq!(rows(&tool, asked.clone()).await, json!([{"id": 1, "doc": [1], "note": "[0]"}]));
+        let altered = match kind {
+            Kind::Mysql => "ALTER TABLE t ADD name TEXT DEFAULT '[2]' FIRST",
+            _ => "ALTER TABLE t ADD name TEXT DEFAULT '[2]'",
+        };
+        fixture.execute(altered).await;
+        let found = rows(&tool, asked).await;
+        assert_eq!(found, json!([{"id": 1, "doc": [1], "note": "[0]", "name": "[2]"}]), "{kind:?}");
+        fixture.close().await;
+    }
+}
