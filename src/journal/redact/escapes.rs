@@ -14,9 +14,9 @@ pub(super) struct Unescaped {
 }
 
 impl Unescaped {
-    /// `None` where nothing is written as `\uXXXX` or, as programs show bytes, `\xXX`. Other escapes alone are found as forms of their own.
+    /// `None` where nothing is escaped: as JSON does it, or as `\xXX`, in which programs show bytes.
     pub(super) fn of(text: &str) -> Option<Self> {
-        if !text.contains("\\u") && !text.contains("\\x") {
+        if !text.contains('\\') {
             return None;
         }
         let mut unescaped =
@@ -89,7 +89,8 @@ mod tests {
         let face = read.text.find('\u{1f600}').unwrap();
         let (start, end) = read.origin((face, face + 4));
         assert_eq!(&text[start..end], "\\ud83d\\ude00");
-        assert!(Unescaped::of("a\\nb").is_none());
+        assert_eq!(Unescaped::of("a\\nb").unwrap().text, "a\nb");
+        assert!(Unescaped::of("a\nb").is_none());
         // What is no escape stays as it is.
         for odd in ["\\u12", "\\uzzzz", "\\ud83d", "\\ud83d\\u0041x", "\\u", "x\\u+123"] {
             assert_eq!(Unescaped::of(odd).unwrap().text.replace('A', "\\u0041"), odd, "{odd}");

@@ -79,6 +79,21 @@ fn a_secret_whose_characters_are_escaped_is_found() {
     assert_eq!(redactor.text("k9%2FZq%2B7L\\u002526w%3C%22d%C3%BC%27"), REDACTED);
 }
 
+/// JSON in JSON escapes the escapes, and a line break is an escape there.
+#[test]
+fn a_secret_is_found_however_deep_its_json_is_packed() {
+    let (secret, lines) = ("s3cr&t/pass word\"+\\", "hush-hush\n-9f3a");
+    let redactor = Redactor::new(vec![secret.to_owned(), lines.replace('\n', "")]);
+    let packed = |text: &str| json!(text).to_string().trim_matches('"').to_owned();
+    for text in [secret, lines] {
+        let mut form = text.to_owned();
+        for depth in 0..=DEPTH_MAX {
+            assert_eq!(redactor.text(&format!("a {form} z")), "a [redacted] z", "{depth}: {form}");
+            form = packed(&form);
+        }
+    }
+}
+
 #[test]
 fn a_known_secret_is_found_in_base64_at_every_offset() {
     for before in ["", "u", "us", "user:", "user1:"] {
