@@ -70,7 +70,16 @@ async fn write_down(
     mut events: UnboundedReceiver<Heard>,
 ) -> Result<Result<ChatReply>> {
     let span = log.new_span();
+    // A secret may stand in several pieces of an answer.
+    let mut pieces = log.redactor().pieces();
     while let Some(event) = events.recv().await {
+        let settled = match &event {
+            Heard::OnTheWay(LlmProgress::Text(text)) => pieces.add(text),
+            _ => pieces.end(),
+        };
+        if let Some(text) = settled {
+            log.emit_in(span.clone(), EventBody::LlmText { text }, Durability::Ordered).await?;
+        }
         let reply = match event {
             Heard::OnTheWay(event) => {
                 keep(log, &span, request, event).await?;
@@ -104,7 +113,8 @@ async fn keep(log: &RunLog, span: &SpanId, request: &ChatRequest, event: LlmProg
         LlmProgress::RequestSent { provider, model, attempt } => {
             EventBody::LlmRequestSent { provider, model, purpose: request.purpose.clone(), attempt }
         }
-        LlmProgress::Text(text) => EventBody::LlmText { text },
+        // Told by its pieces.
+        LlmProgress::Text(_) => return Ok(()),
         LlmProgress::RetryScheduled { attempt, wait, code, message } => EventBody::LlmRetryScheduled {
             attempt,
             wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),

@@ -12,6 +12,7 @@ mod keys;
 mod marks;
 mod patterns;
 mod percent;
+mod pieces;
 mod rules;
 mod urls;
 mod values;
@@ -246,12 +247,15 @@ impl Redactor {
 #[derive(Debug, Default)]
 struct Known {
     matcher: Option<AhoCorasick>,
+    /// In the order of their texts.
     patterns: Vec<Pattern>,
     shortest_bytes: usize,
+    longest_bytes: usize,
 }
 
 impl Known {
-    fn of(patterns: Vec<Pattern>) -> Self {
+    fn of(mut patterns: Vec<Pattern>) -> Self {
+        patterns.sort_by(|one, other| one.text.cmp(&other.text));
         let matcher = (!patterns.is_empty())
             .then(|| {
                 AhoCorasick::builder()
@@ -262,8 +266,20 @@ impl Known {
                 // The automaton can only fail on sizes far beyond any configuration.
                 built.inspect_err(|error| tracing::error!(%error, "the redactor could not be built")).ok()
             });
-        let shortest_bytes = patterns.iter().map(|pattern| pattern.text.len()).min().unwrap_or_default();
-        Self { matcher, patterns, shortest_bytes }
+        let bytes = || patterns.iter().map(|pattern| pattern.text.len());
+        let (shortest_bytes, longest_bytes) =
+            (bytes().min().unwrap_or_default(), bytes().max().unwrap_or_default());
+        Self { matcher, patterns, shortest_bytes, longest_bytes }
+    }
+
+    /// Where the end of `text` begins to be a form: of all such places, the first.
+    fn begun_at(&self, text: &str) -> Option<usize> {
+        let text = text.as_bytes();
+        (text.len().saturating_sub(self.longest_bytes)..text.len()).find(|start| {
+            let end = text.get(*start..).unwrap_or_default();
+            let next = self.patterns.partition_point(|pattern| pattern.text.as_bytes() < end);
+            self.patterns.get(next).is_some_and(|pattern| pattern.text.as_bytes().starts_with(end))
+        })
     }
 
     fn ranges<'a>(
