@@ -133,6 +133,7 @@ impl Watch {
             let run_id = self.run_id.clone();
             if let Err(error) = self.follow(&state, &sender).await {
                 tracing::warn!(%run_id, %error, "an event stream ended before its run");
+                let error = state.app.redactor().error(error);
                 let event = Sse::default().event(STREAM_ERROR).data(error.to_json().to_string());
                 // Whoever has gone needs no reason.
                 let _ = sender.send(Ok(event)).await;
@@ -167,7 +168,7 @@ impl Watch {
                         // A decision about a run that is paused, say, does not have it go on.
                         ref body => stands || body.ends_run(),
                     };
-                    let event = encode(&record.event).id(record.sequence.to_string());
+                    let event = encode(state, &record.event).id(record.sequence.to_string());
                     if sender.send(Ok(event)).await.is_err() {
                         return Ok(());
                     }
@@ -191,7 +192,7 @@ impl Watch {
             if let (Reach::All, true) = (reach, stopping) {
                 return Err(Error::new(ErrorCode::ShuttingDown, "the server is stopping"));
             }
-            reach = match self.next(sender, &stop, seen).await {
+            reach = match self.next(state, sender, (&stop, seen)).await {
                 Ok(reach) => reach,
                 Err(Gone) => return Ok(()),
             };
@@ -215,9 +216,9 @@ impl Watch {
     /// Waits for the next kept event of the run, passing others on, and says how far to read.
     async fn next(
         &mut self,
+        state: &ApiState,
         sender: &Sender,
-        stop: &CancellationToken,
-        seen: Timestamp,
+        (stop, seen): (&CancellationToken, Timestamp),
     ) -> std::result::Result<Reach, Gone> {
         loop {
             let streamed = tokio::select! {
@@ -230,7 +231,7 @@ impl Watch {
                 Ok(streamed) if streamed.event.run_id == self.run_id => match streamed.sequence {
                     Some(sequence) if sequence > self.after => return Ok(Reach::Upto(sequence)),
                     None if streamed.event.at >= seen => {
-                        sender.send(Ok(encode(&streamed.event))).await.map_err(|_| Gone)?;
+                        sender.send(Ok(encode(state, &streamed.event))).await.map_err(|_| Gone)?;
                     }
                     // Older than what the watcher has seen already.
                     _ => {}
@@ -243,7 +244,9 @@ impl Watch {
     }
 }
 
-fn encode(event: &Event) -> Sse {
+/// One event. A record may be of before a secret was configured.
+fn encode(state: &ApiState, event: &Event) -> Sse {
+    let text = serde_json::to_string(event).unwrap_or_default();
     // JSON text has no line breaks, so one `data` line holds it.
-    Sse::default().event(event.body.name()).data(serde_json::to_string(event).unwrap_or_default())
+    Sse::default().event(event.body.name()).data(state.app.redactor().exact_json(&text))
 }

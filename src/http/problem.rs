@@ -136,13 +136,14 @@ pub(super) async fn shape_plain_errors(response: Response) -> Response {
     shaped
 }
 
-/// What an answer repeats of a client, of a server beyond or of an old record may hold a secret. Streams of events are
-/// told without secrets to begin with.
+/// What an answer repeats of a client, of a server beyond or of an old record may hold a secret. Streams look at each
+/// of their events themselves.
 pub(super) async fn without_secrets(State(state): State<Arc<ApiState>>, response: Response) -> Response {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let is_problem = kind.starts_with("application/problem+json");
     let is_json = is_problem || kind.starts_with("application/json");
-    let is_text = kind.starts_with("text/") && !kind.starts_with("text/event-stream");
+    let is_stream = kind.starts_with("text/event-stream");
+    let is_text = (kind.starts_with("text/") || kind.starts_with("image/svg+xml")) && !is_stream;
     if !is_json && !is_text {
         return response;
     }
@@ -157,13 +158,9 @@ pub(super) async fn without_secrets(State(state): State<Arc<ApiState>>, response
             redactor.message(&mut problem);
             problem.to_string()
         }),
-        Ok(text) => match redactor.exact_text(text) {
+        Ok(text) => match if is_text { redactor.exact_text(text) } else { redactor.exact_json(text) } {
             Cow::Borrowed(_) => None,
-            Cow::Owned(safe) if is_text => Some(safe),
-            Cow::Owned(_) => serde_json::from_str(text).ok().map(|mut answer: Json| {
-                redactor.document(&mut answer);
-                answer.to_string()
-            }),
+            Cow::Owned(safe) => Some(safe),
         },
         Err(_) => None,
     };

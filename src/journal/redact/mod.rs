@@ -103,6 +103,21 @@ impl Redactor {
         self.without_known(text).map_or(Cow::Borrowed(text), Cow::Owned)
     }
 
+    /// JSON as text without known secrets, which may stand in it as numbers and over several lines.
+    #[must_use]
+    pub fn exact_json<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.without_known(text).is_none() {
+            return Cow::Borrowed(text);
+        }
+        serde_json::from_str(text).map_or_else(
+            |_| self.exact_text(text),
+            |mut document: Json| {
+                self.document(&mut document);
+                Cow::Owned(document.to_string())
+            },
+        )
+    }
+
     /// Arguments without known secrets, values under secret-looking keys and passwords in URLs.
     pub fn arguments(&self, arguments: &mut Json) {
         self.json(arguments, Scope::Arguments, &Place::Top, &mut Marks::default());
