@@ -42,6 +42,10 @@ pub(super) async fn once(State(state): State<Arc<ApiState>>, request: Request, n
 
 async fn keyed(state: &Arc<ApiState>, mut request: Request, next: Next) -> Result<Response> {
     let Some(key) = key_of(request.headers())? else { return Ok(next.run(request).await) };
+    if state.app.redactor().finds_in(&Json::String(key.clone())) {
+        let message = "`Idempotency-Key` holds a secret, and keys are kept";
+        return Err(Error::new(ErrorCode::BadRequest, message).with_help("choose another, such as a UUID"));
+    }
     // Keys of one tenant may have different scopes, and an answer is for the key that asked.
     let claimant = request.extensions().get::<Caller>().map(claimant).unwrap_or_default();
     let asked = format!("{} {}\n", request.method(), request.uri().path());
