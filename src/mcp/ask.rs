@@ -21,7 +21,7 @@ use super::work::caller_of;
 use crate::app::{Access, ApprovalAnswer, PendingApproval};
 use crate::base::{Error, ErrorCode, Result, RunId, parse_duration};
 use crate::bus::Tier;
-use crate::journal::neutralize;
+use crate::journal::{Redactor, neutralize};
 
 type Context = RequestContext<RoleServer>;
 
@@ -60,7 +60,9 @@ impl McpServer {
         let questions: Vec<(String, ElicitRequestParams)> = pending
             .iter()
             .filter(|waits| waits.request.tier == Tier::Prompt.as_str())
-            .filter_map(|waits| Some((waits.request.approval_id.clone(), question(waits)?)))
+            .filter_map(|waits| {
+                Some((waits.request.approval_id.clone(), question(waits, self.app().redactor())?))
+            })
             .collect();
         if questions.is_empty() {
             return Ok(Asked::Nothing);
@@ -104,7 +106,9 @@ impl McpServer {
         for waits in access.pending_approvals(Some(run_id)).await? {
             let approval_id = &waits.request.approval_id;
             // What was never put before a person is not decided by an answer either.
-            if waits.request.tier != Tier::Prompt.as_str() || question(&waits).is_none() {
+            if waits.request.tier != Tier::Prompt.as_str()
+                || question(&waits, self.app().redactor()).is_none()
+            {
                 continue;
             }
             let Some(answer) = answers.get(approval_id) else { continue };
@@ -165,7 +169,7 @@ fn chosen(content: Option<&Json>) -> Result<ApprovalAnswer> {
 }
 
 /// The exact call and the form to decide in; `None` where it cannot be shown whole.
-fn question(waits: &PendingApproval) -> Option<ElicitRequestParams> {
+fn question(waits: &PendingApproval, redactor: &Redactor) -> Option<ElicitRequestParams> {
     let request = &waits.request;
     let arguments = serde_json::to_string_pretty(&request.arguments).ok()?;
     if arguments.chars().count() > ARGUMENTS_CHARACTERS_MAX {
@@ -197,7 +201,7 @@ fn question(waits: &PendingApproval) -> Option<ElicitRequestParams> {
     let form = ElicitationSchema::from_json_schema(form.as_object().cloned()?).ok()?;
     Some(ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: neutralize(&message),
+        message: neutralize(&redactor.text(&message)),
         requested_schema: form,
     })
 }

@@ -58,6 +58,15 @@ impl McpServer {
         self.0.plan_folder.as_deref()
     }
 
+    /// An error of the protocol repeats words of the client.
+    fn without_secrets(&self, mut error: ErrorData) -> ErrorData {
+        error.message = self.app().redactor().text(&error.message).into();
+        if let Some(data) = &mut error.data {
+            self.app().redactor().message(data);
+        }
+        error
+    }
+
     /// How the client is answered.
     pub(super) fn answer_form(&self, context: &RequestContext<RoleServer>) -> AnswerForm {
         let answers = &self.app().config().server.answers;
@@ -137,8 +146,8 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         match request.method.as_str() {
-            "tools/call" => Err(bad_call(request.params)),
-            method => Err(no_such_method(method)),
+            "tools/call" => Err(self.without_secrets(bad_call(request.params))),
+            method => Err(self.without_secrets(no_such_method(method))),
         }
     }
 
@@ -152,7 +161,7 @@ impl ServerHandler for McpServer {
         // Known, but left out where no model is configured: the call says what to set.
         let hidden = ["task", "plan"].contains(&name);
         if !hidden && self.get_tool(name).is_none() {
-            return Err(no_such_tool(name));
+            return Err(self.without_secrets(no_such_tool(name)));
         }
         let arguments = request.arguments.unwrap_or_default();
         // A call that comes again with a person's answers goes on with its run and begins no other.
