@@ -66,7 +66,10 @@ impl App {
     /// `analysis_busy` where too many requests wait.
     pub async fn explain_for(&self, plan: PlanOf<'_>) -> Result<Explanation> {
         let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
-        let Analysed { name, source, limits, context, .. } = Analysed::of(plan, None);
+        // What is said of a plan is shortened, and a part of a secret is not known as one.
+        let source = self.redactor.exact_text(plan.source);
+        let Analysed { name, source, limits, context, .. } =
+            Analysed::of(PlanOf { source: &source, ..plan }, None);
         let work = move || super::explain(&config, &catalog, (&name, &source), &limits, context.as_ref());
         self.analysis.run(plan.tenant, Waiting::Request, work).await
     }

@@ -45,7 +45,8 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            output::usage(&error, environment.arguments.iter().any(|argument| argument == "--json"));
+            let is_json = environment.arguments.iter().any(|argument| argument == "--json");
+            output::usage(&error, is_json, environment.get("NO_COLOR").is_some());
             return exit::of_clap(&error);
         }
     };

@@ -196,10 +196,18 @@ fn cause_of(error: &Error) -> Option<ErrorCode> {
 }
 
 /// What clap says about the command line, or its help or version.
-pub(super) fn usage(error: &clap::Error, json: bool) {
-    if !json || !error.use_stderr() {
+pub(super) fn usage(error: &clap::Error, json: bool, no_colour: bool) {
+    if !error.use_stderr() {
         // A closed pipe is no reason to fail.
         let _ = error.print();
+        return;
+    }
+    if !json {
+        // It repeats words of the command line.
+        let said = error.render();
+        let colours = io::stderr().is_terminal() && !no_colour;
+        let said = if colours { said.ansi().to_string() } else { said.to_string() };
+        let _ = io::stderr().lock().write_all(sink::text(&said).as_bytes());
         return;
     }
     let text = error.to_string();

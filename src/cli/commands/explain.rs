@@ -18,6 +18,8 @@ pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;
     let (config, catalog) = session.tools()?;
     let context = inputs::read_context(session, args.context.as_deref())?;
+    // What is said of a plan is shortened, and a part of a secret is not known as one.
+    let source = config.redactor(session.environment).exact_text(&source).into_owned();
     let explanation = explain(&config, &catalog, (&name, &source), &config.limits, context.as_ref());
     if let Some(file) = &args.output {
         plan::refuse_existing(session, file, args.force)?;
