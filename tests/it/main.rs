@@ -13,6 +13,8 @@ mod approvals;
 mod bus;
 mod call_llm;
 mod call_llm_wire;
+#[cfg(unix)]
+mod canary_sinks;
 mod check;
 mod cli;
 mod config;

@@ -245,7 +245,7 @@ async fn no_secret_that_a_plan_puts_anywhere_stands_in_a_sink() {
 }
 
 /// The processes below one, with what `ps` and whoever may read them sees.
-fn below(parent: u32, seen: &mut BTreeSet<(String, String)>) {
+pub(crate) fn below(parent: u32, seen: &mut BTreeSet<(String, String)>) {
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
         let read = |name: &str| {
@@ -318,7 +318,7 @@ fn a_secret_that_is_too_short_is_refused_and_not_told() {
     ] {
         folder.write("short", "s3c-7b\n");
         folder.write("luaplan.toml", configuration);
-        for command in [&["run", "plan.lua"][..], &["config", "validate"]] {
+        for command in [&["run", "plan.lua"][..], &["config", "validate"], &["serve"], &["mcp"]] {
             let refused = folder.run_with(&short, command).fails(2, "secret_too_short");
             assert!(refused.err.contains(key) && refused.err.contains("8 bytes or more"), "{refused}");
             assert!(!refused.err.contains("s3c"), "{refused}");

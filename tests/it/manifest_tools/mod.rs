@@ -2,7 +2,7 @@
 
 mod canary;
 mod canary_http;
-mod canary_plan;
+pub(crate) mod canary_plan;
 mod commands;
 mod faults;
 mod guide;
