@@ -15,6 +15,33 @@ pub fn lines_of(text: &str) -> BTreeMap<String, usize> {
     lines
 }
 
+/// The path of the key whose value holds a byte; of two inside one another the inner. `None` outside of values, and
+/// where the text is not TOML.
+#[must_use]
+pub fn key_at(text: &str, byte: usize) -> Option<String> {
+    let document = DeTable::parse(text).ok()?;
+    let mut path: Vec<&str> = Vec::new();
+    let mut table = document.get_ref();
+    while let Some((key, value)) = table.iter().find(|(key, value)| {
+        // A table in brackets has the place of its header; what is in it may be anywhere.
+        value.span().contains(&byte) || key.span().contains(&byte) || holds(value.get_ref(), byte)
+    }) {
+        path.push(key.get_ref());
+        match value.get_ref() {
+            DeValue::Table(inner) => table = inner,
+            _ => break,
+        }
+    }
+    (!path.is_empty()).then(|| path.join("."))
+}
+
+fn holds(value: &DeValue<'_>, byte: usize) -> bool {
+    let DeValue::Table(table) = value else { return false };
+    table.iter().any(|(key, value)| {
+        key.span().contains(&byte) || value.span().contains(&byte) || holds(value.get_ref(), byte)
+    })
+}
+
 fn walk(table: &DeTable<'_>, prefix: &str, text: &str, lines: &mut BTreeMap<String, usize>) {
     for (key, value) in table {
         let path =

@@ -25,6 +25,17 @@ pub fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error
     }
 }
 
+/// The same as the text it was or could have been written as.
+///
+/// # Errors
+/// The deserializer's.
+pub fn bytes_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(match NumberOrText::deserialize(deserializer)? {
+        NumberOrText::Number(number) => number.to_string(),
+        NumberOrText::Text(text) => text,
+    })
+}
+
 /// A duration as text such as `250ms`, `2s` or `1h30m`.
 ///
 /// # Errors

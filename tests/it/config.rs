@@ -83,7 +83,28 @@ fn the_file_is_named_by_flag_or_variable_and_must_then_exist() {
 fn a_fault_in_a_file_is_refused_with_its_line() {
     for (text, code, line, part) in [
         ("\nlisten = \"x\"", "config_unknown_key", 2, "`listen`"),
-        ("[server]\n\nlisten = 7", "config_invalid", 3, "invalid type: integer"),
+        (
+            "[server]\n\nlisten = 7",
+            "config_invalid",
+            3,
+            "server.listen: invalid type: integer `7`, expected text",
+        ),
+        ("agent_depth = \"two\"", "config_invalid", 1, "expected a whole number from 0 to 4294967295"),
+        ("data_dir = { a = 1 }", "config_invalid", 1, "data_dir: invalid type: a table, expected text"),
+        (
+            "[mcp.crm]\nurl = \"https://x\"\n[mcp.crm.oauth]\nscopes = 3",
+            "config_invalid",
+            4,
+            "mcp.crm.oauth.scopes: ",
+        ),
+        (
+            "[server]\nbody_limit = 0",
+            "config_invalid",
+            2,
+            "server.body_limit is `0`, expected a size above zero",
+        ),
+        ("[server]\nbody_limit = {}", "config_invalid", 2, "expected a number or text"),
+        ("[tools.fetch_url]\nenabled = {}", "config_invalid", 2, "tools.fetch_url.enabled"),
         ("[serv]\n", "config_unknown_key", 1, "`serv`"),
         ("[server]\nlisten = \"localhost\"", "config_invalid", 2, "address and port"),
         ("[server]\nbody_limit = \"much\"", "config_invalid", 2, "size in bytes"),
@@ -105,7 +126,7 @@ fn a_fault_in_a_file_is_refused_with_its_line() {
         ("[tools.fetch_url]\n\nratee = \"1/s\"", "config_unknown_key", 3, "did you mean `rate`?"),
         ("[tools.fetch_url]\nrate = \"1/x\"", "config_invalid", 2, "is not a rate"),
         ("[tools.fetch_url]\nburst = 0", "config_invalid", 2, "burst"),
-        ("[tools.fetch_url]\nenabled = \"yes\"", "config_invalid", 2, "boolean"),
+        ("[tools.fetch_url]\nenabled = \"yes\"", "config_invalid", 2, "`true` or `false`"),
         ("[tools.fetch_url]\nurls_max = 0", "config_invalid", 2, "is zero"),
         ("[tools.fetch_url]\nallow_hosts = [\"http://x/y\"]", "config_invalid", 2, "allow_hosts"),
         ("[tools.query_db]\ndatabases = { main = \"oracle://h/d\" }", "config_invalid", 2, "main"),
@@ -268,4 +289,41 @@ fn the_address_a_model_would_be_asked_at_is_among_the_values_in_force() {
     let shown = folder.run(&["config", "show", "--set", "llm.provider=anthropic"]).exits(0);
     let line = shown.out.lines().find(|line| line.starts_with("llm.base_url")).unwrap();
     assert!(line.contains("https://api.anthropic.com/v1/") && line.ends_with("default"), "{shown}");
+}
+
+/// Waits for a command without an end to end all the same.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_refused_where_a_file_is_wanted() {
+    let folder = Folder::with(&[("p.lua", "function run() return 1 end")]);
+    let fifo = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
+    assert!(fifo.success());
+    for (setting, code) in [
+        ("server.api_keys_file=PATH", "config_unreadable"),
+        ("policy.file=PATH", "config_unreadable"),
+        ("agents.a.plan=PATH", "config_invalid"),
+        ("tools.fetch_url.ca_file=PATH", "file_unreadable"),
+    ] {
+        for path in ["pipe", "/dev/zero"] {
+            let ended = folder.run(&["config", "validate", "--set", &setting.replace("PATH", path)]);
+            let ended = ended.fails(2, code);
+            assert!(ended.err.contains("it is no regular file"), "{ended}");
+        }
+    }
+    for path in ["pipe", "/dev/zero"] {
+        folder.run(&["--config", path, "config", "validate"]).fails(2, "config_unreadable");
+        // A secret that is not there is told where a tool wants it.
+        folder.run(&["config", "validate", "--set", &format!("secrets.word.file={path}")]).exits(0);
+    }
+    folder.run(&["run", "/dev/zero"]).fails(2, "file_unreadable");
+    folder.run(&["run", "p.lua", "--context", "@/dev/zero"]).fails(2, "file_unreadable");
+    folder.run(&["--config", "/dev/null", "run", "p.lua"]).exits(0);
+}
+
+#[test]
+fn sizes_are_numbers_or_text() {
+    let text = "[server]\nbody_limit = 65536\nresult_max = \"1MiB\"\nmcp_result_max = 65536";
+    let folder = Folder::with(&[("luaplan.toml", text)]);
+    folder.run(&["config", "validate"]).exits(0);
+    folder.run(&["--set", "server.body_limit=4096", "config", "validate"]).exits(0);
 }

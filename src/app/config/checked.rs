@@ -304,6 +304,9 @@ fn check_server(raw: &RawServer, base_dir: &Path) -> Result<ServerConfig> {
         .map_err(|_| invalid("server.listen", &raw.listen, "an address and port such as `127.0.0.1:7777`"))?;
     let body_limit_bytes =
         parse_bytes(&raw.body_limit).map_err(|error| keyed("server.body_limit", &error))?;
+    if body_limit_bytes == 0 {
+        return Err(invalid("server.body_limit", &raw.body_limit, "a size above zero"));
+    }
     if raw.max_concurrent_runs == 0 {
         return Err(invalid("server.max_concurrent_runs", "0", "a number above zero"));
     }

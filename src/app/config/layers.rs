@@ -8,8 +8,9 @@ use toml::{Table, Value as Toml};
 
 use super::mask::{mask_of_mcp, mask_passwords, mask_value};
 use super::{Config, Environment, RawConfig};
-use crate::base::toml_error::unknown_field;
-use crate::base::toml_lines::{line_at, lines_of};
+use crate::base::regular_file::read_text;
+use crate::base::toml_error::{plainly, unknown_field};
+use crate::base::toml_lines::{key_at, line_at, lines_of};
 use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Result, nearest};
 
 /// The variable that names the configuration file.
@@ -267,6 +268,9 @@ fn lay_over(
         match (under.get_mut(&key), value) {
             (Some(Toml::Table(under)), Toml::Table(over)) => lay_over(under, over, &path, source, sources),
             (_, Toml::Table(over)) => {
+                if over.is_empty() {
+                    sources.insert(path.clone(), source(&path));
+                }
                 let mut fresh = Table::new();
                 lay_over(&mut fresh, over, &path, source, sources);
                 under.insert(key, Toml::Table(fresh));
@@ -329,7 +333,14 @@ fn walk(table: &Table, prefix: &str, visit: &mut dyn FnMut(&str, &Toml)) {
 fn describe(error: &toml::de::Error, origin: &str, text: Option<&str>) -> Error {
     let line = text.zip(error.span()).map(|(text, span)| line_at(text, span.start));
     let place = line.map_or_else(|| origin.to_owned(), |line| format!("{origin}, line {line}"));
-    let described = refused(error, &place);
+    let key = text.zip(error.span()).and_then(|(text, span)| key_at(text, span.start));
+    let described = match key {
+        // The message of an unknown key is about the key, and not about its value.
+        Some(key) if unknown_field(error.message()).is_none() => {
+            refused(error, &format!("{place}: {key}")).with_detail("key", key)
+        }
+        _ => refused(error, &place),
+    };
     match line {
         Some(line) => described.with_detail("line", line),
         None => described,
@@ -339,7 +350,7 @@ fn describe(error: &toml::de::Error, origin: &str, text: Option<&str>) -> Error 
 /// What TOML says, as an error of ours: `config_unknown_key` or `config_invalid`, with the nearest
 /// known key and without the passwords of values it repeats.
 pub(crate) fn refused(error: &toml::de::Error, place: &str) -> Error {
-    let message = mask_passwords(error.message().trim_end());
+    let message = mask_passwords(&plainly(error.message().trim_end()));
     let unknown = unknown_field(&message);
     let code = if unknown.is_some() { ErrorCode::ConfigUnknownKey } else { ErrorCode::ConfigInvalid };
     let refused = Error::new(code, format!("{place}: {message}"));

@@ -11,6 +11,7 @@ use super::mcp::RawMcpServer;
 use super::policy_file::RawPolicy;
 use super::redact::RawRedact;
 use super::sandbox::RawSandbox;
+use crate::base::written;
 use crate::llm::LlmSettings;
 
 /// The folder of manifests that need not be there.
@@ -185,10 +186,13 @@ pub struct RawServer {
     /// Origins of web pages that may call `/mcp` (`https://HOST:PORT`), besides its own on loopback.
     pub allowed_origins: Vec<String>,
     /// The largest request body.
+    #[serde(deserialize_with = "written::bytes_text")]
     pub body_limit: String,
     /// The most of a run that one answer of the API holds; what is above it is read part by part.
+    #[serde(deserialize_with = "written::bytes_text")]
     pub result_max: String,
     /// The same for answers to assistants.
+    #[serde(deserialize_with = "written::bytes_text")]
     pub mcp_result_max: String,
     /// Where answers to assistants have their data: `structured` or `text`.
     pub mcp_data: String,
