@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Caller, Scopes};
+use crate::base::regular_file::read_text;
 use crate::base::{Error, ErrorCode, Result};
 use crate::bus::LOCAL_TENANT;
 
@@ -26,7 +27,7 @@ impl ApiKeys {
     /// # Errors
     /// `config_unreadable`, or `config_invalid` with file and line.
     pub fn from_file(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = read_text(path).map_err(|error| {
             Error::new(
                 ErrorCode::ConfigUnreadable,
                 format!("server.api_keys_file {}: {error}", path.display()),

@@ -3,7 +3,7 @@
 //! Ids, [`Value`], [`Limits`], [`Rate`], the [`Clock`] and [`Randomness`] seams, and the one
 //! [`Error`] type with its stable [`ErrorCode`]s.
 //!
-//! **Never here:** I/O, async, Lua, a wire format beyond the two JSON forms of [`Value`].
+//! **Never here:** I/O but for reading a whole file that a person named, async, Lua, a wire format beyond the two JSON forms of [`Value`].
 
 mod clock;
 mod effect;
@@ -15,6 +15,7 @@ mod ids;
 mod limits;
 mod nearest;
 mod rate;
+pub mod regular_file;
 pub(crate) mod toml_error;
 pub mod toml_lines;
 mod tool_failure;

@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::compiled::{CompiledParams, compile};
 use super::{TargetKind, ToolKind, ToolSpec};
+use crate::base::regular_file::read_text;
 use crate::base::toml_lines::lines_of;
 use crate::base::{Effect, Error, ErrorCode, Rate, Result, nearest, parse_duration};
 
@@ -107,7 +108,7 @@ impl ManifestFile {
     /// # Errors
     /// As [`load_folder`].
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|error| cannot_read(path, error))?;
+        let text = read_text(path).map_err(|error| cannot_read(path, error))?;
         let origin = path.display().to_string();
         let spec = read_manifest(&text, &origin)?;
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();

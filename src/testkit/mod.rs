@@ -22,7 +22,6 @@ mod report;
 mod runner;
 mod seen;
 mod test_file;
-mod text_file;
 mod virtual_time;
 
 pub use changes::{Affected, Snapshot};

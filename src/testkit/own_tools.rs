@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::text_file::read_text;
+use crate::base::regular_file::read_text;
 use crate::base::{Error, ErrorCode, Result};
 use crate::catalog::{Catalog, is_builtin, load_folder};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::own_tools::with_own_tools;
 use super::plan_under_test::{PlanUnderTest, Runs, log, request, runs_instructions_max};
 use super::seen::{Probe, SeenRun};
-use super::text_file::read_text;
+use crate::base::regular_file::read_text;
 use crate::base::{Error, ErrorCode, LimitProfile, Limits, Result, Value};
 use crate::catalog::{Catalog, read_manifest};
 use crate::engine::drive;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::checked::{invalid, keyed};
+use crate::base::regular_file::read_text;
 use crate::base::{Error, ErrorCode, LimitName, Limits, Result};
 
 /// `[agents.NAME]`, as written. Exactly one of `plan` and `task`.
@@ -91,7 +92,7 @@ fn one(name: &str, raw: &RawAgent, limits: &Limits, base_dir: &Path) -> Result<A
 
 fn plan(key: &str, file: &str, base_dir: &Path) -> Result<AgentWork> {
     let path = base_dir.join(file);
-    let source = std::fs::read_to_string(&path).map_err(|error| {
+    let source = read_text(&path).map_err(|error| {
         Error::new(ErrorCode::ConfigInvalid, format!("{key}.plan: cannot read {}: {error}", path.display()))
             .with_help("name a Lua file; its path starts from the working folder")
             .with_detail("key", format!("{key}.plan"))

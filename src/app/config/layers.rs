@@ -177,7 +177,7 @@ fn candidates(environment: &Environment, options: &LoadOptions) -> Vec<(PathBuf,
 
 /// A file's table, and the line of each key.
 fn read_file(path: &Path, must_exist: bool) -> Result<Option<(Table, BTreeMap<String, usize>)>> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match read_text(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => return Ok(None),
         Err(error) => {

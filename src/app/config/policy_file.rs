@@ -7,6 +7,7 @@ use serde::Deserialize;
 use toml::{Spanned, Value as Toml};
 
 use super::layers::refused;
+use crate::base::regular_file::read_text;
 use crate::base::toml_lines::line_at;
 use crate::base::{ContentHash, Effect, Error, ErrorCode, Result, Value, nearest};
 use crate::bus::{
@@ -95,7 +96,7 @@ const VERSION: u32 = 1;
 /// # Errors
 /// `config_unreadable`; `config_unknown_key` or `config_invalid` with file, line and key.
 pub fn read_policy(path: &Path) -> Result<PolicyRules> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = read_text(path).map_err(|error| {
         Error::new(
             ErrorCode::ConfigUnreadable,
             format!("policy.file: cannot read {}: {error}", path.display()),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value as Toml};
 
 use super::{Config, Environment};
+use crate::base::regular_file::read_text;
 use crate::base::{Error, ErrorCode, Result};
 use crate::journal::{Redactor, SECRET_BYTES_MIN, SecretForms};
 
@@ -94,7 +95,7 @@ fn of_value(place: &str, value: &Toml, environment: &Environment, found: &mut Fo
 
 /// The keys of a file as the service reads it; what is wrong with the file is said when the service starts.
 fn api_keys(path: &std::path::Path) -> Vec<String> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let text = read_text(path).unwrap_or_default();
     let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_whitespace().nth(1)).map(str::to_owned).collect()
 }

@@ -8,6 +8,7 @@ use super::checked::invalid;
 use super::redact::long_enough;
 use super::{Environment, RawConfig};
 use crate::base::Result;
+use crate::base::regular_file::read_text;
 use crate::tools::manifest::{NamedSecret, NamedSecrets};
 
 /// Takes every secret from its variable or file. One that is not there is no fault: the tools that
@@ -41,7 +42,7 @@ fn from_variable(name: &str, variable: &str, environment: &Environment) -> Resul
 }
 
 fn from_file(name: &str, path: &Path) -> Result<SecretString, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = read_text(path).map_err(|error| {
         format!("the secret `{name}` is taken from {}, which cannot be read: {error}", path.display())
     })?;
     let secret = text.strip_suffix('\n').unwrap_or(&text);

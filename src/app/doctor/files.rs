@@ -6,6 +6,7 @@ use super::{DoctorReport, DoctorState};
 use crate::app::ApiKeys;
 use crate::app::config::{Config, Environment, LoadOptions, Loaded, load, mask_passwords};
 use crate::base::Error;
+use crate::base::regular_file::read_text;
 
 /// How the documentation writes a user and a password in an address.
 const PLACEHOLDER: &str = "USER:PASSWORD@";
@@ -47,7 +48,7 @@ fn permissions(report: &mut DoctorReport, path: &Path) {
         let help = format!("run `chmod go-w {}`", path.display());
         report.warn("permissions", message, &help);
     }
-    let holds_password = std::fs::read_to_string(path).is_ok_and(|text| holds_password(&text));
+    let holds_password = read_text(path).is_ok_and(|text| holds_password(&text));
     if holds_password && mode & 0o044 != 0 {
         let message =
             format!("{} holds a password and may be read by others (mode {mode:o})", path.display());

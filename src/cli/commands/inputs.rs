@@ -1,12 +1,14 @@
 //! What commands take from files, standard input and flags.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use super::Session;
 use crate::app::config::Config;
 use crate::app::{PlanWishes, PromptWish};
+use crate::base::regular_file::read_to_end;
 use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Limits, Result, Value};
 use crate::cli::args::RunOptions;
 use crate::cli::exit;
@@ -15,12 +17,14 @@ use crate::cli::planning_args::PlanningOptions;
 /// The text of a plan and the name it goes by. `-` is standard input.
 pub(super) fn read_plan(session: &Session<'_>, file: &Path) -> Result<(String, String)> {
     if file == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map_err(|error| unreadable("standard input", &error))?;
+        let name = "standard input";
+        let text = text_of(Ok(io::stdin())).map_err(|error| unreadable(name, &error))?;
         return Ok(("stdin".to_owned(), text));
     }
     let name = file.display().to_string();
-    let bytes = std::fs::read(session.environment.working_dir.join(file))
+    // A pipe is fine: shells hand over what a command prints as one.
+    let bytes = File::open(session.environment.working_dir.join(file))
+        .and_then(read_to_end)
         .map_err(|error| unreadable(&name, &error))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok((name, text)),
@@ -30,6 +34,11 @@ pub(super) fn read_plan(session: &Session<'_>, file: &Path) -> Result<(String, S
         )
         .with_help("a plan is Lua source as UTF-8 text; bytecode is not accepted")),
     }
+}
+
+fn text_of(opened: io::Result<impl io::Read>) -> io::Result<String> {
+    let bytes = opened.and_then(read_to_end)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
 /// `--context`: JSON text, or `@FILE` with JSON.
@@ -42,7 +51,7 @@ pub(super) fn read_json(session: &Session<'_>, argument: &str, flag: &str) -> Re
     let at = |file: &str| session.environment.working_dir.join(file);
     let (origin, text) = match argument.strip_prefix('@') {
         Some(file) => {
-            let text = std::fs::read_to_string(at(file)).map_err(|error| unreadable(file, &error))?;
+            let text = text_of(File::open(at(file))).map_err(|error| unreadable(file, &error))?;
             (file, text)
         }
         None => (flag, argument.to_owned()),

@@ -7,6 +7,7 @@ use crate::app::config::{parse_policy, read_policy};
 use crate::app::{
     ApiKeys, CallExplanation, Caller, PolicyReport, tier_meaning, tool_catalog, unknown_approvers,
 };
+use crate::base::regular_file::read_text;
 use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, Value};
 use crate::bus::{Circumstances, LOCAL_TENANT, Mode, Verdict};
 use crate::cli::approvals::describe_grant;
@@ -33,7 +34,7 @@ fn check(session: &Session<'_>, file: Option<&std::path::Path>) -> Result<u8> {
         Some(file) => {
             let path = session.environment.working_dir.join(file);
             let name = file.display().to_string();
-            let text = std::fs::read_to_string(&path).map_err(|error| {
+            let text = read_text(&path).map_err(|error| {
                 Error::new(ErrorCode::FileUnreadable, format!("cannot read {name}: {error}"))
             })?;
             (parse_policy(&text, &name)?, name)

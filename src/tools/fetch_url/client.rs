@@ -11,6 +11,7 @@ use rustls::pki_types::pem::PemObject;
 use super::allow_list::Permission;
 use super::guard::{GuardedResolver, HostLookup};
 use super::settings::FetchUrlSettings;
+use crate::base::regular_file::read_bytes;
 use crate::base::{Error, ErrorCode, Result};
 
 /// Two clients, so that a connection opened for a host named in full is never reused for another.
@@ -95,7 +96,7 @@ fn public_roots() -> &'static rustls::RootCertStore {
 }
 
 fn read_certificates(tool: &str, path: &Path) -> Result<Vec<CertificateDer<'static>>> {
-    let pem = std::fs::read(path).map_err(|error| {
+    let pem = read_bytes(path).map_err(|error| {
         Error::new(
             ErrorCode::FileUnreadable,
             format!("`tools.{tool}.ca_file` ({}) cannot be read: {error}", path.display()),

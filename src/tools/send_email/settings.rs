@@ -10,6 +10,7 @@ use serde::Deserialize;
 use url::{Host, Url};
 
 use super::recipients::{AllowList, parse_sender};
+use crate::base::regular_file::read_bytes;
 use crate::base::{Error, ErrorCode, Result, written};
 
 /// The tool's settings as configuration carries them. `smtp` and `from` have no default: without
@@ -177,7 +178,7 @@ fn wanted_tls(url: &Url) -> Result<Option<String>> {
 fn tls_parameters(host: &str, settings: &SendEmailSettings) -> Result<TlsParameters> {
     let mut builder = TlsParameters::builder(host.to_owned());
     if let Some(path) = &settings.ca_file {
-        let pem = std::fs::read(path)
+        let pem = read_bytes(path)
             .map_err(|error| invalid("ca_file", &format!("{} cannot be read: {error}", path.display())))?;
         let holds_none = || invalid("ca_file", &format!("{} holds no PEM certificate", path.display()));
         if !pem.windows(11).any(|window| window == b"-----BEGIN ") {

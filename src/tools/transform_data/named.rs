@@ -14,6 +14,7 @@ use super::escape;
 use super::format::Format;
 use super::formatting;
 use super::meter::Exceeded;
+use crate::base::regular_file::read_text;
 use crate::base::{ErrorCode, Result, ToolFailure};
 
 const SOURCE_BYTES_MAX: u64 = 256 * 1024;
@@ -180,7 +181,7 @@ fn read_inside(folder: &Path, file: &str) -> std::result::Result<Option<String>,
     if size_bytes > SOURCE_BYTES_MAX {
         return Err(unreadable(format!("has {size_bytes} bytes, more than {SOURCE_BYTES_MAX}")));
     }
-    std::fs::read_to_string(&path).map(Some).map_err(|error| unreadable(format!("cannot be read: {error}")))
+    read_text(&path).map(Some).map_err(|error| unreadable(format!("cannot be read: {error}")))
 }
 
 /// A writer that refuses what goes over its cap.

@@ -1,0 +1,49 @@
+//! Reading a file that a person named, whatever it is.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// The most a file may have.
+const BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// What has no text, on purpose.
+const NOTHING: &str = "/dev/null";
+
+/// The text of a file. Devices, pipes and files without an end are refused: reading them could take
+/// for ever, or all memory.
+///
+/// # Errors
+/// As the system's; `InvalidInput` for what is no regular file, `FileTooLarge` above 64 MiB.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read_bytes(path)?).map_err(|error| {
+        let what = format!("it is no UTF-8 text (at byte {})", error.utf8_error().valid_up_to());
+        io::Error::new(io::ErrorKind::InvalidData, what)
+    })
+}
+
+/// The bytes of a file, as [`read_text`].
+///
+/// # Errors
+/// As [`read_text`].
+pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let metadata = fs::metadata(path)?;
+    // The system's own words for a folder are better known.
+    if !metadata.is_file() && !metadata.is_dir() && path != Path::new(NOTHING) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    read_to_end(File::open(path)?)
+}
+
+/// All that comes from a file or pipe that a person has open.
+///
+/// # Errors
+/// As the system's; `FileTooLarge` above 64 MiB.
+pub fn read_to_end(from: impl io::Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has more than 64 MiB"));
+    }
+    Ok(bytes)
+}
