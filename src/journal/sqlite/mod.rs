@@ -8,6 +8,7 @@
 
 mod contexts;
 mod errors;
+mod identity;
 mod read;
 mod schema;
 mod verify;

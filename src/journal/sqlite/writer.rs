@@ -9,6 +9,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
 use tokio::sync::{mpsc, oneshot};
 
 use super::errors::{journal_error, newer};
+use super::identity::FileIdentity;
 use super::read::decode;
 use crate::base::Result;
 use crate::journal::anchor::Anchor;
@@ -50,6 +51,7 @@ pub(super) struct Settle {
 pub(super) struct Writer {
     connection: SqliteConnection,
     path: Arc<Path>,
+    file: FileIdentity,
     inserts: Vec<Insert>,
     /// What `PRAGMA synchronous` was last set to; nothing until it was.
     durability: Option<Durability>,
@@ -68,7 +70,8 @@ type Waiting = (usize, oneshot::Sender<Result<Vec<Record>>>);
 impl Writer {
     pub(super) fn new(connection: SqliteConnection, path: Arc<Path>) -> Self {
         let inserts = INSERT_ROWS.into_iter().map(Insert::new).collect();
-        Self { connection, path, inserts, durability: None }
+        let file = FileIdentity::of(&path);
+        Self { connection, path, file, inserts, durability: None }
     }
 
     pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
@@ -180,6 +183,7 @@ impl Writer {
     /// Takes the write lock and reads the head of the chain under it.
     async fn begin(&mut self, durability: Durability) -> Result<Head> {
         let path = Arc::clone(&self.path);
+        self.file.is_still_at(&path)?;
         let failed = |error| journal_error(&path, error);
         let durability = durability.max(Durability::Ordered);
         if self.durability != Some(durability) {

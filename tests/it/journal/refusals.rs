@@ -194,3 +194,28 @@ async fn a_torn_end_leaves_whole_records_or_is_refused_where_a_forced_one_is_gon
     }
     assert!(kept > 5 && refused > 5, "kept {kept}, refused {refused}");
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_journal_that_was_removed_or_replaced_while_it_is_open_takes_no_records() {
+    let dir = Dir::new();
+    let journal = SqliteJournal::open(&dir.path()).await.unwrap();
+    journal.append(event(1, 1, finished()), Durability::Forced).await.unwrap();
+    let aside = dir.path().with_extension("aside");
+    std::fs::rename(dir.path(), &aside).unwrap();
+    let refused = async |what: &str| {
+        for durability in [Durability::Queued, Durability::Forced] {
+            let error = journal.append(event(1, 2, finished()), durability).await.unwrap_err();
+            assert_eq!(error.code(), ErrorCode::JournalUnavailable);
+            assert!(error.message().contains(what), "{error}");
+        }
+    };
+    refused("was removed").await;
+    std::fs::copy(&aside, dir.path()).unwrap();
+    refused("was replaced").await;
+    // Put back, it goes on as before.
+    std::fs::rename(&aside, dir.path()).unwrap();
+    journal.append(event(1, 2, finished()), Durability::Forced).await.unwrap();
+    assert!(journal.verify().await.unwrap().ok);
+    journal.close().await;
+}
