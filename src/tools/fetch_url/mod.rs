@@ -30,6 +30,7 @@ use tokio::time::Instant;
 use self::allow_list::AllowList;
 use self::arguments::Arguments;
 use self::client::Clients;
+use self::guard::{admit, parse_url};
 use self::transfer::{Fetched, Transfer};
 use crate::base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
 use crate::bus::{Invocation, Tool};
@@ -131,6 +132,18 @@ impl Tool for FetchUrl {
             ));
         }
         fetched.into_iter().next().map_or(Ok(Value::Null), |(_, outcome)| outcome)
+    }
+
+    /// A list of URLs is answered for each: one that is blocked keeps none of the others from being fetched.
+    fn could_call(&self, arguments: &Value) -> Result<(), ToolFailure> {
+        let arguments = Arguments::read(arguments, self.settings.urls_max)?;
+        match arguments.urls.as_slice() {
+            [url] if !arguments.as_map => {
+                let admitted = parse_url(url).and_then(|parsed| admit(&self.allow, &parsed));
+                admitted.map(drop).map_err(|failure| failure.with_detail("url", url.as_str()))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -250,6 +250,10 @@ impl Tool for QueryDb {
             Err(_) => Err(self.timed_out(StatementKind::Read)),
         }
     }
+
+    fn could_call(&self, arguments: &Value) -> std::result::Result<(), ToolFailure> {
+        self.try_statement(arguments)
+    }
 }
 
 fn invalid(key: &str, why: &str) -> Error {

@@ -215,3 +215,25 @@ end"#;
     app.cancel(&run_id).await.unwrap();
     assert_eq!(governed.state(&run_id).await.status, RunStatus::Cancelled);
 }
+
+#[tokio::test]
+async fn nobody_is_asked_about_a_call_that_its_tool_would_refuse() {
+    let policy = "version = 1\n[[rule]]\nname = \"all\"\ntool = [\"query_db\", \"fetch_url\"]\n\
+        decision = \"prompt\"\nreason = \"everything is asked about\"\n";
+    let governed = Governed::new(policy).await;
+    for (call, code) in [
+        ("query_db{ sql = 'DELETE FROM users' }", "query_refused"),
+        ("query_db{ sql = 'SELECT 1; SELECT 2' }", "query_refused"),
+        ("query_db{ table = 'users', database = 'absent' }", "database_unknown"),
+        ("fetch_url('http://10.0.0.1/')", "url_blocked"),
+        ("fetch_url('ftp://example.com/')", "url_invalid"),
+    ] {
+        let plan = format!("function run() local got = {call} return got.error and got.code or 'made' end");
+        let outcome = governed.bench.run(&plan).await;
+        assert_eq!(result(outcome), json!(code), "{call}");
+    }
+    governed.paused("function run() local got = query_db{ table = 'users' } return #got end").await;
+    // A list is answered for each of its URLs, so the others could be fetched.
+    let list = "function run() local got = fetch_url({'http://10.0.0.1/', 'http://10.0.0.2/'}) return 1 end";
+    governed.paused(list).await;
+}
