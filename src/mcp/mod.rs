@@ -10,6 +10,7 @@
 mod answer;
 mod arguments;
 mod ask;
+mod calls;
 mod catalog;
 mod declarations;
 mod follow;

@@ -14,7 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::answer::{AnswerForm, bad_call, failed, no_such_method, no_such_tool, sent};
+use super::calls::{Calls, UnderWay};
 use super::catalog::tools;
+use super::work::{caller_of, is_over_http};
 use crate::app::config::McpData;
 use crate::app::{ActiveRuns, App};
 use crate::base::{Error, ErrorCode, Result};
@@ -36,6 +38,7 @@ struct Shared {
     runs: Arc<ActiveRuns>,
     plan_folder: Option<PathBuf>,
     tools: Vec<Tool>,
+    calls: Arc<Calls>,
 }
 
 impl McpServer {
@@ -43,7 +46,8 @@ impl McpServer {
     #[must_use]
     pub fn new(runs: Arc<ActiveRuns>, plan_folder: Option<PathBuf>) -> Self {
         let tools = tools(runs.app(), plan_folder.is_some());
-        Self(Arc::new(Shared { runs, plan_folder, tools }))
+        let calls = Calls::new(runs.app().config().server.shares.max_requests_per_key);
+        Self(Arc::new(Shared { runs, plan_folder, tools, calls }))
     }
 
     pub(super) fn runs(&self) -> &Arc<ActiveRuns> {
@@ -77,6 +81,12 @@ impl McpServer {
             // JSON inside a text has its quotes and backslashes twice.
             false => AnswerForm { bytes_max: answers.mcp_result_bytes_max / 2, is_structured: false },
         }
+    }
+
+    /// A place for a call, where its client may go away without ending it.
+    fn enter(&self, context: &RequestContext<RoleServer>) -> Result<Option<UnderWay>> {
+        let key = is_over_http(context).then(|| caller_of(context).name().to_owned());
+        key.map(|key| self.0.calls.enter(&key)).transpose()
     }
 
     async fn answer(
@@ -163,6 +173,10 @@ impl ServerHandler for McpServer {
         if !hidden && self.get_tool(name).is_none() {
             return Err(self.without_secrets(no_such_tool(name)));
         }
+        let _under_way = match self.enter(&context) {
+            Ok(under_way) => under_way,
+            Err(error) => return Ok(sent(name, failed(&error), &self.answer_form(&context)).into()),
+        };
         let arguments = request.arguments.unwrap_or_default();
         // A call that comes again with a person's answers goes on with its run and begins no other.
         let answer = match request.request_state {

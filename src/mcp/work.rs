@@ -44,6 +44,11 @@ struct Given {
     wait: Option<String>,
 }
 
+/// Whether the call came over HTTP.
+pub(super) fn is_over_http(context: &Context) -> bool {
+    context.extensions.get::<Parts>().is_some()
+}
+
 /// Who calls: over HTTP the request's API key, on stdio the person whose process this is.
 pub(super) fn caller_of(context: &Context) -> Caller {
     match context.extensions.get::<Parts>() {

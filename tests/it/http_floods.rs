@@ -286,3 +286,44 @@ async fn an_idle_session_expires() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_whose_connection_is_gone_count_for_their_key() {
+    const MAX: usize = 10;
+    let (_folder, keys) = keys();
+    let keys = format!("server.api_keys_file={keys}");
+    let max = format!("server.max_requests_per_key={MAX}");
+    let serving = Serving::start(&[&keys, &max]).await;
+    let (greedy, other) = (of(&serving.client, GREEDY), of(&serving.client, OTHER));
+    let run_id = greedy.begin("function run() sleep(600) end").await;
+    let session = session(&greedy).await;
+    let wait = |id: u32, wait: &str| {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "run_status",
+            "arguments": { "run_id": run_id, "wait": wait } } })
+    };
+    // One after the other, so that no request has to be refused for those beside it.
+    for id in 0..MAX as u32 {
+        let answer = send(&greedy, "POST", Some(&session), &wait(10 + id, "1h")).await;
+        assert_eq!(answer.status(), 200);
+        drop(answer);
+    }
+    let refused = until(async || {
+        let answer = send(&greedy, "POST", Some(&session), &wait(100, "1ms")).await;
+        let text = answer.text().await.unwrap();
+        text.contains("key_limit").then_some(text)
+    })
+    .await;
+    assert!(refused.contains("max_requests_per_key"), "{refused}");
+    let of_other = self::session(&other).await;
+    let list = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": { "name": "list_runs", "arguments": {} } });
+    let answer = send(&other, "POST", Some(&of_other), &list).await.text().await.unwrap();
+    assert!(answer.contains("\"runs\":[]"), "{answer}");
+    // The end of the session ends its calls.
+    assert_eq!(send(&greedy, "DELETE", Some(&session), &json!({})).await.status(), 202);
+    let again = self::session(&greedy).await;
+    until(async || {
+        let answer = send(&greedy, "POST", Some(&again), &wait(4, "1ms")).await;
+        answer.text().await.unwrap().contains("sleeping").then_some(())
+    })
+    .await;
+}

@@ -1,0 +1,60 @@
+//! How many calls of one API key are under way. Over HTTP a call goes on where its connection is gone, so the places
+//! that requests hold do not bound calls.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::base::{Error, ErrorCode, Result};
+
+/// The calls under way, by key.
+pub(super) struct Calls {
+    max: u32,
+    by_key: Mutex<HashMap<String, u32>>,
+}
+
+/// A call under way, until dropped.
+pub(super) struct UnderWay {
+    calls: Arc<Calls>,
+    key: String,
+}
+
+impl Calls {
+    pub(super) fn new(max: u32) -> Arc<Self> {
+        Arc::new(Self { max, by_key: Mutex::default() })
+    }
+
+    /// A place for a call of `key`.
+    ///
+    /// # Errors
+    /// `key_limit` where the key has as many under way as one may.
+    pub(super) fn enter(self: &Arc<Self>, key: &str) -> Result<UnderWay> {
+        let mut by_key = self.lock();
+        let own = by_key.get(key).copied().unwrap_or(0);
+        if own >= self.max {
+            let message = "as many calls of this key are under way as one key may have, those among them whose \
+                           connection is gone: `server.max_requests_per_key`";
+            return Err(Error::new(ErrorCode::KeyLimit, message)
+                .with_limit(self.max, own)
+                .with_help("wait until some have ended, cancel them, or end the session that made them"));
+        }
+        by_key.insert(key.to_owned(), own + 1);
+        Ok(UnderWay { calls: Arc::clone(self), key: key.to_owned() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, u32>> {
+        // Counts are changed whole, so a panic elsewhere leaves none half changed.
+        self.by_key.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let mut by_key = self.calls.lock();
+        if let Some(own) = by_key.get_mut(&self.key) {
+            *own -= 1;
+            if *own == 0 {
+                by_key.remove(&self.key);
+            }
+        }
+    }
+}
