@@ -49,6 +49,8 @@ pub struct ActiveRuns {
 struct Runs {
     active: HashMap<RunId, ActiveRun>,
     stopping: bool,
+    /// Whether each tenant leaves room for another.
+    is_shared: bool,
 }
 
 impl ActiveRuns {
@@ -62,6 +64,15 @@ impl ActiveRuns {
     #[must_use]
     pub fn app(&self) -> &Arc<App> {
         &self.app
+    }
+
+    /// From now on a tenant has no more runs under way, and no more workers, than are left for others: however much one
+    /// asks for, another finds a place.
+    pub fn share_between_tenants(&self) {
+        self.lock().is_shared = true;
+        if let Some(workers) = &self.app.workers {
+            workers.share_between_tenants();
+        }
     }
 
     /// Goes on with a run in the background, once it is certain that it can.
@@ -108,6 +119,12 @@ impl ActiveRuns {
         if under_way >= limit as usize {
             let message = "as many runs as may be are under way";
             return Err(Error::new(ErrorCode::TooManyRequests, message).with_limit(limit, under_way));
+        }
+        let own = runs.active.values().filter(|active| active.tenant == run.tenant).count();
+        let free = limit as usize - under_way;
+        if runs.is_shared && own >= free {
+            let message = "as many runs of this tenant are under way as leave room for those of others";
+            return Err(Error::new(ErrorCode::TooManyRequests, message).with_limit(own, own));
         }
         runs.active.insert(run_id.clone(), run.clone());
         Ok(Place { runs: self.clone(), run_id, run, sender })
@@ -192,8 +209,8 @@ impl Place {
                 let (rests, wake_at) = (outcome.status().is_at_rest(), outcome.error().and_then(wake_at_of));
                 // Nobody waiting for the outcome is no fault.
                 let _ = self.sender.send(Some(Arc::new(outcome)));
-                let (runs, run_id, cancel) =
-                    (self.runs.clone(), self.run_id.clone(), self.run.cancel.clone());
+                let (runs, run_id) = (self.runs.clone(), self.run_id.clone());
+                let (tenant, cancel) = (self.run.tenant.clone(), self.run.cancel.clone());
                 drop(self);
                 // Told to end in the moment in which it came to rest: whoever told it saw it here still.
                 if rests && cancel.is_cancelled() && !runs.app.is_interrupting() {
@@ -201,7 +218,7 @@ impl Place {
                         tracing::warn!(%run_id, %error, "a run at rest could not be ended");
                     }
                 } else if let Some(wake_at) = wake_at {
-                    runs.wake_later(run_id, wake_at);
+                    runs.wake_later(tenant, run_id, wake_at);
                 }
             }
             .instrument(span),

@@ -92,6 +92,14 @@ impl ApiKeys {
         self.0.len()
     }
 
+    /// Whether the keys are of more than one tenant.
+    #[must_use]
+    pub fn has_several_tenants(&self) -> bool {
+        let mut tenants = self.0.iter().map(|key| key.caller.tenant());
+        let first = tenants.next();
+        tenants.any(|tenant| Some(tenant) != first)
+    }
+
     /// Who shows this key.
     #[must_use]
     pub fn caller_of(&self, key: &str) -> Option<&Caller> {

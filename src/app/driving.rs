@@ -63,7 +63,7 @@ impl Run<'_> {
             tools: self.app.catalog.names().map(str::to_owned).collect(),
             limits: self.request.limits.clone(),
             calls_before,
-            workers: self.app.workers.clone(),
+            workers: self.app.workers.as_ref().map(|pool| pool.of(&self.request.circumstances.tenant)),
             vms: self.app.vms.clone(),
             lines: None,
             started,

@@ -99,8 +99,8 @@ impl Run<'_> {
         let PlanningRequest { task, context, .. } = *wanted;
         let tenant = &self.request.circumstances.tenant;
         let check = PlannedFor { app: self.app, tenant, task, limits, context };
-        let trials =
-            AppTrials { app: self.app, limits, context: wanted.context, tests: planning.tests.as_deref() };
+        let tests = planning.tests.as_deref();
+        let trials = AppTrials { app: self.app, tenant, limits, context: wanted.context, tests };
         let planning = async {
             if candidates > 1 || trials.tests.is_some() {
                 planner.best_of(candidates, wanted, &check, &trials, self.log, self.budget).await

@@ -14,7 +14,7 @@ use super::from_records::{began_without_secret, circumstances_of, limits_of, rec
 use super::replay_policy::{OnRecord, PolicyDifference, UnderPolicy};
 use super::run_end::{ended_by_call, failed};
 use crate::base::{CallOutcome, Error, ErrorCode, Limits, Result, RunId, Value};
-use crate::bus::{CallHandler, Policy, RunBudget};
+use crate::bus::{CallHandler, LOCAL_TENANT, Policy, RunBudget};
 use crate::catalog::CallRequest;
 use crate::engine::{
     DriveRequest, FromJournal, NothingMore, RecordedCalls, RecordedOutput, RunOutcome, drive,
@@ -137,7 +137,10 @@ impl App {
             calls_before,
             // Nothing is waited for.
             recorded: RecordedOutput { prints: 0, retries: u32::MAX },
-            workers: self.workers.clone(),
+            workers: self
+                .workers
+                .as_ref()
+                .map(|pool| pool.of(state.tenant.as_deref().unwrap_or(LOCAL_TENANT))),
             vms: self.vms.clone(),
             cancel: request.cancel,
             ..DriveRequest::new(plan, context, tools, limits)

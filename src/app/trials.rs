@@ -23,6 +23,7 @@ const MOCK_WALL_MAX: Duration = Duration::from_secs(5);
 /// Trials with the application's tools, mocked, where its runs take place.
 pub(super) struct AppTrials<'a> {
     pub(super) app: &'a App,
+    pub(super) tenant: &'a str,
     pub(super) limits: &'a Limits,
     pub(super) context: &'a Value,
     pub(super) tests: Option<&'a Path>,
@@ -65,7 +66,7 @@ impl Trials for AppTrials<'_> {
         limits.wall = limits.wall.min(MOCK_WALL_MAX);
         let tools = self.app.catalog.names().map(str::to_owned).collect();
         let request = DriveRequest {
-            workers: self.app.workers.clone(),
+            workers: self.app.workers.as_ref().map(|pool| pool.of(self.tenant)),
             vms: self.app.vms.clone(),
             ..DriveRequest::new(plan.clone(), self.context.clone(), tools, limits)
         };

@@ -71,7 +71,11 @@ impl Server {
         let address = listener.local_addr().map_err(|error| {
             Error::new(ErrorCode::ListenFailed, format!("the socket has no address: {error}"))
         })?;
-        let state = Arc::new(ApiState::new(Arc::new(ActiveRuns::new(app)), keys));
+        let runs = Arc::new(ActiveRuns::new(app));
+        if keys.has_several_tenants() {
+            runs.share_between_tenants();
+        }
+        let state = Arc::new(ApiState::new(runs, keys));
         Ok(Self { listener, address, state, beside: Router::new() })
     }
 

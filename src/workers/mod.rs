@@ -11,6 +11,7 @@ mod carried;
 mod confine;
 mod descriptors;
 mod frame;
+mod gate;
 mod message;
 mod parent;
 mod pool;

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::confine::{ConfineSettings, Confinement};
+use super::gate::{Gate, Passed};
 use super::message::Options;
 use super::process::{Worker, WorkerProgram};
 use super::session::WorkerRun;
 use super::worker_main::WorkerRole;
-use crate::base::{Error, ErrorCode, Result};
+use crate::base::Result;
 use crate::sandbox::{EngineKind, VmOptions};
 
 /// How long a run may have its worker until the next one is started for it. Starting a process takes
@@ -40,15 +40,18 @@ pub struct PoolSettings {
     pub prepared: VmOptions,
 }
 
-/// Worker processes of one engine. Cheap to clone.
+/// Worker processes of one engine, as one tenant is given them. Cheap to clone.
 #[derive(Clone)]
-pub struct WorkerPool(Arc<Inner>);
+pub struct WorkerPool {
+    inner: Arc<Inner>,
+    tenant: Arc<str>,
+}
 
 struct Inner {
     settings: PoolSettings,
     prepared: Options,
     role: WorkerRole,
-    places: Arc<Semaphore>,
+    gate: Gate,
     state: Mutex<State>,
 }
 
@@ -66,26 +69,38 @@ impl WorkerPool {
         let limits = settings.prepared.limits;
         let prepared = Options::new(&limits, settings.prepared.tools.clone());
         let role = role(&settings, limits.memory_bytes, limits.wall_ms);
-        let places = Arc::new(Semaphore::new(settings.max.clamp(1, Semaphore::MAX_PERMITS)));
-        Self(Arc::new(Inner { settings, prepared, role, places, state: Mutex::default() }))
+        let gate = Gate::new(settings.max);
+        let inner = Arc::new(Inner { settings, prepared, role, gate, state: Mutex::default() });
+        Self { inner, tenant: Arc::from("") }
+    }
+
+    /// The same pool, as `tenant` is given workers.
+    #[must_use]
+    pub fn of(&self, tenant: &str) -> Self {
+        Self { inner: Arc::clone(&self.inner), tenant: Arc::from(tenant) }
+    }
+
+    /// From now on a tenant has no more workers at once than are left for others.
+    pub fn share_between_tenants(&self) {
+        self.inner.gate.share();
     }
 
     /// From now on keeps workers ready. Must be called inside a runtime.
     pub fn keep_ready(&self) {
-        self.0.lock().keeps_ready = true;
+        self.inner.lock().keeps_ready = true;
         self.refill(&Handle::current());
     }
 
     /// How many workers are ready.
     #[must_use]
     pub fn ready(&self) -> usize {
-        self.0.lock().idle.len()
+        self.inner.lock().idle.len()
     }
 
     /// Ends the workers that are ready, and keeps no more. Runs under way go on.
     pub fn close(&self) {
         let idle = {
-            let mut state = self.0.lock();
+            let mut state = self.inner.lock();
             state.keeps_ready = false;
             std::mem::take(&mut state.idle)
         };
@@ -97,7 +112,7 @@ impl WorkerPool {
     /// # Errors
     /// As [`WorkerPool::take`].
     pub async fn confinement(&self) -> Result<Confinement> {
-        let Inner { settings, prepared, role, .. } = &*self.0;
+        let Inner { settings, prepared, role, .. } = &*self.inner;
         Ok(Worker::start(&settings.program, *role, prepared.clone()).await?.confinement.clone())
     }
 
@@ -106,20 +121,14 @@ impl WorkerPool {
     /// # Errors
     /// `worker_unavailable` and `worker_protocol` where none can be started.
     pub async fn take(&self, options: &VmOptions) -> Result<WorkerRun> {
-        let permit = self
-            .0
-            .places
-            .clone()
-            .acquire_owned()
-            .await
-            .map_err(|_| Error::new(ErrorCode::ShuttingDown, "no more workers are given out"))?;
-        let needed = role(&self.0.settings, options.limits.memory_bytes, options.limits.wall_ms);
-        let worker = match self.0.ready_for(&needed) {
+        let passed = self.inner.gate.pass(&self.tenant).await;
+        let needed = role(&self.inner.settings, options.limits.memory_bytes, options.limits.wall_ms);
+        let worker = match self.inner.ready_for(&needed) {
             Some(worker) => worker,
             None => {
-                let role = larger(needed, self.0.role);
+                let role = larger(needed, self.inner.role);
                 Worker::start(
-                    &self.0.settings.program,
+                    &self.inner.settings.program,
                     role,
                     Options::new(&options.limits, options.tools.clone()),
                 )
@@ -127,13 +136,13 @@ impl WorkerPool {
             }
         };
         self.refill_later();
-        let place = Place { pool: self.clone(), _permit: permit };
+        let place = Place { pool: self.clone(), _passed: passed };
         Ok(WorkerRun::new(worker, place, options))
     }
 
     /// Starts what is missing once a run has had its worker for a while. The end of a run does so too.
     fn refill_later(&self) {
-        if self.0.missing(&self.0.lock()) > 0 {
+        if self.inner.missing(&self.inner.lock()) > 0 {
             let pool = self.clone();
             tokio::spawn(async move {
                 tokio::time::sleep(REFILL_DELAY).await;
@@ -144,15 +153,15 @@ impl WorkerPool {
 
     fn refill(&self, runtime: &Handle) {
         let missing = {
-            let mut state = self.0.lock();
-            let missing = self.0.missing(&state);
+            let mut state = self.inner.lock();
+            let missing = self.inner.missing(&state);
             state.starting += missing;
             missing
         };
         for _ in 0..missing {
             let pool = self.clone();
             runtime.spawn(async move {
-                let inner = &pool.0;
+                let inner = &pool.inner;
                 let started =
                     Worker::start(&inner.settings.program, inner.role, inner.prepared.clone()).await;
                 let mut state = inner.lock();
@@ -224,7 +233,7 @@ fn larger(one: WorkerRole, other: WorkerRole) -> WorkerRole {
 /// The right to one of the pool's workers, until dropped.
 pub(super) struct Place {
     pool: WorkerPool,
-    _permit: OwnedSemaphorePermit,
+    _passed: Passed,
 }
 
 impl Place {
@@ -232,8 +241,8 @@ impl Place {
     pub(super) fn give_back(&self, mut worker: Worker) {
         worker.runs_left = worker.runs_left.saturating_sub(1);
         if worker.runs_left > 0 {
-            let mut state = self.pool.0.lock();
-            if state.idle.len() + state.starting < self.pool.0.settings.idle.max(1) {
+            let mut state = self.pool.inner.lock();
+            if state.idle.len() + state.starting < self.pool.inner.settings.idle.max(1) {
                 state.idle.push_back(worker);
                 return;
             }

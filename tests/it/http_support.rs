@@ -21,6 +21,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::app_parts::environment;
+pub(crate) use crate::support::until;
 
 /// Long enough for anything that is going to happen at all.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -50,6 +51,12 @@ impl Service {
     pub(crate) async fn with(settings: &[(&str, &str)], llm: Option<Arc<dyn LlmClient>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let app = Arc::new(open(folder.path(), settings, llm).await);
+        Self { folder, ..Self::over(app).await }
+    }
+
+    /// Over an application whose folder is the caller's.
+    pub(crate) async fn over(app: Arc<App>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
         let server = Server::bind(app.clone()).await.unwrap();
         let client = Client::new(&format!("http://{}", server.address()));
         let (signals, waiting) = mpsc::unbounded_channel();
@@ -384,17 +391,4 @@ async fn answer(mut stream: TcpStream, count: watch::Sender<usize>, mut opened: 
     let answer =
         b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 4\r\nconnection: close\r\n\r\nbody";
     let _ = stream.write_all(answer).await;
-}
-
-/// Tries until something comes of it.
-pub(crate) async fn until<T>(mut attempt: impl AsyncFnMut() -> Option<T>) -> T {
-    let tried = async {
-        loop {
-            if let Some(value) = attempt().await {
-                return value;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, tried).await.expect("it never came to be")
 }

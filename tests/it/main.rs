@@ -47,6 +47,7 @@ mod http_idempotency;
 mod http_results;
 mod http_routes;
 mod http_shapes;
+mod http_shares;
 mod http_stop;
 mod http_support;
 mod http_tenants;

@@ -1,6 +1,7 @@
 //! What tests of tools need around a call.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![expect(clippy::expect_used, reason = "what did not come in time should be named")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -158,4 +159,17 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 pub(crate) fn say_skipped(what_and_why: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "skipped: {what_and_why}");
+}
+
+/// Tries until something comes of it.
+pub(crate) async fn until<T>(mut attempt: impl AsyncFnMut() -> Option<T>) -> T {
+    let tried = async {
+        loop {
+            if let Some(value) = attempt().await {
+                return value;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(crate::http_support::PATIENCE, tried).await.expect("it never came to be")
 }

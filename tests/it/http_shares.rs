@@ -1,0 +1,85 @@
+//! Tenants of one service: however many runs one of them wants, another finds a place.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+
+use crate::http_support::{Client, Service, until};
+
+const MANY: &str = "k-many-0123456789abcdefgh";
+const FEW: &str = "k-few-0123456789abcdefghi";
+
+/// Goes on for half a minute.
+const BUSY: &str = "function run() retry(10, function() error('busy') end) end";
+
+async fn service(settings: &[(&str, &str)]) -> (Service, Client, Client) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys");
+    std::fs::write(&file, format!("many {MANY}\nfew {FEW}\n")).unwrap();
+    let file = format!("{:?}", file.display().to_string());
+    let settings: Vec<_> =
+        settings.iter().copied().chain([("server.api_keys_file", file.as_str())]).collect();
+    let service = Service::with(&settings, None).await;
+    let of = |key: &str| Client { key: Some(key.to_owned()), ..service.client.clone() };
+    let (many, few) = (of(MANY), of(FEW));
+    (service, many, few)
+}
+
+async fn begun(client: &Client, plan: &str) -> u16 {
+    client.post("/v1/runs", &json!({ "plan": plan })).await.status
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tenant_that_wants_every_place_leaves_one_for_the_next() {
+    let (service, many, few) = service(&[("server.max_concurrent_runs", "4")]).await;
+    let mut answers = Vec::new();
+    for _ in 0..6 {
+        answers.push(begun(&many, BUSY).await);
+    }
+    assert_eq!(answers, [202, 202, 429, 429, 429, 429]);
+    let refused = many.post("/v1/runs", &json!({ "plan": BUSY })).await;
+    let problem = refused.problem(429, "too_many_requests");
+    assert!(problem["message"].as_str().unwrap().contains("tenant"), "{problem}");
+    assert_eq!(few.run("function run() return 7 end").await["result"], 7);
+    drop(service);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_tenant_alone_may_have_every_place() {
+    let service = Service::with(&[("server.max_concurrent_runs", "4")], None).await;
+    for expected in [202, 202, 202, 202, 429] {
+        assert_eq!(begun(&service.client, BUSY).await, expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_of_a_tenant_that_wait_for_a_place_to_wake_hold_up_no_other() {
+    let (service, many, few) = service(&[("server.max_concurrent_runs", "4")]).await;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let after = |seconds: u64| {
+        jiff::Timestamp::from_second(i64::try_from(now + seconds).unwrap()).unwrap().to_string()
+    };
+    let asleep = async |client: &Client, wakes: &str, then: &str| {
+        let plan = format!("function run() wait_until('{wakes}') {then} end");
+        let run_id = client.begin(&plan).await;
+        until(async || {
+            let run = client.get(&format!("/v1/runs/{run_id}")).await.json();
+            (run["status"] == "sleeping").then_some(())
+        })
+        .await;
+        run_id
+    };
+    for _ in 0..6 {
+        asleep(&many, &after(4), "retry(10, function() error('busy') end)").await;
+    }
+    // By then those before it have taken what they get.
+    let other = asleep(&few, &after(6), "return 7").await;
+    let woken = until(async || {
+        let run = few.get(&format!("/v1/runs/{other}")).await.json();
+        (run["status"] == "succeeded").then_some(run)
+    });
+    // Those of the other tenant go on for half a minute.
+    let woken = tokio::time::timeout(Duration::from_secs(15), woken).await.unwrap();
+    assert_eq!(woken["result"], 7);
+    drop(service);
+}
