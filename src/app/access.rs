@@ -11,8 +11,8 @@ use super::approvals::pending_approvals;
 use super::caller::{Caller, Reach, Scope};
 use super::run_report::no_such_run;
 use super::{
-    ActiveRun, ActiveRuns, App, ApprovalAnswer, AuditWishes, CallReport, CallResolution, PendingApproval,
-    ReplayReport, ReplayRequest, ResumeRequest, RunRequest, call_report,
+    ActiveRun, ActiveRuns, AfterDecision, App, ApprovalAnswer, AuditWishes, CallReport, CallResolution,
+    PendingApproval, ReplayReport, ReplayRequest, ResumeRequest, RunRequest, call_report,
 };
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::bus::{Circumstances, LOCAL_TENANT, Mode};
@@ -320,13 +320,18 @@ impl Access<'_> {
     ///
     /// # Errors
     /// `forbidden` without the scope `approvals:decide`, and as [`App::decide_as`].
-    pub async fn decide(&self, approval_id: &str, answer: ApprovalAnswer) -> Result<ApprovalState> {
+    pub async fn decide(
+        &self,
+        approval_id: &str,
+        answer: ApprovalAnswer,
+        then: AfterDecision,
+    ) -> Result<ApprovalState> {
         self.caller.require(Scope::ApprovalsDecide)?;
         let run_id: Option<RunId> = approval_id.split(':').next().and_then(|run| run.parse().ok());
         if let Some(run_id) = run_id {
             self.may(Scope::ApprovalsDecide, &run_id).await?;
         }
-        self.app().decide_as(approval_id, answer, self.caller.actor()).await
+        self.app().decide_as(approval_id, answer, then, self.caller.actor()).await
     }
 
     /// As [`App::grants`].

@@ -49,6 +49,15 @@ pub enum ApprovalAnswer {
     Deny(String),
 }
 
+/// What becomes of the run once none of its calls waits any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterDecision {
+    /// It goes on. Who decides takes it up; a service that starts does where that came to nothing.
+    GoesOn,
+    /// It stays paused until it is resumed.
+    StaysPaused,
+}
+
 /// A request that waits, with its run.
 #[derive(Debug, Clone, Serialize)]
 pub struct PendingApproval {
@@ -84,7 +93,7 @@ impl App {
     /// policy file does not name `by` as an approver; `bad_arguments`, `bad_request` or
     /// `permission_denied` for arguments that do not fit, cannot be kept, or are denied by policy.
     pub async fn decide(&self, approval_id: &str, answer: ApprovalAnswer, by: &str) -> Result<ApprovalState> {
-        self.decide_as(approval_id, answer, &Actor::named(by)).await
+        self.decide_as(approval_id, answer, AfterDecision::StaysPaused, &Actor::named(by)).await
     }
 
     /// As [`App::decide`], where more than a name is known of who decides.
@@ -95,6 +104,7 @@ impl App {
         &self,
         approval_id: &str,
         answer: ApprovalAnswer,
+        then: AfterDecision,
         by: &Actor,
     ) -> Result<ApprovalState> {
         self.is_approver(&by.by)?;
@@ -109,7 +119,7 @@ impl App {
             return Err(error);
         }
         self.records_suffice(&state)?;
-        let events = self.decision(&state, &request, &answer, by)?;
+        let events = self.decision(&state, &request, (&answer, then), by)?;
         let unless = Precluded {
             run_id: run_id.clone(),
             call_id: request.call_id.clone(),
@@ -140,7 +150,7 @@ impl App {
         &self,
         state: &RunState,
         request: &ApprovalState,
-        answer: &ApprovalAnswer,
+        (answer, then): (&ApprovalAnswer, AfterDecision),
         by: &Actor,
     ) -> Result<Vec<EventBody>> {
         let (mut arguments, mut reason, mut grant) = (None, None, None);
@@ -177,6 +187,7 @@ impl App {
             arguments,
             reason,
             grant_id: grant.as_ref().map(|(grant_id, _)| grant_id.clone()),
+            goes_on: then == AfterDecision::GoesOn,
             os_user: by.os_user.clone(),
         };
         let mut events = vec![resolved];

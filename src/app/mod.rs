@@ -69,7 +69,7 @@ pub use agents::agent_faults;
 pub use api_keys::ApiKeys;
 pub use application::{App, AppParts, JournalLayer};
 pub use approval_edit::{ArgumentChange, argument_changes};
-pub use approvals::{ApprovalAnswer, PendingApproval, approval_of, pending_approvals};
+pub use approvals::{AfterDecision, ApprovalAnswer, PendingApproval, approval_of, pending_approvals};
 pub use audit_names::{check_event_names, check_tool_on_record};
 pub use call_report::{CallReport, call_report};
 pub use caller::{Caller, Reach, Scope, Scopes};

@@ -14,8 +14,8 @@ use crate::base::{CallId, Effect, Error, ErrorCode, Result, RunId};
 use crate::bus::CALLS_IN_DOUBT;
 use crate::engine::RunOutcome;
 use crate::journal::{
-    Actor, CallState, Durability, EventBody, EventListener, JournalRead as _, Resolved, RunLog, RunState,
-    RunStatus,
+    Actor, CallState, Durability, EventBody, EventListener, JournalRead as _, Resolved, RunFilter, RunLog,
+    RunState, RunStatus,
 };
 use crate::plan::CheckReport;
 
@@ -274,30 +274,31 @@ impl App {
         if let Some(leases) = self.leases()? {
             return Ok(leases.open_runs(u32::MAX).await?.into_iter().map(|open| open.run_id).collect());
         }
-        let filter = crate::journal::RunFilter {
-            status: Some(RunStatus::Running),
-            ..crate::journal::RunFilter::default()
-        };
         let mut abandoned = Vec::new();
-        for summary in self.journal.runs(filter).await?.into_iter().rev() {
-            // The run of an agent goes on with the run that called it.
-            if summary.mocked || summary.parent.is_some() {
-                continue;
-            }
-            if self.is_abandoned(&summary.run_id).await? {
-                abandoned.push(summary.run_id);
+        for status in [RunStatus::Running, RunStatus::Paused] {
+            let filter = RunFilter { status: Some(status), ..RunFilter::default() };
+            for summary in self.journal.runs(filter).await?.into_iter().rev() {
+                // The run of an agent goes on with the run that called it.
+                let is_below = summary.parent.is_some() && status == RunStatus::Running;
+                if !summary.mocked && !is_below && self.is_abandoned(&summary.run_id).await? {
+                    abandoned.push(summary.run_id);
+                }
             }
         }
         Ok(abandoned)
     }
 
-    /// Whether a run is without an end and without a process, now.
+    /// Whether a run has neither an end nor a process now, nor waits for anybody.
     ///
     /// # Errors
     /// As reading the journal.
     pub async fn is_abandoned(&self, run_id: &RunId) -> Result<bool> {
         let state = self.journal.run_state(run_id).await?;
-        Ok(state.is_some_and(|state| state.status == RunStatus::Running && !self.is_under_way(&state)))
+        Ok(state.is_some_and(|state| match state.status {
+            RunStatus::Running => !self.is_under_way(&state),
+            RunStatus::Paused => state.waits_for_nobody() && !self.is_at_it(run_id),
+            _ => false,
+        }))
     }
 
     /// The reason to wait for a person: calls in doubt that may not be made again unasked.

@@ -10,7 +10,7 @@ use super::edits;
 use super::output::Output;
 use super::shown::{Detail, all_of_call};
 use super::sleeping::sleep_and_go_on;
-use crate::app::{App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest};
+use crate::app::{AfterDecision, App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, Value, parse_duration};
 use crate::bus::Tier;
 use crate::engine::RunOutcome;
@@ -145,7 +145,8 @@ async fn ask_one(
             }
         };
         let Some(answer) = answer else { continue };
-        match app.decide_as(&waits.request.approval_id, answer, Caller::at_terminal().actor()).await {
+        let (id, by) = (&waits.request.approval_id, Caller::at_terminal());
+        match app.decide_as(id, answer, AfterDecision::GoesOn, by.actor()).await {
             Ok(_) => return Ok(true),
             // Somebody else decided meanwhile: the run may go on all the same.
             Err(error) if error.code() == ErrorCode::ApprovalStale => {

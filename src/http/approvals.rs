@@ -11,7 +11,7 @@ use super::extract::{JsonBody, PathText, QueryOf};
 use super::problem::Problem;
 use super::shown;
 use super::state::ApiState;
-use crate::app::{Access, ApprovalAnswer, Caller, ResumeRequest};
+use crate::app::{Access, AfterDecision, ApprovalAnswer, Caller, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
 
 /// The calls that wait for a person: exactly what would be called, where each argument came from, and why
@@ -49,7 +49,8 @@ pub(super) async fn decide(
 ) -> Result<axum::Json<Json>, Problem> {
     let wants_resume = body.resume.unwrap_or(true);
     let access = state.runs.access(&caller);
-    let approval = access.decide(&id, answer(body)?).await?;
+    let then = if wants_resume { AfterDecision::GoesOn } else { AfterDecision::StaysPaused };
+    let approval = access.decide(&id, answer(body)?, then).await?;
     let run_id: RunId = id.split(':').next().unwrap_or_default().parse()?;
     let pending = access.pending_approvals(Some(&run_id)).await?.len();
     let run = if pending > 0 {
@@ -74,8 +75,13 @@ async fn resume(state: &Arc<ApiState>, access: &Access<'_>, run_id: RunId) -> Re
         {
             state.runs.leave_to_others(&run_id).await
         }
-        // The decision stands; the run can be taken up later.
-        Err(error) if is_for_later(error.code()) => Ok(false),
+        // The decision stands; the run is taken up when a place is free, or when a service starts.
+        Err(error) if is_for_later(error.code()) => {
+            if error.code() == ErrorCode::TooManyRequests {
+                state.runs.take_up_later(run_id).await?;
+            }
+            Ok(false)
+        }
         Err(error) => Err(error),
     }
 }

@@ -169,6 +169,9 @@ pub enum EventBody {
         arguments: Option<Json>,
         reason: Option<String>,
         grant_id: Option<String>,
+        /// Whether the run is to go on once none of its calls waits, by whoever is there then.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        goes_on: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },

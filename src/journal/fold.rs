@@ -83,6 +83,9 @@ pub struct RunState {
     pub accepted: Option<AcceptedPlan>,
     /// Why it waits, where it is paused.
     pub paused: Option<String>,
+    /// Whether it is to go on, by what was decided last about its calls since it last went on.
+    #[serde(skip)]
+    pub goes_on: bool,
     /// Where secrets were taken out of what it began with and returned, as JSON pointers (`/context`, `/planning`,
     /// `/result`, `/error`, `/message`); for its calls that stands with each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -201,6 +204,7 @@ impl RunState {
             replans: 0,
             accepted: None,
             paused: None,
+            goes_on: false,
             redacted: Vec::new(),
             not_resumable: None,
             resumptions: 0,
@@ -310,12 +314,14 @@ impl RunState {
                 self.resumptions = self.resumptions.saturating_add(1);
                 self.status = RunStatus::Running;
                 self.paused = None;
+                self.goes_on = false;
                 self.wake_at = None;
                 self.ended_at = None;
                 self.error = None;
                 self.code = None;
                 self.usage = None;
             }
+            EventBody::ApprovalResolved { goes_on, .. } => self.goes_on = *goes_on,
             EventBody::RunPaused { reason, .. } => {
                 self.status = RunStatus::Paused;
                 self.paused = Some(reason.clone());
@@ -358,6 +364,13 @@ impl RunState {
     pub fn pending_approvals(&self) -> impl Iterator<Item = &ApprovalState> {
         let waits = matches!(self.status, RunStatus::Running | RunStatus::Sleeping | RunStatus::Paused);
         self.approvals.iter().filter(move |approval| waits && approval.decision.is_none())
+    }
+
+    /// Whether it is paused and nobody is waited for: what it waited for was decided, and it was not taken up since.
+    #[must_use]
+    pub fn waits_for_nobody(&self) -> bool {
+        let is_left = self.status == RunStatus::Paused && self.goes_on;
+        is_left && self.pending_approvals().next().is_none() && self.calls_in_doubt().next().is_none()
     }
 
     /// The run in short.

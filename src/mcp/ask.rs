@@ -18,7 +18,7 @@ use serde_json::{Value as Json, json};
 
 use super::server::McpServer;
 use super::work::caller_of;
-use crate::app::{Access, ApprovalAnswer, PendingApproval};
+use crate::app::{Access, AfterDecision, ApprovalAnswer, PendingApproval};
 use crate::base::{Error, ErrorCode, Result, RunId, parse_duration};
 use crate::bus::Tier;
 use crate::journal::{Redactor, neutralize};
@@ -127,7 +127,7 @@ async fn take_answer(access: &Access<'_>, approval_id: &str, answered: &ElicitRe
         ElicitationAction::Decline => ApprovalAnswer::Deny("the person at the client declined".to_owned()),
         _ => return Ok(false),
     };
-    match access.decide(approval_id, answer).await {
+    match access.decide(approval_id, answer, AfterDecision::GoesOn).await {
         Ok(_) => Ok(true),
         // Somebody else decided meanwhile: the run may go on all the same.
         Err(error) if error.code() == ErrorCode::ApprovalStale => Ok(true),

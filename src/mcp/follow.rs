@@ -17,7 +17,7 @@ use super::ask::Asked;
 use super::progress::Progress;
 use super::server::McpServer;
 use super::work::{caller_of, wait_of};
-use crate::app::{ActiveRun, ApprovalAnswer, CallResolution, ResumeRequest};
+use crate::app::{ActiveRun, AfterDecision, ApprovalAnswer, CallResolution, ResumeRequest};
 use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::bus::wake_at_of;
 use crate::engine::RunOutcome;
@@ -201,7 +201,9 @@ impl McpServer {
         let wait = wait_of(args.wait.as_deref())?;
         let caller = caller_of(context);
         let access = self.runs().access(&caller);
-        let approval = access.decide(&args.approval_id, ApprovalAnswer::Deny(args.reason)).await?;
+        let approval = access
+            .decide(&args.approval_id, ApprovalAnswer::Deny(args.reason), AfterDecision::GoesOn)
+            .await?;
         let run_id: RunId = approval.approval_id.split(':').next().unwrap_or_default().parse()?;
         if access.waits_for_person(&run_id).await? {
             return Ok(done(access.report_of_acted_on(&run_id).await?).into());

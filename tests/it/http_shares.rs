@@ -1,10 +1,12 @@
 //! Tenants of one service: however many runs one of them wants, another finds a place.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
-use crate::http_support::{Client, Service, until};
+use crate::approvals::{ABSENT_MAIL_SERVER, MAILER, POLICY};
+use crate::http_support::{Client, Service, open, until};
 
 const MANY: &str = "k-many-0123456789abcdefgh";
 const FEW: &str = "k-few-0123456789abcdefghi";
@@ -82,4 +84,71 @@ async fn runs_of_a_tenant_that_wait_for_a_place_to_wake_hold_up_no_other() {
     let woken = tokio::time::timeout(Duration::from_secs(15), woken).await.unwrap();
     assert_eq!(woken["result"], 7);
     drop(service);
+}
+
+/// The run that waits for a person, and its request.
+async fn paused(client: &Client) -> (String, String) {
+    let paused = client.post("/v1/runs?wait=25s", &json!({ "plan": MAILER })).await.json();
+    assert_eq!(paused["status"], "paused", "{paused}");
+    let waits = client.get("/v1/approvals").await.json()["approvals"][0].clone();
+    let text = |value: &Json| value.as_str().unwrap().to_owned();
+    (text(&paused["run_id"]), text(&waits["approval_id"]))
+}
+
+fn policy(folder: &tempfile::TempDir) -> String {
+    let path = folder.path().join("policy.toml");
+    std::fs::write(&path, POLICY).unwrap();
+    format!("{:?}", path.display().to_string())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_was_decided_about_goes_on_once_there_is_a_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = policy(&folder);
+    let mut settings = vec![("policy.file", policy.as_str()), ("server.max_concurrent_runs", "1")];
+    settings.extend(ABSENT_MAIL_SERVER);
+    let service = Service::with(&settings, None).await;
+    let client = &service.client;
+    let (run_id, approval_id) = paused(client).await;
+    let busy = client.begin(BUSY).await;
+    let decided = client.post(&format!("/v1/approvals/{approval_id}"), &json!({ "decision": "once" })).await;
+    assert_eq!((decided.status, &decided.json()["run"]), (200, &json!("left")), "{}", decided.text);
+    assert_eq!(client.post(&format!("/v1/runs/{busy}/cancel"), &json!({})).await.status, 202);
+    until(async || {
+        let run = client.get(&format!("/v1/runs/{run_id}")).await.json();
+        (run["status"] == "succeeded").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_was_decided_about_goes_on_when_a_service_starts_and_one_left_paused_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = policy(&folder);
+    let mut settings = vec![("policy.file", policy.as_str())];
+    settings.extend(ABSENT_MAIL_SERVER);
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    let first = Service::over(Arc::new(open(&data, &settings, None).await)).await;
+    let (left, left_approval) = paused(&first.client).await;
+    let path = format!("/v1/approvals/{left_approval}");
+    let decided = first.client.post(&path, &json!({ "decision": "once", "resume": false })).await;
+    assert_eq!(decided.status, 200, "{}", decided.text);
+    let (run_id, approval_id) = paused(&first.client).await;
+    first.signal("SIGTERM");
+    first.ended().await;
+
+    // Decided, and the process that was to go on with it is gone.
+    let app = Arc::new(open(&data, &settings, None).await);
+    let by = luaplan::journal::Actor::named("ann");
+    let (once, then) = (luaplan::app::ApprovalAnswer::Once, luaplan::app::AfterDecision::GoesOn);
+    app.decide_as(&approval_id, once, then, &by).await.unwrap();
+    let second = Service::over(app).await;
+    until(async || {
+        let run = second.client.get(&format!("/v1/runs/{run_id}")).await.json();
+        (run["status"] == "succeeded").then_some(())
+    })
+    .await;
+    let left = second.client.get(&format!("/v1/runs/{left}")).await.json();
+    assert_eq!(left["status"], "paused", "{left}");
 }

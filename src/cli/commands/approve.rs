@@ -6,7 +6,8 @@ use tokio_util::sync::CancellationToken;
 use super::run::finish;
 use super::{Session, inputs, show};
 use crate::app::{
-    App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest, approval_of, cannot_go_on, pending_approvals,
+    AfterDecision, App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest, approval_of, cannot_go_on,
+    pending_approvals,
 };
 use crate::base::{Clock as _, ErrorCode, Result, RunId, SystemClock, parse_duration};
 use crate::bus::LOCAL_TENANT;
@@ -95,8 +96,9 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     // Not before all of them were asked about: a "no" decides nothing.
     let mut decided = Vec::new();
     let by = Caller::at_terminal();
+    let then = if args.no_resume { AfterDecision::StaysPaused } else { AfterDecision::GoesOn };
     for (approval_id, answer) in answers {
-        let answered = app.decide_as(approval_id, answer, by.actor()).await;
+        let answered = app.decide_as(approval_id, answer, then, by.actor()).await;
         decided.push(answered.map_err(|error| exit::about_argument(error, "--argument"))?);
     }
     let left = app.pending_approvals(Some(&run_id)).await?.len();

@@ -41,6 +41,7 @@ async fn allow(
         arguments: None,
         reason: None,
         grant_id: None,
+        goes_on: false,
         os_user: None,
     };
     for body in [requested, resolved] {

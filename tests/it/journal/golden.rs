@@ -111,6 +111,7 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
         arguments: (decision == "edit").then(|| json!({"to": "b@example.com"})),
         reason: (decision == "deny").then(|| "no".into()),
         grant_id: (decision == "for").then(|| "grant".into()),
+        goes_on: false,
         os_user: None,
     };
     let begun = EventBody::ToolCallStarted {
