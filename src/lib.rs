@@ -18,6 +18,7 @@ pub mod mcp;
 pub mod plan;
 pub mod planner;
 pub mod sandbox;
+pub mod syntax;
 pub mod testkit;
 pub mod tools;
 pub mod workers;

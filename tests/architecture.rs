@@ -10,6 +10,7 @@ const RANKS: &[(&str, u32)] = &[
     ("catalog", 1),
     ("journal", 1),
     ("llm", 1),
+    ("syntax", 1),
     ("plan", 2),
     ("bus", 2),
     ("sandbox", 3),

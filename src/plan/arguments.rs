@@ -7,9 +7,10 @@ use indexmap::IndexMap;
 
 use crate::base::{ErrorCode, Value, nearest};
 use crate::catalog::ToolSpec;
+use crate::syntax::Span;
 
 use super::found::span_of;
-use super::report::{Report, Span};
+use super::report::Report;
 
 /// What the source shows of a value.
 enum Shown {

@@ -1,12 +1,11 @@
 //! The check: source and catalog in, findings out.
 
-use std::borrow::Cow;
-
 use crate::base::{ErrorCode, LimitName, Limits, Value};
 use crate::catalog::Catalog;
+use crate::syntax;
 
 use super::report::Report;
-use super::{CheckedPlan, Finding, Severity, judge, rules, syntax, types, walk};
+use super::{CheckedPlan, Finding, Severity, judge, rules, types, walk};
 
 /// What a check found.
 #[derive(Debug, Clone)]
@@ -70,7 +69,7 @@ pub fn check_with(input: &CheckInput<'_>) -> CheckReport {
 pub fn admit_accepted(source: &str, name: &str, limits: &Limits) -> CheckReport {
     let mut report = Report::new(source);
     if is_of_size(source, limits, &mut report)
-        && let Err(fault) = syntax::parse(&with_plain_space(source), &report.lines)
+        && let Err(fault) = syntax::parse(source)
     {
         report.error(ErrorCode::PlanSyntax, fault.span, fault.message, fault.help);
     }
@@ -94,7 +93,7 @@ fn find(input: &CheckInput<'_>, report: &mut Report<'_>) {
     if !is_of_size(source, limits, report) {
         return;
     }
-    match syntax::parse(&with_plain_space(source), &report.lines) {
+    match syntax::parse(source) {
         Err(fault) => report.error(ErrorCode::PlanSyntax, fault.span, fault.message, fault.help),
         Ok(chunk) => {
             let walk = walk::walk(&chunk, report);
@@ -103,15 +102,5 @@ fn find(input: &CheckInput<'_>, report: &mut Report<'_>) {
             rules::judge(&chunk, input, &walk, &calls.tools, report);
             rules::apply_allowances(&chunk, report);
         }
-    }
-}
-
-/// Form feed and vertical tab are white space to Lua but not to the parser; a space in their place
-/// keeps every offset.
-pub(super) fn with_plain_space(source: &str) -> Cow<'_, str> {
-    if source.contains(['\u{b}', '\u{c}']) {
-        Cow::Owned(source.replace(['\u{b}', '\u{c}'], " "))
-    } else {
-        Cow::Borrowed(source)
     }
 }

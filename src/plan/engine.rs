@@ -3,10 +3,10 @@
 use emmylua_parser::{LuaKind, LuaSyntaxElement, LuaSyntaxKind, LuaSyntaxNode, LuaTokenKind};
 
 use crate::base::{Error, ErrorCode};
+use crate::syntax::{Span, swapped_environment, syntax_tree};
 
-use super::check::with_plain_space;
-use super::report::{Report, Span};
-use super::{CheckReport, Finding, syntax};
+use super::report::Report;
+use super::{CheckReport, Finding};
 
 /// Expressions, calls and blocks inside one another that the engine's compiler takes. It stops at
 /// 200, of which our own words take some.
@@ -53,13 +53,12 @@ impl CheckReport {
 #[must_use]
 pub fn unsupported_on_piccolo(source: &str) -> Vec<Finding> {
     let mut report = Report::new(source);
-    if let Ok(chunk) = syntax::parse(&with_plain_space(source), &report.lines) {
-        let tree = emmylua_parser::LuaAstNode::syntax(&chunk);
-        if let Some(place) = swapped_environment(tree) {
+    if let Ok(tree) = syntax_tree(source) {
+        if let Some(place) = swapped_environment(&tree) {
             let help = "put what is to be shared into a table of its own";
             refuse(&mut report, (place, place + 4), "an `_ENV` of its own", help);
         }
-        walk(tree, 0, &mut report);
+        walk(&tree, 0, &mut report);
     }
     report.into_findings()
 }
@@ -91,38 +90,6 @@ fn walk(node: &LuaSyntaxNode, depth: usize, report: &mut Report<'_>) {
                 }
             }
         }
-    }
-}
-
-/// Where a source declares an `_ENV` of its own or assigns another to it, by its offset.
-#[must_use]
-pub fn swapped_environment(tree: &LuaSyntaxNode) -> Option<usize> {
-    tree.descendants_with_tokens().find_map(|part| {
-        let token = part.into_token().filter(|token| token.text() == "_ENV")?;
-        let holder = token.parent()?;
-        let place = usize::from(token.text_range().start());
-        match LuaSyntaxKind::from(holder.kind()) {
-            LuaSyntaxKind::LocalName
-            | LuaSyntaxKind::LocalFuncStat
-            | LuaSyntaxKind::ParamName
-            | LuaSyntaxKind::ForStat
-            | LuaSyntaxKind::ForRangeStat => Some(place),
-            LuaSyntaxKind::NameExpr => is_target(&holder).then_some(place),
-            _ => None,
-        }
-    })
-}
-
-/// Whether a name stands where a statement puts something into it.
-fn is_target(name: &LuaSyntaxNode) -> bool {
-    let Some(statement) = name.parent() else { return false };
-    match LuaSyntaxKind::from(statement.kind()) {
-        LuaSyntaxKind::FuncStat => true,
-        LuaSyntaxKind::AssignStat => statement
-            .children_with_tokens()
-            .find(|part| part.kind() == LuaKind::Token(LuaTokenKind::TkAssign))
-            .is_some_and(|assign| name.text_range().end() <= assign.text_range().start()),
-        _ => false,
     }
 }
 

@@ -6,13 +6,13 @@ use emmylua_parser::{LuaAstNode as _, LuaCallExpr, LuaChunk};
 
 use crate::base::{ErrorCode, nearest};
 use crate::catalog::{Catalog, ToolSpec};
+use crate::syntax::{Span, swapped_environment};
 
 use super::arguments;
-use super::engine::swapped_environment;
 use super::found::{GlobalUse, GlobalWrite, Walk, span_of};
 use super::globals;
 use super::guards::{Place, is_behind_a_look, is_looked_at, place};
-use super::report::{Report, Span};
+use super::report::Report;
 use super::types::{Calls, ToolCall};
 
 /// Reports on every global the plan uses, and on `run`.

@@ -9,12 +9,9 @@
 //! nothing else.
 
 mod arguments;
-mod blocks;
-mod braces;
 mod check;
 mod checked;
 mod declarations;
-mod depth;
 pub mod draw;
 mod engine;
 mod finding;
@@ -28,19 +25,15 @@ mod report;
 mod rules;
 mod scope;
 mod shape;
-mod syntax;
-mod tokens;
-mod tree;
 mod types;
 mod walk;
 
 pub use check::{CheckInput, CheckReport, admit_accepted, check, check_with};
 pub use checked::CheckedPlan;
-pub use engine::{swapped_environment, unsupported_on_piccolo};
+pub use engine::unsupported_on_piccolo;
 pub use finding::{Finding, Severity};
 pub use rules::rule_codes;
 pub use shape::shape;
-pub use tree::{SyntaxFault, syntax_tree};
 
 #[cfg(test)]
 mod tests;

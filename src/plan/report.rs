@@ -1,48 +1,9 @@
 //! Where findings are collected and get their line and column.
 
 use crate::base::ErrorCode;
+use crate::syntax::{Lines, Span};
 
 use super::{Finding, Severity};
-
-/// A byte range of the source.
-pub(super) type Span = (usize, usize);
-
-/// Turns byte offsets into lines and columns.
-pub(super) struct Lines<'a> {
-    source: &'a str,
-    starts: Vec<usize>,
-}
-
-impl<'a> Lines<'a> {
-    pub(super) fn new(source: &'a str) -> Self {
-        let after_breaks =
-            source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        Self { source, starts: std::iter::once(0).chain(after_breaks).collect() }
-    }
-
-    /// The line of an offset, from 1.
-    pub(super) fn line(&self, offset: usize) -> u32 {
-        let count = self.starts.partition_point(|start| *start <= offset);
-        u32::try_from(count).unwrap_or(u32::MAX)
-    }
-
-    /// The column of an offset in characters, from 1.
-    pub(super) fn column(&self, offset: usize) -> u32 {
-        let start = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
-        let line_start = self.starts.get(start).copied().unwrap_or(0);
-        let before = self.source.get(line_start..offset).map_or(0, |text| text.chars().count());
-        u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1)
-    }
-
-    /// The white space a line begins with, and whether the offset is the first thing on it.
-    pub(super) fn indent(&self, offset: usize) -> (usize, bool) {
-        let start = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
-        let line_start = self.starts.get(start).copied().unwrap_or(0);
-        let line = self.source.get(line_start..).unwrap_or_default();
-        let width = line.len() - line.trim_start_matches([' ', '\t']).len();
-        (width, line_start + width == offset)
-    }
-}
 
 /// The findings of one check.
 pub(super) struct Report<'a> {

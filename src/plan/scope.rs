@@ -2,8 +2,9 @@
 //! compile although it parses.
 
 use crate::base::ErrorCode;
+use crate::syntax::Span;
 
-use super::report::{Report, Span};
+use super::report::Report;
 
 /// Active local variables of one function, as stock Lua counts them.
 const LOCALS_MAX: usize = 200;

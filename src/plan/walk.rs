@@ -7,9 +7,10 @@ use emmylua_parser::{
 };
 
 use crate::base::ErrorCode;
+use crate::syntax::Span;
 
 use super::found::{GlobalUse, GlobalWrite, Walk, plain_kind, span_of};
-use super::report::{Report, Span};
+use super::report::Report;
 use super::scope::Scope;
 
 /// Walks `chunk`, reporting what stock Lua would refuse.

@@ -10,6 +10,8 @@ pub mod journal;
 pub mod plan;
 #[path = "../../src/sandbox/mod.rs"]
 pub mod sandbox;
+#[path = "../../src/syntax/mod.rs"]
+pub mod syntax;
 
 /// What several targets need.
 #[path = "support.rs"]

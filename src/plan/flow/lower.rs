@@ -13,7 +13,7 @@ use super::program::{
     VarId,
 };
 use crate::plan::found::span_of;
-use crate::plan::report::Lines;
+use crate::syntax::Lines;
 
 pub(super) fn lower(chunk: &LuaChunk, source: &str) -> Program {
     let mut lowerer = Lowerer {

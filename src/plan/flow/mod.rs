@@ -41,7 +41,7 @@ use emmylua_parser::{LuaAstNode, LuaChunk};
 pub use extract::{Argument, CallSite, Flow, Leaf};
 pub use origin::{ContextPath, Origin, Slice};
 
-use super::{CheckedPlan, globals, tree};
+use super::{CheckedPlan, globals};
 use crate::catalog::Catalog;
 use rules::Rule;
 use solver::Solver;
@@ -54,7 +54,7 @@ use value::{ANY, Cell, Constant};
 /// [`Flow::gave_up`].
 #[must_use]
 pub fn analyse(plan: &CheckedPlan, catalog: &Catalog) -> Flow {
-    let Ok(syntax) = tree::syntax_tree(plan.source()) else { return Flow::of_anything(catalog) };
+    let Ok(syntax) = crate::syntax::syntax_tree(plan.source()) else { return Flow::of_anything(catalog) };
     let Some(chunk) = LuaChunk::cast(syntax) else { return Flow::of_anything(catalog) };
     let program = lower::lower(&chunk, plan.source());
     let mut solver = Solver::new(&program, catalog);

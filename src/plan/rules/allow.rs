@@ -3,9 +3,10 @@
 use emmylua_parser::{LuaAstNode, LuaChunk, LuaStat};
 
 use crate::base::{ErrorCode, nearest};
+use crate::syntax::Span;
 
 use super::super::found::{comments, span_of};
-use super::super::report::{Report, Span};
+use super::super::report::Report;
 use super::super::{Finding, Severity};
 use super::rule_codes;
 

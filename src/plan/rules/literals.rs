@@ -2,8 +2,9 @@
 
 use emmylua_parser::{LuaAstNode, LuaChunk, LuaLiteralExpr, LuaLiteralToken};
 
+use crate::syntax::Span;
+
 use super::super::found::span_of;
-use super::super::report::Span;
 
 /// Every text the plan holds, with its place and node.
 pub(super) fn texts(chunk: &LuaChunk) -> impl Iterator<Item = (String, Span, LuaLiteralExpr)> {

@@ -23,11 +23,12 @@ use emmylua_parser::{LuaAstNode, LuaCallExpr, LuaChunk};
 
 use crate::base::ErrorCode;
 use crate::catalog::ToolSpec;
+use crate::syntax::Span;
 
 use super::Severity;
 use super::check::CheckInput;
 use super::found::{Walk, span_of};
-use super::report::{Report, Span};
+use super::report::Report;
 use super::types::ToolCall;
 
 /// What rules go by.

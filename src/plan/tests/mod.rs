@@ -2,7 +2,6 @@
 
 mod shape;
 
-use super::report::Lines;
 use super::*;
 use crate::base::LimitProfile;
 use crate::catalog::Catalog;
@@ -27,17 +26,6 @@ fn a_member_has_its_own_advice_and_falls_back_to_its_library() {
     assert!(globals::instead_of("os", Some("date")).unwrap().contains("`date` library"));
     assert_eq!(globals::instead_of("os", Some("rename")), globals::instead_of("os", None));
     assert_eq!(globals::instead_of("string", Some("format")), None);
-}
-
-#[test]
-fn places_are_counted_in_lines_and_characters() {
-    let lines = Lines::new("a\n  bé = 1\r\n\nend");
-    let cases = [(0, 1, 1), (1, 1, 2), (2, 2, 1), (4, 2, 3), (7, 2, 5), (13, 3, 1), (14, 4, 1), (17, 4, 4)];
-    for (offset, line, column) in cases {
-        assert_eq!((lines.line(offset), lines.column(offset)), (line, column), "offset {offset}");
-    }
-    assert_eq!(lines.indent(4), (2, true));
-    assert_eq!(lines.indent(5), (2, false));
 }
 
 #[test]

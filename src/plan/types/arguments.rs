@@ -7,8 +7,9 @@ use emmylua_parser::{LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexKey, LuaTableFiel
 
 use crate::base::{ErrorCode, nearest};
 use crate::catalog::ToolSpec;
+use crate::syntax::Span;
 
-use super::super::report::{Report, Span};
+use super::super::report::Report;
 use super::super::{Severity, arguments as literal};
 use super::ToolCall;
 use super::analysis::Typed;

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use emmylua_parser::{LuaAstNode, LuaCallExpr, LuaExpr, LuaLiteralToken};
 
 use crate::base::{ErrorCode, Value};
+use crate::syntax::Span;
 
-use super::super::report::Span;
 use super::super::{Severity, declarations};
 use super::ToolCall;
 use super::analysis::Typed;

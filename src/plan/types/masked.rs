@@ -2,8 +2,9 @@
 
 use emmylua_parser::{LuaChunk, LuaClosureExpr, LuaExpr, LuaStat, LuaVarExpr};
 
+use crate::syntax::Span;
+
 use super::super::found::{comments, span_of};
-use super::super::report::Span;
 use super::CONTEXT;
 
 /// Source of the same length as the plan's, but for one line put in.

@@ -22,10 +22,11 @@ use std::collections::HashSet;
 use emmylua_parser::LuaChunk;
 
 use crate::base::ErrorCode;
+use crate::syntax::Span;
 
 use super::check::CheckInput;
 use super::found::Walk;
-use super::report::{Report, Span};
+use super::report::Report;
 use super::{Severity, shape};
 use masked::Masked;
 use question::{Question, Verdict};

@@ -12,9 +12,9 @@ use emmylua_parser::{
 };
 
 use crate::base::{ErrorCode, Value, nearest};
+use crate::syntax::Span;
 
 use super::super::guards::{Use, is_target, use_of};
-use super::super::report::Span;
 use super::super::{Severity, globals};
 use super::analysis::Typed;
 use super::kinds::Kind;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use crate::base::ErrorCode;
 use crate::catalog::Catalog;
+use crate::syntax::Span;
 
 use super::super::Severity;
-use super::super::report::Span;
 use super::ToolCall;
 use super::masked::Masked;
 

@@ -45,7 +45,7 @@ pub(super) struct Gatherer {
 impl Gatherer {
     /// For a plan that has not run yet. A source that is not Lua has no lines that can run.
     pub(super) fn new(plan: &str, source: &str, catalog: &Catalog) -> Self {
-        let (statements, sites) = match crate::plan::syntax_tree(source) {
+        let (statements, sites) = match crate::syntax::syntax_tree(source) {
             Ok(tree) => (lines::statements(&tree, source), sites::sites(&tree, source, catalog)),
             Err(_) => (Vec::new(), Vec::new()),
         };

@@ -3,7 +3,7 @@
 
 use emmylua_parser::LuaTokenKind as Kind;
 
-use super::report::{Lines, Span};
+use super::lines::{Lines, Span};
 use super::tokens::{Fault, Token, begins_statement};
 
 /// Looks out for a `{` where a block begins.

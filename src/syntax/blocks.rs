@@ -4,7 +4,7 @@
 use emmylua_parser::LuaTokenKind as Kind;
 
 use super::braces::BraceWatch;
-use super::report::Lines;
+use super::lines::Lines;
 use super::tokens::{Fault, Token, begins_statement};
 
 /// A fault in the pairing, with the place where it showed.

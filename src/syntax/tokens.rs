@@ -2,7 +2,7 @@
 
 use emmylua_parser::{LexerConfig, LuaLanguageLevel, LuaLexer, LuaTokenKind, Reader};
 
-use super::report::Span;
+use super::lines::Span;
 
 /// One token that is neither white space nor comment.
 #[derive(Debug, Clone, Copy)]

@@ -1,12 +1,15 @@
 //! Source to syntax tree, or the one fault that keeps it from being Lua.
 
+use std::borrow::Cow;
+
 use emmylua_parser::{
-    LuaChunk, LuaFeaturesSet, LuaLanguageLevel, LuaParser, LuaSyntaxTree, LuaTokenKind, ParserConfig,
+    LuaAstNode, LuaChunk, LuaFeaturesSet, LuaLanguageLevel, LuaParser, LuaSyntaxNode, LuaSyntaxTree,
+    LuaTokenKind, ParserConfig,
 };
 
 use super::blocks::{PairFault, Paired, pair};
 use super::depth::too_deep;
-use super::report::Lines;
+use super::lines::{Lines, Span};
 use super::tokens::{Fault, Token, tokenize};
 
 /// What other languages write and Lua does not: as it stands at the fault, what is wrong, and what
@@ -65,11 +68,52 @@ const CONSEQUENCES: [&str; 4] = [
     "expected ']' to close table index",
 ];
 
-/// Parses `source`.
+/// Where a source stops being Lua.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxFault {
+    /// The bytes that are wrong.
+    pub span: Span,
+    /// Their line, counted from 1.
+    pub line: u32,
+    /// What is wrong there.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+/// Parses `source`. Offsets in the tree are those of `source`.
 ///
 /// # Errors
 /// The first fault that a person would name.
-pub(super) fn parse(source: &str, lines: &Lines<'_>) -> Result<LuaChunk, Fault> {
+pub fn parse(source: &str) -> Result<LuaChunk, SyntaxFault> {
+    let lines = Lines::new(source);
+    parse_plain(&with_plain_space(source), &lines).map_err(|Fault { span, message, help }| SyntaxFault {
+        span,
+        line: lines.line(span.0),
+        message,
+        help,
+    })
+}
+
+/// The tree of `source` without the parser's own name for its root.
+///
+/// # Errors
+/// As of [`parse`].
+pub fn syntax_tree(source: &str) -> Result<LuaSyntaxNode, SyntaxFault> {
+    parse(source).map(|chunk| chunk.syntax().clone())
+}
+
+/// Form feed and vertical tab are white space to Lua but not to the parser; a space in their place
+/// keeps every offset.
+fn with_plain_space(source: &str) -> Cow<'_, str> {
+    if source.contains(['\u{b}', '\u{c}']) {
+        Cow::Owned(source.replace(['\u{b}', '\u{c}'], " "))
+    } else {
+        Cow::Borrowed(source)
+    }
+}
+
+fn parse_plain(source: &str, lines: &Lines<'_>) -> Result<LuaChunk, Fault> {
     let tokens = tokenize(source)?;
     let Paired { fault: pairing, brace } = pair(&tokens, lines, source.len());
     if let Some(fault) = too_deep(&tokens) {
