@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use luaplan::base::{CallOutcome, LimitProfile, Limits, Result, RunId, SystemClock, SystemRandomness, Value};
+use luaplan::base::{
+    CallOutcome, CallRequest, LimitProfile, Limits, Result, RunId, SystemClock, SystemRandomness, Value,
+};
 use luaplan::bus::{
     Approvals, Bus, BusParts, CallHandler, Invocation, Limiter, LimiterSettings, Policy, Registry, RunBudget,
     Tool,
 };
-use luaplan::catalog::{CallRequest, ToolSpec, read_manifest};
+use luaplan::catalog::{ToolSpec, read_manifest};
 use luaplan::engine::{DriveRequest, RunOutcome, drive};
 use luaplan::journal::{JournalWrite, Redactor, RunLog};
 use luaplan::plan::{CheckedPlan, check};

@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use serde_json::Value as Json;
 
 use super::replay_policy::{OnRecord, UnderPolicy, decided_then, is_denied};
-use crate::base::{CallId, CallOutcome, ContentHash, ErrorCode, Result, ToolFailure};
+use crate::base::{CallId, CallOutcome, CallRequest, ContentHash, ErrorCode, Result, ToolFailure};
 use crate::bus::CallHandler;
-use crate::catalog::{CallRequest, Catalog};
+use crate::catalog::Catalog;
 use crate::engine::{RecordedCalls, RecordedForm, arguments_as_recorded};
 use crate::journal::{CallState, GrantState, Redactor, RunState};
 

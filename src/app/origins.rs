@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::OnceCell;
 
+use crate::base::CallRequest;
 use crate::bus::ArgumentOrigins;
-use crate::catalog::{CallRequest, Catalog};
+use crate::catalog::Catalog;
 use crate::plan::CheckedPlan;
 use crate::plan::flow::{CallSite, Flow, Origin, analyse};
 

@@ -146,7 +146,7 @@ impl App {
             let value = Value::from_json(arguments.clone()).ok()?;
             // Those of a call that was refused may have no names.
             let bound = match value {
-                Value::Array(items) => spec.bind(&crate::catalog::CallArguments(items)).ok()?,
+                Value::Array(items) => spec.bind(&crate::base::CallArguments(items)).ok()?,
                 named => spec.bind_named(named).ok()?,
             };
             Some(policy.decide(spec, &bound))

@@ -13,9 +13,8 @@ use super::check::PlanOf;
 use super::from_records::{began_without_secret, circumstances_of, limits_of, recorded_source};
 use super::replay_policy::{OnRecord, PolicyDifference, UnderPolicy};
 use super::run_end::{ended_by_call, failed};
-use crate::base::{CallOutcome, Error, ErrorCode, Limits, Result, RunId, Value};
+use crate::base::{CallOutcome, CallRequest, Error, ErrorCode, Limits, Result, RunId, Value};
 use crate::bus::{CallHandler, LOCAL_TENANT, Policy, RunBudget};
-use crate::catalog::CallRequest;
 use crate::engine::{
     DriveRequest, FromJournal, NothingMore, RecordedCalls, RecordedOutput, RunOutcome, drive,
 };

@@ -9,9 +9,9 @@ use serde_json::Value as Json;
 use super::App;
 use super::from_records::circumstances_of;
 use super::replay::{ReplayReport, ReplayRequest};
-use crate::base::{CallId, CallOutcome, ErrorCode, Result, Value};
+use crate::base::{CallId, CallOutcome, CallRequest, ErrorCode, Result, Value};
 use crate::bus::{Policy, PolicyRules, Tier};
-use crate::catalog::{CallRequest, Catalog};
+use crate::catalog::Catalog;
 use crate::journal::{CallState, GrantState, Redactor, RunState};
 
 /// A call that a policy decides otherwise than it was decided.

@@ -1,10 +1,11 @@
 //! Rank 0: the words every other room speaks.
 //!
-//! Ids, [`Value`], [`Limits`], [`Rate`], the [`Clock`] and [`Randomness`] seams, and the one
+//! Ids, [`Value`], what a plan asks for ([`CallRequest`]), [`Limits`], [`Rate`], the [`Clock`] and [`Randomness`] seams, and the one
 //! [`Error`] type with its stable [`ErrorCode`]s.
 //!
 //! **Never here:** I/O but for reading a whole file that a person named, async, Lua, a wire format beyond the two JSON forms of [`Value`].
 
+mod call;
 mod clock;
 mod effect;
 mod error;
@@ -25,6 +26,7 @@ mod value_json;
 mod value_text;
 pub mod written;
 
+pub use call::{CallArguments, CallRequest};
 pub use clock::{Clock, ManualClock, Randomness, SeededRandomness, SystemClock, SystemRandomness};
 pub use effect::Effect;
 pub use error::{Error, Result};

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::{Tier, Verdict};
-use crate::base::{CallId, ContentHash, ErrorCode, Result, RunId, ToolFailure};
-use crate::catalog::{CallRequest, ToolSpec};
+use crate::base::{CallId, CallRequest, ContentHash, ErrorCode, Result, RunId, ToolFailure};
+use crate::catalog::ToolSpec;
 use crate::journal::{self, ApprovalDecision, ApprovalState, EventBody, GrantState, JournalRead};
 
 /// Says where the arguments of a call came from, for the person who is asked.

@@ -13,8 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::call::{Admitted, Prepared, Readiness};
 use super::rest::together;
 use super::{Approvals, CallHandler, Limiter, Permit, Policy, Progress, Registry, RunBudget, RunGate};
-use crate::base::{CallId, CallOutcome, Error, ErrorCode, LimitName, Result, ToolFailure};
-use crate::catalog::CallRequest;
+use crate::base::{CallId, CallOutcome, CallRequest, Error, ErrorCode, LimitName, Result, ToolFailure};
 use crate::journal::RunLog;
 
 /// What a [`Bus`] is made of.

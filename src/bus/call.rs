@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 use super::approval::{Asked, approval_id, denied};
 use super::{Bus, Invocation, Permit, Progress, Tier, Tool, Verdict};
 use crate::base::{
-    CallId, CallOutcome, ContentHash, Effect, Error, ErrorCode, LimitName, Result, RunId, SpanId,
-    ToolFailure, Value, outcome_bytes,
+    CallId, CallOutcome, CallRequest, ContentHash, Effect, Error, ErrorCode, LimitName, Result, RunId,
+    SpanId, ToolFailure, Value, outcome_bytes,
 };
-use crate::catalog::{CallRequest, ToolSpec};
+use crate::catalog::ToolSpec;
 use crate::journal::{Durability, EventBody, RunLog};
 
 /// A call that may be made: its tool exists, its arguments fit, policy or a person allows it.

@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::schema::{accepts, conform, for_validation};
-use super::{CallArguments, ToolSpec, fault};
-use crate::base::{ErrorCode, ToolFailure, Value, nearest};
+use super::{ToolSpec, fault};
+use crate::base::{CallArguments, ErrorCode, ToolFailure, Value, nearest};
 
 impl ToolSpec {
     /// The arguments by name, checked against the parameters; always an object.

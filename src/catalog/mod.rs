@@ -1,13 +1,12 @@
 //! Rank 1: what tools exist, as data.
 //!
 //! A [`ToolSpec`] is what a manifest says; a [`Catalog`] is the whitelist of one run. A
-//! [`CallRequest`] is what a plan asks for, and [`ToolSpec::bind`] decides if it may be asked.
+//! [`CallRequest`](crate::base::CallRequest) is what a plan asks for, and [`ToolSpec::bind`] decides if it may be asked.
 //!
 //! **Never here:** running a tool, I/O beyond reading manifest files, Lua values.
 
 mod bind;
 mod builtin;
-mod call;
 mod compiled;
 mod fault;
 mod manifest;
@@ -19,7 +18,6 @@ mod spec;
 mod stub;
 
 pub use builtin::{builtin_manifests, is_builtin};
-pub use call::{CallArguments, CallRequest};
 pub use compiled::CompiledParams;
 pub use manifest::{ManifestFile, is_tool_name, load_folder, load_manifests, read_manifest};
 pub use names::plan_name;

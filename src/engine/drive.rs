@@ -15,9 +15,8 @@ use super::ending::Ending;
 use super::in_place::Guard;
 use super::seat::Seat;
 use super::{PhaseEvent, RunOutcome, RunPhase};
-use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Limits, Result, Usage, Value};
+use crate::base::{CallOutcome, CallRequest, Error, ErrorCode, LimitName, Limits, Result, Usage, Value};
 use crate::bus::{CallHandler, IdleTime};
-use crate::catalog::CallRequest;
 use crate::journal::{Durability, EventBody, RunLog};
 use crate::plan::CheckedPlan;
 use crate::sandbox::{

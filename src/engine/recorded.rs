@@ -11,10 +11,11 @@ use async_trait::async_trait;
 use serde_json::Value as Json;
 
 use crate::base::{
-    CallId, CallOutcome, ContentHash, Error, ErrorCode, LimitName, Result, ToolFailure, Value, outcome_bytes,
+    CallId, CallOutcome, CallRequest, ContentHash, Error, ErrorCode, LimitName, Result, ToolFailure, Value,
+    outcome_bytes,
 };
 use crate::bus::{CallHandler, RunBudget};
-use crate::catalog::{CallRequest, Catalog};
+use crate::catalog::Catalog;
 use crate::journal::{CallState, Redactor, Resolved};
 
 /// A call on record, ready to answer with.

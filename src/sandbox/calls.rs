@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::base::{CallId, CallOutcome, Value};
-use crate::catalog::{CallArguments, CallRequest};
+use crate::base::{CallArguments, CallId, CallOutcome, CallRequest, Value};
 
 use super::held::Held;
 

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use super::machine::Machine;
 use super::{Stopped, Vm, VmUsage};
-use crate::base::{CallOutcome, Error};
-use crate::catalog::CallRequest;
+use crate::base::{CallOutcome, CallRequest, Error};
 
 /// Where a VM has come to.
 #[must_use = "a VM that is dropped loses its run"]

@@ -14,9 +14,9 @@ use super::recorder::{CallRecord, Recorder};
 use super::virtual_time::VirtualTime;
 use super::{defaults, generated};
 use crate::base::regular_file::read_text;
-use crate::base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
+use crate::base::{CallOutcome, CallRequest, Error, ErrorCode, Result, ToolFailure, Value};
 use crate::bus::CallHandler;
-use crate::catalog::{CallRequest, Catalog};
+use crate::catalog::Catalog;
 
 /// Who answers a call that no mock fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -12,11 +12,11 @@ use super::mock_tools::{MockTools, Otherwise};
 use super::recorder::CallRecord;
 use super::seen::{Probe, SeenRun};
 use crate::base::{
-    CallOutcome, Error, ErrorCode, LimitName, LimitProfile, Limits, Result, RunId, SystemClock,
+    CallOutcome, CallRequest, Error, ErrorCode, LimitName, LimitProfile, Limits, Result, RunId, SystemClock,
     SystemRandomness, Value,
 };
 use crate::bus::CallHandler;
-use crate::catalog::{CallRequest, Catalog};
+use crate::catalog::Catalog;
 use crate::engine::{DriveRequest, drive};
 use crate::journal::{MemoryJournal, Redactor, RunLog};
 use crate::plan::{CheckedPlan, Finding, check};
@@ -216,8 +216,7 @@ pub(super) fn log() -> RunLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::CallId;
-    use crate::catalog::CallArguments;
+    use crate::base::{CallArguments, CallId};
 
     #[tokio::test]
     async fn runs_of_one_test_share_their_instructions() {

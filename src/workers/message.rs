@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::carried;
 use super::confine::Confinement;
 use super::frame::{self, FrameFault};
-use crate::base::{CallOutcome, Error, ErrorCode, ToolFailure, Value};
-use crate::catalog::CallRequest;
+use crate::base::{CallOutcome, CallRequest, Error, ErrorCode, ToolFailure, Value};
 use crate::sandbox::{Interrupt, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmUsage};
 
 /// What the first frame of each side begins with.

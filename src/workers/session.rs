@@ -6,8 +6,9 @@ use super::message::{self, Call, Ended, FromWorker, MessageFault, Options, Outco
 use super::pool::Place;
 use super::process::Worker;
 use super::signal::WorkerSignals;
-use crate::base::{CallId, CallOutcome, Error, ErrorCode, LimitName, Result, Value};
-use crate::catalog::{CallArguments, CallRequest};
+use crate::base::{
+    CallArguments, CallId, CallOutcome, CallRequest, Error, ErrorCode, LimitName, Result, Value,
+};
 use crate::sandbox::{Stopped, VmLimits, VmOptions, VmUsage};
 
 /// What one frame may hold beyond what the run's own limits explain.

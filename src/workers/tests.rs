@@ -7,8 +7,7 @@ use super::message::{
     Call, Ended, Fault, FromWorker, MessageFault, Outcome, ToWorker, decode, decode_first, encode,
     encode_first,
 };
-use crate::base::{CallId, CallOutcome, Error, ErrorCode, ToolFailure, Value};
-use crate::catalog::{CallArguments, CallRequest};
+use crate::base::{CallArguments, CallId, CallOutcome, CallRequest, Error, ErrorCode, ToolFailure, Value};
 use crate::sandbox::VmUsage;
 
 const LIMIT_BYTES: u64 = 1 << 30;

@@ -1,7 +1,6 @@
 //! Running a plan to its end inside a target.
 
-use crate::base::{CallOutcome, ErrorCode, LimitProfile, Limits, ToolFailure, Value};
-use crate::catalog::CallRequest;
+use crate::base::{CallOutcome, CallRequest, ErrorCode, LimitProfile, Limits, ToolFailure, Value};
 use crate::sandbox::fuzzing::{Failed, Plain};
 use crate::sandbox::{Interrupt, Step, Stopped, Vm, VmLimits, VmOptions};
 

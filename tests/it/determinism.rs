@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use luaplan::base::{CallOutcome, ErrorCode, LimitProfile, ToolFailure, Value};
+use luaplan::base::{CallOutcome, CallRequest, ErrorCode, LimitProfile, ToolFailure, Value};
 use luaplan::bus::CallHandler;
-use luaplan::catalog::{CallRequest, Catalog, builtin_manifests};
+use luaplan::catalog::{Catalog, builtin_manifests};
 use luaplan::sandbox::{Interrupt, Step, Stopped, Vm, VmLimits, VmOptions};
 use luaplan::testkit::MockTools;
 

@@ -4,9 +4,8 @@
 
 use std::time::Duration;
 
-use luaplan::base::{ErrorCode, ToolFailure, Value};
+use luaplan::base::{CallArguments, ErrorCode, ToolFailure, Value};
 use luaplan::bus::Tool;
-use luaplan::catalog::CallArguments;
 use luaplan::demo::{SmtpSink, SmtpSinkOptions};
 use luaplan::tools::send_email::{SendEmail, SendEmailSettings};
 use mail_parser::{Message, MessageParser, MimeHeaders};

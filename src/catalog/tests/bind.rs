@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::base::{ErrorCode, ToolFailure, Value};
+use crate::base::{CallArguments, ErrorCode, ToolFailure, Value};
 
 fn value(json: serde_json::Value) -> Value {
     Value::from_json(json).unwrap()

@@ -1,8 +1,7 @@
 //! Tool calls as steps: ids, lines, batches, waits.
 
 use super::harness::{answer, failure, finish, limits, result, run, start};
-use crate::base::{CallOutcome, ErrorCode, ToolFailure, Value};
-use crate::catalog::CallRequest;
+use crate::base::{CallOutcome, CallRequest, ErrorCode, ToolFailure, Value};
 use crate::sandbox::Step;
 
 /// The ids, tools and lines of each batch of a plan.

@@ -1,7 +1,6 @@
 //! Runs plans against answers given in the test.
 
-use crate::base::{CallOutcome, ErrorCode, LimitProfile, ToolFailure, Value};
-use crate::catalog::CallRequest;
+use crate::base::{CallOutcome, CallRequest, ErrorCode, LimitProfile, ToolFailure, Value};
 use crate::sandbox::{Interrupt, Step, Stopped, Vm, VmLimits, VmOptions};
 
 pub(super) fn limits() -> VmLimits {

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use luaplan::base::{LimitProfile, Value};
-use luaplan::catalog::{CallArguments, Catalog, read_manifest, stubs};
+use luaplan::base::{CallArguments, LimitProfile, Value};
+use luaplan::catalog::{Catalog, read_manifest, stubs};
 use luaplan::plan::check;
 
 fuzz_target!(|data: &[u8]| {

@@ -7,12 +7,12 @@ mod tools;
 use std::sync::Arc;
 
 use luaplan::base::{
-    CallId, CallOutcome, LimitName, LimitProfile, Limits, Result, RunId, SystemClock, SystemRandomness, Value,
+    CallArguments, CallId, CallOutcome, CallRequest, LimitName, LimitProfile, Limits, Result, RunId,
+    SystemClock, SystemRandomness, Value,
 };
 use luaplan::bus::{
     Approvals, Bus, BusParts, CallHandler, Limiter, LimiterSettings, Policy, Registry, RunBudget, Tool,
 };
-use luaplan::catalog::{CallArguments, CallRequest};
 use luaplan::journal::{EventBody, JournalRead, JournalWrite, RecordFilter, Redactor, RunLog, SqliteJournal};
 use tokio_util::sync::CancellationToken;
 

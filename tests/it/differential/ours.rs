@@ -1,7 +1,6 @@
 //! The sandbox, driven from pause to pause.
 
-use luaplan::base::{Error, ErrorCode, LimitProfile, Value};
-use luaplan::catalog::CallRequest;
+use luaplan::base::{CallRequest, Error, ErrorCode, LimitProfile, Value};
 use luaplan::sandbox::{Interrupt, Machine, Step, VmLimits, VmOptions};
 
 use super::outcome::{End, Outcome};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use luaplan::base::{CallOutcome, ErrorCode, LimitProfile, ToolFailure, Value};
-use luaplan::catalog::{CallRequest, Catalog, TargetKind, load_folder};
+use luaplan::base::{CallOutcome, CallRequest, ErrorCode, LimitProfile, ToolFailure, Value};
+use luaplan::catalog::{Catalog, TargetKind, load_folder};
 use luaplan::plan::check;
 use luaplan::plan::preview::{Preview, PreviewOptions, preview};
 use luaplan::sandbox::{Interrupt, Step, Vm, VmLimits, VmOptions};

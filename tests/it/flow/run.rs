@@ -1,7 +1,7 @@
 //! Runs a generated plan on mocks, with one source varied.
 
-use luaplan::base::{CallOutcome, ErrorCode, LimitProfile, ToolFailure, Value};
-use luaplan::catalog::{CallRequest, Catalog, TargetKind, read_manifest};
+use luaplan::base::{CallOutcome, CallRequest, ErrorCode, LimitProfile, ToolFailure, Value};
+use luaplan::catalog::{Catalog, TargetKind, read_manifest};
 use luaplan::sandbox::{Interrupt, Step, Vm, VmLimits, VmOptions};
 use serde_json::json;
 

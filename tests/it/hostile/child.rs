@@ -5,8 +5,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use luaplan::base::{CallOutcome, ErrorCode, LimitProfile, ToolFailure, Value};
-use luaplan::catalog::CallRequest;
+use luaplan::base::{CallOutcome, CallRequest, ErrorCode, LimitProfile, ToolFailure, Value};
 use luaplan::sandbox::{
     EngineKind, Interrupt, InterruptReason, Machine, Step, Stopped, Vm, VmLimits, VmOptions,
 };

@@ -4,9 +4,8 @@
 mod agents;
 
 use luaplan::app::offer_of_mcp_server;
-use luaplan::base::{RunId, Value};
+use luaplan::base::{CallArguments, CallRequest, RunId, Value};
 use luaplan::bus::{Bus, BusParts, CallHandler as _, Limiter, LimiterSettings, Policy, RunBudget};
-use luaplan::catalog::{CallArguments, CallRequest};
 use luaplan::journal::{
     EventBody, JournalRead as _, JournalWrite, MemoryJournal, RecordFilter, Redactor, RunLog,
 };

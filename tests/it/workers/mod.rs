@@ -11,9 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use luaplan::base::{CallOutcome, LimitProfile, Limits, Result, RunId, SystemClock, SystemRandomness, Value};
+use luaplan::base::{
+    CallOutcome, CallRequest, LimitProfile, Limits, Result, RunId, SystemClock, SystemRandomness, Value,
+};
 use luaplan::bus::CallHandler;
-use luaplan::catalog::{CallRequest, Catalog, builtin_manifests};
+use luaplan::catalog::{Catalog, builtin_manifests};
 use luaplan::engine::{DriveRequest, RunOutcome, drive};
 use luaplan::journal::{MemoryJournal, Redactor, RunLog};
 use luaplan::plan::check;

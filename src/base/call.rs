@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::base::{CallId, Value};
+use super::{CallId, Value};
 
 /// One wanted tool call.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +20,7 @@ pub struct CallRequest {
 /// Arguments as the plan wrote them: in a row, or as one table with names.
 ///
 /// `tool{name = …}` arrives as one positional object; which of the two was meant is decided
-/// against the tool's parameters, by [`super::ToolSpec::bind`].
+/// against the tool's parameters, by `catalog::ToolSpec::bind`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallArguments(pub Vec<Value>);
 
