@@ -17,7 +17,7 @@ mod limits;
 mod nearest;
 mod rate;
 pub mod regular_file;
-pub(crate) mod toml_error;
+pub mod toml_error;
 pub mod toml_lines;
 mod tool_failure;
 mod usage;

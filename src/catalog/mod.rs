@@ -22,7 +22,7 @@ pub use compiled::CompiledParams;
 pub use manifest::{ManifestFile, is_tool_name, load_folder, load_manifests, read_manifest};
 pub use names::plan_name;
 pub use overrides::ToolOverride;
-pub(crate) use schema::accepts;
+pub use schema::accepts;
 pub use search::{FoundTool, named_in, search};
 pub use spec::{ArgumentRole, Catalog, ServerHints, TargetKind, ToolKind, ToolSpec};
 pub use stub::{is_lua_keyword, lua_type, stubs};

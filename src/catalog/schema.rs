@@ -7,7 +7,8 @@ use crate::base::Value;
 /// Whether `schema` may take a value of `kind`, one of JSON Schema's seven type names.
 ///
 /// Errs on the side of yes: references and conditions are left to the full validation.
-pub(crate) fn accepts(schema: &Json, kind: &str) -> bool {
+#[must_use]
+pub fn accepts(schema: &Json, kind: &str) -> bool {
     let members = match schema {
         Json::Bool(accepts_all) => return *accepts_all,
         Json::Object(members) => members,

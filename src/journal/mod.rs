@@ -55,7 +55,7 @@ pub use postgres::{
 };
 pub use private_folder::create_private_folder;
 pub use redact::{REDACTED, Redactor, SECRET_BYTES_MIN, SecretForms};
-pub(crate) use redact::{is_marked, looks_secret};
+pub use redact::{is_marked, looks_secret};
 pub use request_keys::{KeyedRequest, RequestKeys};
 pub use run_log::{EventListener, RunLog};
 pub use sqlite::{SqliteContexts, SqliteJournal};

@@ -46,7 +46,9 @@ impl Provider {
         }
     }
 
-    pub(crate) const fn default_base_url(self) -> &'static str {
+    /// Where the provider answers, where the configuration names no address.
+    #[must_use]
+    pub const fn default_base_url(self) -> &'static str {
         match self {
             Self::Anthropic => "https://api.anthropic.com/v1/",
             Self::OpenAi => "https://api.openai.com/v1/",

@@ -2,7 +2,7 @@
 
 use crate::base::{ErrorCode, LimitName, Limits, Value};
 use crate::catalog::Catalog;
-use crate::syntax;
+use crate::syntax::parse;
 
 use super::report::Report;
 use super::{CheckedPlan, Finding, Severity, judge, rules, types, walk};
@@ -69,7 +69,7 @@ pub fn check_with(input: &CheckInput<'_>) -> CheckReport {
 pub fn admit_accepted(source: &str, name: &str, limits: &Limits) -> CheckReport {
     let mut report = Report::new(source);
     if is_of_size(source, limits, &mut report)
-        && let Err(fault) = syntax::parse(source)
+        && let Err(fault) = parse(source)
     {
         report.error(ErrorCode::PlanSyntax, fault.span, fault.message, fault.help);
     }
@@ -93,7 +93,7 @@ fn find(input: &CheckInput<'_>, report: &mut Report<'_>) {
     if !is_of_size(source, limits, report) {
         return;
     }
-    match syntax::parse(source) {
+    match parse(source) {
         Err(fault) => report.error(ErrorCode::PlanSyntax, fault.span, fault.message, fault.help),
         Ok(chunk) => {
             let walk = walk::walk(&chunk, report);

@@ -6,7 +6,7 @@ use crate::base::{Error, ErrorCode};
 
 /// The detail of `tool_error_used` that holds the call's id. Absent where the plan caught the error as text and
 /// raised that.
-pub(crate) const FAILED_CALL: &str = "call";
+pub const FAILED_CALL: &str = "call";
 
 /// `error` with the call it is about, where there is one.
 pub(super) fn about_failed_call(error: Error, call: Option<String>) -> Error {

@@ -28,7 +28,7 @@ mod step;
 pub use engine_kind::EngineKind;
 pub use engine_mlua::{Vm, VmPool, keep_freed_memory};
 pub use engine_piccolo::{PiccoloVm, compiles_on_piccolo};
-pub(crate) use failed_call::FAILED_CALL;
+pub use failed_call::FAILED_CALL;
 pub use lines::LineTrace;
 pub use machine::Machine;
 pub use meter::STEP_INSTRUCTIONS;

@@ -24,7 +24,8 @@ const SECRET_BEFORE_KEY: [&str; 5] = ["api", "access", "private", "signing", "en
 
 /// Whether a value under the key `name` is taken for a secret: `api_key`, `X-Auth-Token`,
 /// `dbPassword`; but not `max_tokens` or `primary_key`.
-pub(crate) fn looks_secret(name: &str) -> bool {
+#[must_use]
+pub fn looks_secret(name: &str) -> bool {
     let words = words_of(name);
     words.iter().any(|word| SECRET_WORDS.contains(&word.as_str()))
         || words.windows(2).any(|pair| pair[1] == "key" && SECRET_BEFORE_KEY.contains(&pair[0].as_str()))

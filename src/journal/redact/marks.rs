@@ -70,7 +70,7 @@ impl<'a> Place<'a> {
 }
 
 /// Whether something was taken out at `field` (such as `/result`), below it, or somewhere in what holds it.
-pub(crate) fn is_marked<S: AsRef<str>>(pointers: &[S], field: &str) -> bool {
+pub fn is_marked<S: AsRef<str>>(pointers: &[S], field: &str) -> bool {
     let holds = |outer: &str, inner: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };

@@ -31,8 +31,8 @@ use self::percent::Decoded;
 use self::urls::without_url_secrets;
 use self::wrapped::Rows;
 
-pub(crate) use self::keys::looks_secret;
-pub(crate) use self::marks::is_marked;
+pub use self::keys::looks_secret;
+pub use self::marks::is_marked;
 pub use self::rules::SecretForms;
 
 /// What stands where a secret stood.
