@@ -32,7 +32,7 @@ pub use effect::Effect;
 pub use error::{Error, Result};
 pub use error_codes::ErrorCode;
 pub use excerpt::{Excerpt, SHOWN_BYTES_MAX, SHOWN_LINES_MAX, excerpt, shorten_members};
-pub(crate) use fixed_point::fixed_point;
+pub use fixed_point::fixed_point;
 pub use ids::{CallId, ContentHash, RunId, SpanId, TraceId};
 pub use limits::{LimitName, LimitProfile, Limits, parse_bytes, parse_duration};
 pub use nearest::nearest;
