@@ -54,7 +54,7 @@ pub use postgres::{
     Alarm, Fence, FencedPen, Held, Leases, OpenRun, PostgresContexts, PostgresJournal, PostgresSettings,
 };
 pub use private_folder::create_private_folder;
-pub use redact::{REDACTED, Redactor, SECRET_BYTES_MIN, SecretForms};
+pub use redact::{Pieces, REDACTED, Redactor, SECRET_BYTES_MIN, SecretForms};
 pub use redact::{is_marked, looks_secret};
 pub use request_keys::{KeyedRequest, RequestKeys};
 pub use run_log::{EventListener, RunLog};

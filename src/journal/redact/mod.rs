@@ -33,6 +33,7 @@ use self::wrapped::Rows;
 
 pub use self::keys::looks_secret;
 pub use self::marks::is_marked;
+pub use self::pieces::Pieces;
 pub use self::rules::SecretForms;
 
 /// What stands where a secret stood.

@@ -16,7 +16,7 @@ const PEM: [&str; 3] = ["-----BEGIN ", "-----END ", "-----"];
 
 /// What came and was not handed on yet.
 #[derive(Debug)]
-pub(crate) struct Pieces<'r> {
+pub struct Pieces<'r> {
     redactor: &'r Redactor,
     held: String,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Pieces<'r> {
 impl Redactor {
     /// Takes text in pieces.
     #[must_use]
-    pub(crate) const fn pieces(&self) -> Pieces<'_> {
+    pub const fn pieces(&self) -> Pieces<'_> {
         Pieces { redactor: self, held: String::new() }
     }
 }
@@ -32,7 +32,7 @@ impl Redactor {
 impl Pieces<'_> {
     /// Takes the next piece, and gives what is settled by it: no secret begins there and ends later. Secrets that stand
     /// in it whole are still there, for who tells it to take them out and to say so.
-    pub(crate) fn add(&mut self, piece: &str) -> Option<String> {
+    pub fn add(&mut self, piece: &str) -> Option<String> {
         self.held.push_str(piece);
         let settled = self.redactor.settled(&self.held);
         let rest = self.held.split_off(settled);
@@ -40,7 +40,7 @@ impl Pieces<'_> {
     }
 
     /// What is left at the end of the text.
-    pub(crate) fn end(&mut self) -> Option<String> {
+    pub fn end(&mut self) -> Option<String> {
         self.given(String::new())
     }
 
