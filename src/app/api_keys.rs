@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::{Caller, Scopes};
-use crate::base::regular_file::read_text;
 use crate::base::{Error, ErrorCode, Result};
 use crate::bus::LOCAL_TENANT;
+use crate::catalog::regular_file::read_text;
 
 /// A key shorter than this could be guessed.
 const KEY_CHARACTERS_MIN: usize = 20;

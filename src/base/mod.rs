@@ -3,7 +3,7 @@
 //! Ids, [`Value`], what a plan asks for ([`CallRequest`]), [`Limits`], [`Rate`], the [`Clock`] and [`Randomness`] seams, and the one
 //! [`Error`] type with its stable [`ErrorCode`]s.
 //!
-//! **Never here:** I/O but for reading a whole file that a person named, async, Lua, a wire format beyond the two JSON forms of [`Value`].
+//! **Never here:** I/O, async, Lua, a wire format beyond the two JSON forms of [`Value`].
 
 mod call;
 mod clock;
@@ -16,7 +16,6 @@ mod ids;
 mod limits;
 mod nearest;
 mod rate;
-pub mod regular_file;
 pub mod toml_error;
 pub mod toml_lines;
 mod tool_failure;

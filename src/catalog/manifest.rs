@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::compiled::{CompiledParams, compile};
+use super::regular_file::read_text;
 use super::{TargetKind, ToolKind, ToolSpec};
-use crate::base::regular_file::read_text;
 use crate::base::toml_lines::lines_of;
 use crate::base::{Effect, Error, ErrorCode, Rate, Result, nearest, parse_duration};
 

@@ -3,7 +3,7 @@
 //! A [`ToolSpec`] is what a manifest says; a [`Catalog`] is the whitelist of one run. A
 //! [`CallRequest`](crate::base::CallRequest) is what a plan asks for, and [`ToolSpec::bind`] decides if it may be asked.
 //!
-//! **Never here:** running a tool, I/O beyond reading manifest files, Lua values.
+//! **Never here:** running a tool, I/O beyond reading a whole file that a person named, Lua values.
 
 mod bind;
 mod builtin;
@@ -12,6 +12,7 @@ mod fault;
 mod manifest;
 mod names;
 mod overrides;
+pub mod regular_file;
 mod schema;
 mod search;
 mod spec;

@@ -13,10 +13,10 @@ use super::mock::Mock;
 use super::recorder::{CallRecord, Recorder};
 use super::virtual_time::VirtualTime;
 use super::{defaults, generated};
-use crate::base::regular_file::read_text;
 use crate::base::{CallOutcome, CallRequest, Error, ErrorCode, Result, ToolFailure, Value};
 use crate::bus::CallHandler;
 use crate::catalog::Catalog;
+use crate::catalog::regular_file::read_text;
 
 /// Who answers a call that no mock fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

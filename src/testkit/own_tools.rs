@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::regular_file::read_text;
 use crate::base::{Error, ErrorCode, Result};
+use crate::catalog::regular_file::read_text;
 use crate::catalog::{Catalog, is_builtin, load_folder};
 
 const MARK: &str = "luaplan: tools_dir(";

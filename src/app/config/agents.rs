@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::checked::{invalid, keyed};
-use crate::base::regular_file::read_text;
 use crate::base::{Error, ErrorCode, LimitName, Limits, Result};
+use crate::catalog::regular_file::read_text;
 
 /// `[agents.NAME]`, as written. Exactly one of `plan` and `task`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -8,10 +8,10 @@ use toml::{Table, Value as Toml};
 
 use super::mask::{mask_of_mcp, mask_passwords, mask_value};
 use super::{Config, Environment, RawConfig};
-use crate::base::regular_file::read_text;
 use crate::base::toml_error::{plainly, unknown_field};
 use crate::base::toml_lines::{key_at, line_at, lines_of};
 use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Result, nearest};
+use crate::catalog::regular_file::read_text;
 
 /// The variable that names the configuration file.
 const FILE_VARIABLE: &str = "LUAPLAN_CONFIG";

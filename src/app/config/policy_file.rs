@@ -7,12 +7,12 @@ use serde::Deserialize;
 use toml::{Spanned, Value as Toml};
 
 use super::layers::refused;
-use crate::base::regular_file::read_text;
 use crate::base::toml_lines::line_at;
 use crate::base::{ContentHash, Effect, Error, ErrorCode, Result, Value, nearest};
 use crate::bus::{
     Comparison, Condition, DEFAULT_RULE, Glob, Mode, PolicyRules, Rule, Test, Tier, TierByEffect, Want,
 };
+use crate::catalog::regular_file::read_text;
 
 /// `[policy]` of the configuration.
 #[derive(Debug, Clone, Default, serde::Serialize, Deserialize)]

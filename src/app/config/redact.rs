@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value as Toml};
 
 use super::{Config, Environment};
-use crate::base::regular_file::read_text;
 use crate::base::{Error, ErrorCode, Result};
+use crate::catalog::regular_file::read_text;
 use crate::journal::{Redactor, SECRET_BYTES_MIN, SecretForms};
 
 /// `[redact]`.

@@ -8,7 +8,7 @@ use super::checked::invalid;
 use super::redact::long_enough;
 use super::{Environment, RawConfig};
 use crate::base::Result;
-use crate::base::regular_file::read_text;
+use crate::catalog::regular_file::read_text;
 use crate::tools::manifest::{NamedSecret, NamedSecrets};
 
 /// Takes every secret from its variable or file. One that is not there is no fault: the tools that

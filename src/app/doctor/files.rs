@@ -6,7 +6,7 @@ use super::{DoctorReport, DoctorState};
 use crate::app::ApiKeys;
 use crate::app::config::{Config, Environment, LoadOptions, Loaded, load, mask_passwords};
 use crate::base::Error;
-use crate::base::regular_file::read_text;
+use crate::catalog::regular_file::read_text;
 
 /// How the documentation writes a user and a password in an address.
 const PLACEHOLDER: &str = "USER:PASSWORD@";

@@ -7,9 +7,9 @@ use crate::app::config::{parse_policy, read_policy};
 use crate::app::{
     ApiKeys, CallExplanation, Caller, PolicyReport, tier_meaning, tool_catalog, unknown_approvers,
 };
-use crate::base::regular_file::read_text;
 use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, Value};
 use crate::bus::{Circumstances, LOCAL_TENANT, Mode, Verdict};
+use crate::catalog::regular_file::read_text;
 use crate::cli::approvals::describe_grant;
 use crate::cli::exit;
 use crate::cli::governance_args::{ExplainCallArgs, PolicyAction};

@@ -11,8 +11,8 @@ use rustls::pki_types::pem::PemObject;
 use super::allow_list::Permission;
 use super::guard::{GuardedResolver, HostLookup};
 use super::settings::FetchUrlSettings;
-use crate::base::regular_file::read_bytes;
 use crate::base::{Error, ErrorCode, Result};
+use crate::catalog::regular_file::read_bytes;
 
 /// Two clients, so that a connection opened for a host named in full is never reused for another.
 pub(in crate::tools) struct Clients {

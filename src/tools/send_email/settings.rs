@@ -10,8 +10,8 @@ use serde::Deserialize;
 use url::{Host, Url};
 
 use super::recipients::{AllowList, parse_sender};
-use crate::base::regular_file::read_bytes;
 use crate::base::{Error, ErrorCode, Result, written};
+use crate::catalog::regular_file::read_bytes;
 
 /// The tool's settings as configuration carries them. `smtp` and `from` have no default: without
 /// them there is nothing to send through, and the tool is not offered.

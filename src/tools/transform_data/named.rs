@@ -14,8 +14,8 @@ use super::escape;
 use super::format::Format;
 use super::formatting;
 use super::meter::Exceeded;
-use crate::base::regular_file::read_text;
 use crate::base::{ErrorCode, Result, ToolFailure};
+use crate::catalog::regular_file::read_text;
 
 const SOURCE_BYTES_MAX: u64 = 256 * 1024;
 const NESTING_MAX: usize = 100;
