@@ -37,7 +37,8 @@ const KINDS: [(&str, &str); 12] = [
 const SEEN_CHARACTERS_MAX: usize = 60;
 
 /// What the library says, in the words of TOML and with no more of the value than shows which one it is.
-pub(crate) fn plainly(message: &str) -> String {
+#[must_use]
+pub fn plainly(message: &str) -> String {
     if message.starts_with("data did not match any variant") {
         return "expected a number or text".to_owned();
     }
