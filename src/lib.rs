@@ -4,21 +4,21 @@
 //! isolated VM whose only door to the world is a whitelist of rate-limited, journaled tools.
 //! See ARCHITECTURE.md for how the rooms fit together.
 
-pub mod app;
-pub mod base;
-pub mod bus;
-pub mod catalog;
+pub use luaplan_app as app;
+pub use luaplan_base as base;
+pub use luaplan_bus as bus;
+pub use luaplan_catalog as catalog;
 pub mod cli;
-pub mod demo;
-pub mod engine;
-pub mod http;
-pub mod journal;
-pub mod llm;
-pub mod mcp;
-pub mod plan;
-pub mod planner;
-pub mod sandbox;
-pub mod syntax;
-pub mod testkit;
-pub mod tools;
-pub mod workers;
+pub use luaplan_demo as demo;
+pub use luaplan_engine as engine;
+pub use luaplan_http as http;
+pub use luaplan_journal as journal;
+pub use luaplan_llm as llm;
+pub use luaplan_mcp as mcp;
+pub use luaplan_plan as plan;
+pub use luaplan_planner as planner;
+pub use luaplan_syntax as syntax;
+pub use luaplan_testkit as testkit;
+pub use luaplan_tools as tools;
+pub use luaplan_vm as sandbox;
+pub use luaplan_workers as workers;

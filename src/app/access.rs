@@ -7,6 +7,12 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_bus::{Circumstances, LOCAL_TENANT, Mode};
+use luaplan_journal::{ApprovalState, EventBody, GrantState, JournalRead as _, RecordFilter, RunFilter};
+use luaplan_plan::CheckReport;
+use luaplan_planner::Proposal;
+
 use super::approvals::pending_approvals;
 use super::caller::{Caller, Reach, Scope};
 use super::run_report::no_such_run;
@@ -14,11 +20,6 @@ use super::{
     ActiveRun, ActiveRuns, AfterDecision, App, ApprovalAnswer, AuditWishes, CallReport, CallResolution,
     PendingApproval, ReplayReport, ReplayRequest, ResumeRequest, RunRequest, call_report,
 };
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::bus::{Circumstances, LOCAL_TENANT, Mode};
-use crate::journal::{ApprovalState, EventBody, GrantState, JournalRead as _, RecordFilter, RunFilter};
-use crate::plan::CheckReport;
-use crate::planner::Proposal;
 
 /// The use cases, as one caller may use them.
 pub struct Access<'a> {

@@ -10,11 +10,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_bus::wake_at_of;
+use luaplan_engine::RunOutcome;
+
 use super::sleepers::Sleepers;
 use super::{App, ResumeRequest};
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::bus::wake_at_of;
-use crate::engine::RunOutcome;
 
 /// A run under way: how to end it, and where its outcome will be.
 #[derive(Clone)]

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::base::{Error, ErrorCode, Result};
+use luaplan_base::{Error, ErrorCode, Result};
 
 /// Threads at least, so that one tenant's plan leaves a thread to the others.
 const THREADS_MIN: usize = 2;

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_bus::LOCAL_TENANT;
+use luaplan_catalog::regular_file::read_text;
+
 use super::{Caller, Scopes};
-use crate::base::{Error, ErrorCode, Result};
-use crate::bus::LOCAL_TENANT;
-use crate::catalog::regular_file::read_text;
 
 /// A key shorter than this could be guessed.
 const KEY_CHARACTERS_MIN: usize = 20;

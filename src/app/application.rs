@@ -4,6 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use luaplan_base::{
+    Clock, Error, ErrorCode, Limits, Randomness, Result, SystemClock, SystemRandomness, Value,
+};
+use luaplan_bus::{Limiter, Registry, Tool};
+use luaplan_catalog::Catalog;
+use luaplan_engine::Isolation;
+use luaplan_journal::{Durability, EventBody, Journal, JournalWrite, Redactor};
+use luaplan_llm::LlmClient;
+use luaplan_planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
+use luaplan_vm::{LIBRARY_STUBS, VmPool};
+use luaplan_workers::{WorkerPool, WorkerProgram};
+
 use super::analysis::Analysis;
 use super::config::{Config, Environment, Loaded};
 use super::discreet::Discreet;
@@ -12,17 +24,6 @@ use super::owner::Owners;
 use super::planning::{PlanWishes, PromptWish};
 use super::under_way::RunsUnderWay;
 use super::{EventHub, PolicyReport, wiring};
-use crate::base::{
-    Clock, Error, ErrorCode, Limits, Randomness, Result, SystemClock, SystemRandomness, Value,
-};
-use crate::bus::{Limiter, Registry, Tool};
-use crate::catalog::Catalog;
-use crate::engine::Isolation;
-use crate::journal::{Durability, EventBody, Journal, JournalWrite, Redactor};
-use crate::llm::LlmClient;
-use crate::planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
-use crate::sandbox::{LIBRARY_STUBS, VmPool};
-use crate::workers::{WorkerPool, WorkerProgram};
 
 /// Journal, tools, model and limits, put together by a configuration. Cheap to clone; clones are the same
 /// application.
@@ -61,8 +62,8 @@ pub struct AppParts {
     pub isolation: Isolation,
     /// The program workers are made of; the one that is running now when not given. A program that
     /// embeds the crate gives a `luaplan` here, or answers to `worker` itself with
-    /// [`crate::workers::worker_main`]. Where one is given, queries of SQLite files run in processes made of it
-    /// too: it answers to `sqlite-reader` with [`crate::tools::query_db::sqlite_reader_main`].
+    /// [`luaplan_workers::worker_main`]. Where one is given, queries of SQLite files run in processes made of it
+    /// too: it answers to `sqlite-reader` with [`luaplan_tools::query_db::sqlite_reader_main`].
     pub worker_program: Option<WorkerProgram>,
     /// Put between runs and the journal, to watch or to disturb what they write.
     pub journal_layer: Option<JournalLayer>,

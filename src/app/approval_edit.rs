@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use luaplan_base::{Error, ErrorCode, Result, Value};
+use luaplan_journal::ApprovalState;
+
 use super::ApprovalAnswer;
-use crate::base::{Error, ErrorCode, Result, Value};
-use crate::journal::ApprovalState;
 
 /// One argument that differs.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,15 +7,16 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{Error, ErrorCode, Result, RunId, Value};
+use luaplan_bus::Tier;
+use luaplan_journal::{
+    Actor, ApprovalState, EventBody, JournalRead, Precluded, Record, RunFilter, RunState, RunStatus, Settled,
+};
+
 use super::App;
 use super::agents::family_of;
 use super::from_records::{cannot_go_on, circumstances_of};
 use super::run_report::no_such_run;
-use crate::base::{Error, ErrorCode, Result, RunId, Value};
-use crate::bus::Tier;
-use crate::journal::{
-    Actor, ApprovalState, EventBody, JournalRead, Precluded, Record, RunFilter, RunState, RunStatus, Settled,
-};
 
 /// The longest time calls may be allowed for.
 const GRANT_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -226,7 +227,7 @@ impl App {
         let spec = self.catalog.get(&request.tool).ok_or_else(|| {
             Error::new(ErrorCode::ToolUnknown, format!("there is no tool `{}` any more", request.tool))
         })?;
-        let of_failure = |failure: crate::base::ToolFailure, code: ErrorCode| {
+        let of_failure = |failure: luaplan_base::ToolFailure, code: ErrorCode| {
             failure.details.iter().fold(Error::new(code, failure.message), |error, (name, value)| {
                 error.with_detail(name.clone(), value.to_json())
             })
@@ -241,7 +242,7 @@ impl App {
         }
         if let Some(tool) = self.registry.get(&request.tool) {
             let code =
-                |failure: &crate::base::ToolFailure| failure.code.parse().unwrap_or(ErrorCode::BadArguments);
+                |failure: &luaplan_base::ToolFailure| failure.code.parse().unwrap_or(ErrorCode::BadArguments);
             tool.could_call(&bound).map_err(|failure| of_failure(failure.clone(), code(&failure)))?;
         }
         let exact = bound.to_exact_json();

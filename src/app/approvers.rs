@@ -1,9 +1,10 @@
 //! Who may decide about calls that wait, by the policy file.
 
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_bus::LOCAL_TENANT;
+use luaplan_journal::{Actor, RunState};
+
 use super::App;
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::bus::LOCAL_TENANT;
-use crate::journal::{Actor, RunState};
 
 impl App {
     /// Whether `by` may decide about the calls of a run at all.

@@ -1,7 +1,7 @@
 //! Names that a query of the audit log may use: a mistyped one finds nothing, which looks like nothing happened.
 
-use crate::base::{Error, ErrorCode, Result, nearest};
-use crate::journal::{EventBody, JournalRead, RecordFilter};
+use luaplan_base::{Error, ErrorCode, Result, nearest};
+use luaplan_journal::{EventBody, JournalRead, RecordFilter};
 
 /// The most names of tools a refusal lists.
 const NAMED_MAX: usize = 40;

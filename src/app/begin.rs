@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use luaplan_base::{ContentHash, Error, ErrorCode, Result, Value};
+use luaplan_bus::RunBudget;
+use luaplan_journal::{Durability, EventBody, JournalRead as _, RunLog, RunState};
+use luaplan_plan::CheckReport;
+
 use super::App;
 use super::resume::TakenUp;
 use super::runs::{Run, RunRequest, Work};
-use crate::base::{ContentHash, Error, ErrorCode, Result, Value};
-use crate::bus::RunBudget;
-use crate::journal::{Durability, EventBody, JournalRead as _, RunLog, RunState};
-use crate::plan::CheckReport;
 
 impl App {
     /// Records that a run begins, with all that is needed to run it, on the disk in one go. What is begun must

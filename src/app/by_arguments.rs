@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
+use luaplan_base::{CallId, CallOutcome, CallRequest, ContentHash, ErrorCode, Result, ToolFailure};
+use luaplan_bus::CallHandler;
+use luaplan_catalog::Catalog;
+use luaplan_engine::{RecordedCalls, RecordedForm, arguments_as_recorded};
+use luaplan_journal::{CallState, GrantState, Redactor, RunState};
+
 use super::replay_policy::{OnRecord, UnderPolicy, decided_then, is_denied};
-use crate::base::{CallId, CallOutcome, CallRequest, ContentHash, ErrorCode, Result, ToolFailure};
-use crate::bus::CallHandler;
-use crate::catalog::Catalog;
-use crate::engine::{RecordedCalls, RecordedForm, arguments_as_recorded};
-use crate::journal::{CallState, GrantState, Redactor, RunState};
 
 /// A call's arguments in each form the journal may have them.
 pub(super) fn forms<'a>(

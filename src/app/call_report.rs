@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_journal::{ApprovalState, CallState, JournalRead};
+
 use super::run_report::no_such_run;
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{ApprovalState, CallState, JournalRead};
 
 /// A call with all that is on record of it.
 #[derive(Debug, Clone, Serialize)]

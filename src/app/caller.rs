@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::base::{Error, ErrorCode, Result};
-use crate::bus::LOCAL_TENANT;
-use crate::journal::Actor;
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_bus::LOCAL_TENANT;
+use luaplan_journal::Actor;
 
 /// What a key may be allowed to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

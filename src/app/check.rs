@@ -5,15 +5,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
+use luaplan_base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, Value};
+use luaplan_catalog::Catalog;
+use luaplan_journal::{Durability, EventBody};
+use luaplan_plan::{CheckInput, CheckReport, CheckedPlan, admit_accepted, check_with};
+use luaplan_planner::Check;
+
 use super::analysis::Waiting;
 use super::config::Config;
 use super::runs::{Run, RunRequest};
 use super::{App, Explanation};
-use crate::base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, Value};
-use crate::catalog::Catalog;
-use crate::journal::{Durability, EventBody};
-use crate::plan::{CheckInput, CheckReport, CheckedPlan, admit_accepted, check_with};
-use crate::planner::Check;
 
 /// A plan that somebody handed in, and what it is held against.
 #[derive(Debug, Clone, Copy)]

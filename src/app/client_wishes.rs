@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use serde::{Deserialize as _, Deserializer, Serialize};
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result};
+use luaplan_journal::{JournalRead as _, RecordFilter};
+
 use super::parts::json_bytes;
 use super::{App, check_event_names, check_tool_on_record, no_such_run};
-use crate::base::{Error, ErrorCode, LimitName, Limits, Result};
-use crate::journal::{JournalRead as _, RecordFilter};
 
 const AUDIT_DEFAULT: u32 = 100;
 const AUDIT_MAX: u32 = 1000;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::base::Result;
-use crate::journal::Redactor;
-use crate::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress};
+use luaplan_base::Result;
+use luaplan_journal::Redactor;
+use luaplan_llm::{ChatReply, ChatRequest, LlmClient, LlmProgress};
 
 /// In front of the configured model, whoever asks it.
 pub(super) struct Discreet {

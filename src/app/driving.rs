@@ -7,15 +7,16 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use luaplan_base::Value;
+use luaplan_bus::{Approvals, Bus, BusParts, CallHandler, Registry};
+use luaplan_engine::{DriveRequest, RecordedOutput, RunOutcome, drive};
+use luaplan_journal::{Durability, EventBody};
+use luaplan_plan::CheckedPlan;
+
 use super::agents::{CALL_AGENT, CallAgent, Caller};
 use super::origins::PlanOrigins;
 use super::past::Past;
 use super::runs::Run;
-use crate::base::Value;
-use crate::bus::{Approvals, Bus, BusParts, CallHandler, Registry};
-use crate::engine::{DriveRequest, RecordedOutput, RunOutcome, drive};
-use crate::journal::{Durability, EventBody};
-use crate::plan::CheckedPlan;
 
 /// How long runs of agents have to record their ends once their caller's calls were cut.
 const AGENTS_GRACE: Duration = Duration::from_secs(5);

@@ -3,7 +3,7 @@
 
 use serde_json::Value as Json;
 
-use crate::base::{Error, ErrorCode};
+use luaplan_base::{Error, ErrorCode};
 
 /// For what the operator alone can do, at a terminal.
 const OPERATOR: &str = "read the message; the operator of this server can do something about it";

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
-use crate::journal::{Event, EventListener, Record};
+use luaplan_journal::{Event, EventListener, Record};
 
 /// How many events a slow watcher may fall behind before it has to read the journal again.
 const BACKLOG: usize = 1024;

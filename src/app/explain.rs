@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{Limits, Value};
+use luaplan_catalog::{Catalog, TargetKind};
+use luaplan_plan::draw::Graph;
+use luaplan_plan::flow::analyse;
+use luaplan_plan::preview::{Preview, PreviewOptions, preview_of};
+use luaplan_plan::{CheckInput, Finding, check_with};
+
 use super::agents::agents_of;
 use super::config::Config;
 use super::manifest_tools;
-use crate::base::{Limits, Value};
-use crate::catalog::{Catalog, TargetKind};
-use crate::plan::draw::Graph;
-use crate::plan::flow::analyse;
-use crate::plan::preview::{Preview, PreviewOptions, preview_of};
-use crate::plan::{CheckInput, Finding, check_with};
 
 /// The tool that asks the configured model, whatever its arguments are.
 const MODEL_TOOL: &str = "call_llm";

@@ -2,12 +2,13 @@
 
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{ContentHash, Error, ErrorCode, Limits, Result, Value};
+use luaplan_bus::Circumstances;
+use luaplan_engine::RecordedCalls;
+use luaplan_journal::{RunState, is_marked};
+
 use super::planning::PlanWishes;
 use super::runs::{RunRequest, Work};
-use crate::base::{ContentHash, Error, ErrorCode, Limits, Result, Value};
-use crate::bus::Circumstances;
-use crate::engine::RecordedCalls;
-use crate::journal::{RunState, is_marked};
 
 /// The request the run began with, from its records.
 pub(super) fn run_request(state: &RunState) -> Result<RunRequest> {

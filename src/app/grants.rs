@@ -1,8 +1,9 @@
 //! Calls allowed for a time: which there are, and taking one back.
 
+use luaplan_base::{CallId, Error, ErrorCode, Result};
+use luaplan_journal::{Actor, EventBody, GrantState, Precluded, Settled, grants};
+
 use super::App;
-use crate::base::{CallId, Error, ErrorCode, Result};
-use crate::journal::{Actor, EventBody, GrantState, Precluded, Settled, grants};
 
 impl App {
     /// The grants that hold now, newest first; with `all` those too that expired or were revoked.

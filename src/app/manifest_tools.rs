@@ -8,22 +8,23 @@ use indexmap::IndexMap;
 use secrecy::SecretString;
 use serde::de::DeserializeOwned;
 
+use luaplan_base::{Effect, Error, ErrorCode, Result};
+use luaplan_bus::Tool;
+use luaplan_catalog::{
+    Catalog, ManifestFile, TargetKind, ToolKind, ToolSpec, is_builtin, is_tool_name, load_manifests,
+    read_manifest,
+};
+use luaplan_plan::globals;
+use luaplan_tools::command::{self, CommandGrants, CommandSettings};
+use luaplan_tools::http::{self, HttpGrants};
+use luaplan_tools::manifest::{check_settings, fixed_targets, secret_names};
+use luaplan_tools::query_db::{DatabaseUrl, QueryDbSettings};
+use luaplan_tools::sql::{self, SqlGrants, SqlSettings};
+
 use super::config::Config;
 use super::mcp_servers;
 use super::unconfigured::{UnconfiguredTool, Unmet};
 use super::wiring::{read, table};
-use crate::base::{Effect, Error, ErrorCode, Result};
-use crate::bus::Tool;
-use crate::catalog::{
-    Catalog, ManifestFile, TargetKind, ToolKind, ToolSpec, is_builtin, is_tool_name, load_manifests,
-    read_manifest,
-};
-use crate::plan::globals;
-use crate::tools::command::{self, CommandGrants, CommandSettings};
-use crate::tools::http::{self, HttpGrants};
-use crate::tools::manifest::{check_settings, fixed_targets, secret_names};
-use crate::tools::query_db::{DatabaseUrl, QueryDbSettings};
-use crate::tools::sql::{self, SqlGrants, SqlSettings};
 
 /// The database that is meant where none is named, if there is one of that name.
 const DEFAULT_DATABASE: &str = "main";

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::config::Config;
-use super::mcp_servers::{accepted_of, complete, settings_of};
-use crate::base::{Error, ErrorCode, Result};
-use crate::tools::mcp::{
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_tools::mcp::{
     Authorization, LoginState, McpServerSettings, McpTransport, OAuthGrant, PendingLogin, shown_address,
 };
+
+use super::config::Config;
+use super::mcp_servers::{accepted_of, complete, settings_of};
 
 /// How luaplan may log in to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

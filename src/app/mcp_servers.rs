@@ -6,18 +6,19 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::config::Config;
-use super::mcp_logins::authorization;
-use super::planning::PromptWish;
-use crate::base::{Effect, Error, ErrorCode, Result, ToolFailure, Value};
-use crate::bus::Tool;
-use crate::catalog::{TargetKind, ToolSpec};
-use crate::plan::preview::host_of;
-use crate::planner::Note;
-use crate::tools::mcp::{
+use luaplan_base::{Effect, Error, ErrorCode, Result, ToolFailure, Value};
+use luaplan_bus::Tool;
+use luaplan_catalog::{TargetKind, ToolSpec};
+use luaplan_plan::preview::host_of;
+use luaplan_planner::Note;
+use luaplan_tools::mcp::{
     Accepted, AcceptedPrompt, AcceptedTool, Change, HELP, McpConnection, McpServerSettings, McpTool,
     McpTransport, Refused,
 };
+
+use super::config::Config;
+use super::mcp_logins::authorization;
+use super::planning::PromptWish;
 
 /// The servers, none of them started. Cheap to share.
 #[derive(Clone)]

@@ -3,9 +3,10 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use luaplan_base::{Clock as _, Error, ErrorCode, Result, SystemClock};
+use luaplan_tools::openapi::{DOCUMENT_BYTES_MAX, Document, Operation, Wishes, fetch};
+
 use super::manifest_tools::check_manifest_text;
-use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock};
-use crate::tools::openapi::{DOCUMENT_BYTES_MAX, Document, Operation, Wishes, fetch};
 
 /// A document from a file, or from a server where `source` is an address.
 ///

@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::OnceCell;
 
-use crate::base::CallRequest;
-use crate::bus::ArgumentOrigins;
-use crate::catalog::Catalog;
-use crate::plan::CheckedPlan;
-use crate::plan::flow::{CallSite, Flow, Origin, analyse};
+use luaplan_base::CallRequest;
+use luaplan_bus::ArgumentOrigins;
+use luaplan_catalog::Catalog;
+use luaplan_plan::CheckedPlan;
+use luaplan_plan::flow::{CallSite, Flow, Origin, analyse};
 
 /// Follows the values of one plan. The plan is analysed when a person is first asked.
 pub(super) struct PlanOrigins {

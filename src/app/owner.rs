@@ -10,9 +10,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_journal::{RunState, RunStatus, create_private_folder};
+
 use super::config::Config;
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{RunState, RunStatus, create_private_folder};
 
 /// The locks of this process and of others that share its data folder.
 pub(super) struct Owners {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_journal::{EventListener, FencedPen, Held, JournalWrite, Leases, PostgresJournal, RunLog};
+
 use super::App;
 use super::owner::Claim;
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{EventListener, FencedPen, Held, JournalWrite, Leases, PostgresJournal, RunLog};
 
 /// The right to go on with a run.
 pub(super) enum Hold {

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
+use luaplan_base::{CallId, LimitName, Result, Value};
+use luaplan_bus::CallHandler;
+use luaplan_engine::{FromJournal, RecordedCalls, RecordedOutput};
+use luaplan_journal::RunState;
+use luaplan_plan::CheckedPlan;
+
 use super::check::PlanOf;
 use super::from_records::recorded_source;
 use super::runs::{Run, RunRequest};
-use crate::base::{CallId, LimitName, Result, Value};
-use crate::bus::CallHandler;
-use crate::engine::{FromJournal, RecordedCalls, RecordedOutput};
-use crate::journal::RunState;
-use crate::plan::CheckedPlan;
 
 /// A plan that may run, and what is on record of it.
 pub(super) struct Prepared {

@@ -6,17 +6,18 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use luaplan_base::{Effect, Error, ErrorCode, Result, Value};
+use luaplan_bus::Mode;
+use luaplan_engine::RunOutcome;
+use luaplan_journal::{CallEnd, CallState, Durability, EventBody, JournalRead as _};
+use luaplan_plan::CheckedPlan;
+use luaplan_planner::{CANDIDATES_MAX, FailedRun, PastCall, PlanningRequest, Proposal};
+use luaplan_testkit::count_tests;
+
 use super::check::PlannedFor;
 use super::runs::Run;
 use super::trials::AppTrials;
 use super::{RunRequest, Work};
-use crate::base::{Effect, Error, ErrorCode, Result, Value};
-use crate::bus::Mode;
-use crate::engine::RunOutcome;
-use crate::journal::{CallEnd, CallState, Durability, EventBody, JournalRead as _};
-use crate::plan::CheckedPlan;
-use crate::planner::{CANDIDATES_MAX, FailedRun, PastCall, PlanningRequest, Proposal};
-use crate::testkit::count_tests;
 
 /// How a task should be planned, where it is not as configured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

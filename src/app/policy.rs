@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use luaplan_base::{Error, ErrorCode, Result, RunId, Value, nearest};
+use luaplan_bus::{Circumstances, Fit, Glob, LOCAL_TENANT, Policy, PolicyRules, Rule, Tier, Verdict};
+use luaplan_catalog::Catalog;
+
 use super::from_records::circumstances_of;
 use super::{ApiKeys, App};
-use crate::base::{Error, ErrorCode, Result, RunId, Value, nearest};
-use crate::bus::{Circumstances, Fit, Glob, LOCAL_TENANT, Policy, PolicyRules, Rule, Tier, Verdict};
-use crate::catalog::Catalog;
 
 /// What the policy says about one call.
 #[derive(Debug, Clone, Serialize)]
@@ -146,7 +147,7 @@ impl App {
             let value = Value::from_json(arguments.clone()).ok()?;
             // Those of a call that was refused may have no names.
             let bound = match value {
-                Value::Array(items) => spec.bind(&crate::base::CallArguments(items)).ok()?,
+                Value::Array(items) => spec.bind(&luaplan_base::CallArguments(items)).ok()?,
                 named => spec.bind_named(named).ok()?,
             };
             Some(policy.decide(spec, &bound))

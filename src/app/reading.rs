@@ -2,9 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{Result, RunId};
+
 use super::Access;
 use super::parts::{ReadOn, check_path, part_at};
-use crate::base::{Result, RunId};
 
 /// Which part of what is known of a run.
 #[derive(Debug, Clone)]

@@ -7,18 +7,19 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{CallOutcome, CallRequest, Error, ErrorCode, Limits, Result, RunId, Value};
+use luaplan_bus::{CallHandler, LOCAL_TENANT, Policy, RunBudget};
+use luaplan_engine::{
+    DriveRequest, FromJournal, NothingMore, RecordedCalls, RecordedOutput, RunOutcome, drive,
+};
+use luaplan_journal::{CallState, EventBody, MemoryJournal, RunLog, RunState, RunStatus, grants};
+
 use super::App;
 use super::by_arguments::{ByArguments, ByContent, by_arguments, forms, records_to_judge};
 use super::check::PlanOf;
 use super::from_records::{began_without_secret, circumstances_of, limits_of, recorded_source};
 use super::replay_policy::{OnRecord, PolicyDifference, UnderPolicy};
 use super::run_end::{ended_by_call, failed};
-use crate::base::{CallOutcome, CallRequest, Error, ErrorCode, Limits, Result, RunId, Value};
-use crate::bus::{CallHandler, LOCAL_TENANT, Policy, RunBudget};
-use crate::engine::{
-    DriveRequest, FromJournal, NothingMore, RecordedCalls, RecordedOutput, RunOutcome, drive,
-};
-use crate::journal::{CallState, EventBody, MemoryJournal, RunLog, RunState, RunStatus, grants};
 
 /// A run to be replayed.
 #[derive(Debug, Clone)]

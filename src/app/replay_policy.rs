@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use luaplan_base::{CallId, CallOutcome, CallRequest, ErrorCode, Result, Value};
+use luaplan_bus::{Policy, PolicyRules, Tier};
+use luaplan_catalog::Catalog;
+use luaplan_journal::{CallState, GrantState, Redactor, RunState};
+
 use super::App;
 use super::from_records::circumstances_of;
 use super::replay::{ReplayReport, ReplayRequest};
-use crate::base::{CallId, CallOutcome, CallRequest, ErrorCode, Result, Value};
-use crate::bus::{Policy, PolicyRules, Tier};
-use crate::catalog::Catalog;
-use crate::journal::{CallState, GrantState, Redactor, RunState};
 
 /// A call that a policy decides otherwise than it was decided.
 #[derive(Debug, Clone, PartialEq, Serialize)]

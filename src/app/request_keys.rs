@@ -5,9 +5,10 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use serde_json::Value as Json;
 
+use luaplan_base::{ContentHash, Error, ErrorCode, Result, RunId};
+use luaplan_journal::{JournalRead as _, KeyedRequest};
+
 use super::App;
-use crate::base::{ContentHash, Error, ErrorCode, Result, RunId};
-use crate::journal::{JournalRead as _, KeyedRequest};
 
 /// How long a key stands for its request.
 const KEPT: SignedDuration = SignedDuration::from_hours(24);

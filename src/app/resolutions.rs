@@ -2,9 +2,10 @@
 
 use serde_json::Value as Json;
 
+use luaplan_base::{Error, ErrorCode, Result, RunId, Value};
+use luaplan_journal::{JournalRead as _, Resolved};
+
 use super::App;
-use crate::base::{Error, ErrorCode, Result, RunId, Value};
-use crate::journal::{JournalRead as _, Resolved};
 
 /// What a person says about a call in doubt.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,6 +3,15 @@
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{CallId, Effect, Error, ErrorCode, Result, RunId};
+use luaplan_bus::CALLS_IN_DOUBT;
+use luaplan_engine::RunOutcome;
+use luaplan_journal::{
+    Actor, CallState, Durability, EventBody, EventListener, JournalRead as _, Resolved, RunFilter, RunLog,
+    RunState, RunStatus,
+};
+use luaplan_plan::CheckReport;
+
 use super::App;
 use super::agents::{AgentRun, belongs_to};
 use super::from_records::{beginning_suffices, cannot_go_on, run_request};
@@ -10,14 +19,6 @@ use super::ownership::Hold;
 use super::resolutions::CallResolution;
 use super::run_end::ended_early;
 use super::runs::RunRequest;
-use crate::base::{CallId, Effect, Error, ErrorCode, Result, RunId};
-use crate::bus::CALLS_IN_DOUBT;
-use crate::engine::RunOutcome;
-use crate::journal::{
-    Actor, CallState, Durability, EventBody, EventListener, JournalRead as _, Resolved, RunFilter, RunLog,
-    RunState, RunStatus,
-};
-use crate::plan::CheckReport;
 
 /// A run to go on with.
 pub struct ResumeRequest {

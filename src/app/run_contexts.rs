@@ -2,9 +2,10 @@
 
 use serde_json::Value as Json;
 
+use luaplan_base::{Error, ErrorCode, Result, Value};
+use luaplan_journal::{Durability, EventBody, NewContext, check_context_name, context_of_tenant};
+
 use super::runs::Run;
-use crate::base::{Error, ErrorCode, Result, Value};
-use crate::journal::{Durability, EventBody, NewContext, check_context_name, context_of_tenant};
 
 impl Run<'_> {
     pub(super) async fn context(&self) -> Result<Value> {

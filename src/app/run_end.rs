@@ -3,18 +3,19 @@
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{Error, ErrorCode, Result, RunId, Usage};
+use luaplan_bus::{APPROVALS, CALLS_IN_DOUBT, wake_at_of};
+use luaplan_engine::{RunOutcome, pause_requested};
+use luaplan_journal::{
+    Actor, CallState, Durability, EventBody, EventListener, JournalRead as _, RunLog, RunState, RunStatus,
+};
+use luaplan_vm::FAILED_CALL;
+
 use super::agents::{AgentRun, family_of};
 use super::ownership::goes_on_elsewhere;
 use super::stuck::cannot_sleep;
 use super::under_way::Asked;
 use super::{App, ResumeRequest};
-use crate::base::{Error, ErrorCode, Result, RunId, Usage};
-use crate::bus::{APPROVALS, CALLS_IN_DOUBT, wake_at_of};
-use crate::engine::{RunOutcome, pause_requested};
-use crate::journal::{
-    Actor, CallState, Durability, EventBody, EventListener, JournalRead as _, RunLog, RunState, RunStatus,
-};
-use crate::sandbox::FAILED_CALL;
 
 impl App {
     /// The outcome of a run that a failed call ended, with that call's code; of a denied one, under it.

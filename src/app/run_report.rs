@@ -5,10 +5,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
+use luaplan_base::{Error, ErrorCode, Result, RunId, shorten_members};
+use luaplan_journal::{Actor, EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
+
 use super::ActiveRuns;
 use super::from_records::cannot_go_on;
-use crate::base::{Error, ErrorCode, Result, RunId, shorten_members};
-use crate::journal::{Actor, EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
 
 /// What a run's own page is made of besides its summary.
 const SHOWN_EVENTS: &[&str] =

@@ -6,20 +6,21 @@ use serde_json::Value as Json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, RunId, Usage, Value};
+use luaplan_bus::{CallHandler, Circumstances, Mode, RunBudget};
+use luaplan_engine::{PhaseEvent, RunOutcome, RunPhase};
+use luaplan_journal::{
+    Actor, Durability, EventBody, EventListener, JournalWrite, MemoryJournal, RunLog, RunState, RunStatus,
+};
+use luaplan_plan::CheckReport;
+use luaplan_planner::Proposal;
+
 use super::App;
 use super::agents::AgentRun;
 use super::from_records::{began_without_secret, run_request};
 use super::past::Prepared;
 use super::planning::PlanWishes;
 use super::run_end::{ended_early, failed, limit_hit};
-use crate::base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, RunId, Usage, Value};
-use crate::bus::{CallHandler, Circumstances, Mode, RunBudget};
-use crate::engine::{PhaseEvent, RunOutcome, RunPhase};
-use crate::journal::{
-    Actor, Durability, EventBody, EventListener, JournalWrite, MemoryJournal, RunLog, RunState, RunStatus,
-};
-use crate::plan::CheckReport;
-use crate::planner::Proposal;
 
 /// What is to be run.
 #[derive(Debug, Clone)]

@@ -8,10 +8,11 @@ use futures::StreamExt as _;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_journal::{Leases, OpenRun};
+use luaplan_plan::CheckReport;
+
 use super::{ActiveRun, ActiveRuns, ResumeRequest, RunRequest};
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{Leases, OpenRun};
-use crate::plan::CheckReport;
 
 /// How often a node looks for itself, whether it was woken or not.
 const LOOK: Duration = Duration::from_millis(500);

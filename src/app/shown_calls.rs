@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use crate::base::shorten_members;
+use luaplan_base::shorten_members;
 
 /// Says where all of a call is, by the ids of its run and of the call.
 pub type Whole<'w> = dyn Fn(&str, &str) -> Json + 'w;

@@ -10,9 +10,10 @@ use jiff::Timestamp;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{ErrorCode, Result, RunId};
+use luaplan_journal::{JournalRead as _, RunFilter, RunStatus};
+
 use super::{ActiveRuns, App, ResumeRequest};
-use crate::base::{ErrorCode, Result, RunId};
-use crate::journal::{JournalRead as _, RunFilter, RunStatus};
 
 /// How long a timer runs before the clock is looked at again: it may be set, and machines sleep too.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);

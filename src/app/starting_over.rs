@@ -3,13 +3,14 @@
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{Effect, Error, ErrorCode, Result, RunId};
+use luaplan_journal::{JournalRead as _, RunState, RunStatus};
+
 use super::App;
 use super::agents::{CALL_AGENT, belongs_to, child_of};
 use super::check::PlanOf;
 use super::from_records::{recorded_source, run_request};
 use super::runs::{RunRequest, Work};
-use crate::base::{Effect, Error, ErrorCode, Result, RunId};
-use crate::journal::{JournalRead as _, RunState, RunStatus};
 
 impl App {
     /// What a run began with, for a new run that starts it over with the plan it had; it is to be run as any

@@ -1,10 +1,11 @@
 //! Runs that somebody wants to end, or to stand still, whichever process is at them.
 
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_journal::{Actor, RunState, RunStatus};
+
 use super::App;
 use super::ownership::Hold;
 use super::under_way::Ask;
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{Actor, RunState, RunStatus};
 
 impl App {
     /// Ends a run, whoever is at it: one that sleeps, waits for a person or has lost its process has ended

@@ -1,12 +1,13 @@
 //! Sleeping runs that can never go on: they end with the reason, as nobody waits for them.
 
+use luaplan_base::{Error, ErrorCode, Result, RunId, Usage};
+use luaplan_engine::RunOutcome;
+use luaplan_journal::{Durability, JournalRead as _, RunLog, RunState, RunStatus};
+
 use super::App;
 use super::from_records::cannot_go_on;
 use super::ownership::Hold;
 use super::run_end::failed;
-use crate::base::{Error, ErrorCode, Result, RunId, Usage};
-use crate::engine::RunOutcome;
-use crate::journal::{Durability, JournalRead as _, RunLog, RunState, RunStatus};
 
 impl App {
     /// Gives a run back that could not be taken up for `why`. One that sleeps and can never go on is ended instead.

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use luaplan_base::{Limits, Result, RunId, Value};
+use luaplan_engine::{DriveRequest, drive};
+use luaplan_journal::{MemoryJournal, Redactor, RunLog};
+use luaplan_plan::CheckedPlan;
+use luaplan_planner::{MockVerdict, TestFailure, TestsVerdict, Trials};
+use luaplan_testkit::{MockTools, test_source};
+
 use super::App;
-use crate::base::{Limits, Result, RunId, Value};
-use crate::engine::{DriveRequest, drive};
-use crate::journal::{MemoryJournal, Redactor, RunLog};
-use crate::plan::CheckedPlan;
-use crate::planner::{MockVerdict, TestFailure, TestsVerdict, Trials};
-use crate::testkit::{MockTools, test_source};
 
 /// The mocks of every candidate of every run are made up alike.
 const MOCK_SEED: u64 = 1;

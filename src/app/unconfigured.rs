@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 
-use crate::base::{CallOutcome, ErrorCode, ToolFailure, Value};
-use crate::bus::{Invocation, Tool};
-use crate::catalog::ToolSpec;
+use luaplan_base::{CallOutcome, ErrorCode, ToolFailure, Value};
+use luaplan_bus::{Invocation, Tool};
+use luaplan_catalog::ToolSpec;
 
 /// What a tool still needs before it can work.
 pub(super) struct Unmet {

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{Actor, RunLog, create_private_folder};
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_journal::{Actor, RunLog, create_private_folder};
 
 /// How often a process looks for what is asked of its runs.
 const LOOK: Duration = Duration::from_millis(250);

@@ -4,26 +4,27 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
+use luaplan_base::toml_error::{faulty_key, unknown_field};
+use luaplan_base::{Clock, Error, ErrorCode, Randomness, Result, nearest};
+use luaplan_bus::{Registry, Tool};
+use luaplan_catalog::{Catalog, ToolKind, ToolSpec, builtin_manifests};
+use luaplan_engine::Isolation;
+use luaplan_llm::{ApiKeys, GenaiClient, LlmClient, LlmSettings};
+use luaplan_tools::call_llm::CallLlm;
+use luaplan_tools::fetch_url::FetchUrl;
+use luaplan_tools::query_db::{QueryDb, QueryDbSettings};
+use luaplan_tools::send_email::{SendEmail, SendEmailSettings};
+use luaplan_tools::sleep::{Sleep, SleepSettings};
+use luaplan_tools::transform_data::TransformData;
+use luaplan_tools::wait_until::WaitUntil;
+use luaplan_vm::{Interrupt, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmPool};
+use luaplan_workers::{PoolSettings, WorkerPool, WorkerProgram};
+
 use super::agents;
 use super::config::{Config, Environment, OVERRIDE_KEYS, ToolConfig, keyed, refused};
 use super::manifest_tools;
 use super::mcp_servers::{self, McpServers};
 use super::unconfigured::{UnconfiguredTool, Unmet};
-use crate::base::toml_error::{faulty_key, unknown_field};
-use crate::base::{Clock, Error, ErrorCode, Randomness, Result, nearest};
-use crate::bus::{Registry, Tool};
-use crate::catalog::{Catalog, ToolKind, ToolSpec, builtin_manifests};
-use crate::engine::Isolation;
-use crate::llm::{ApiKeys, GenaiClient, LlmClient, LlmSettings};
-use crate::sandbox::{Interrupt, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmPool};
-use crate::tools::call_llm::CallLlm;
-use crate::tools::fetch_url::FetchUrl;
-use crate::tools::query_db::{QueryDb, QueryDbSettings};
-use crate::tools::send_email::{SendEmail, SendEmailSettings};
-use crate::tools::sleep::{Sleep, SleepSettings};
-use crate::tools::transform_data::TransformData;
-use crate::tools::wait_until::WaitUntil;
-use crate::workers::{PoolSettings, WorkerPool, WorkerProgram};
 
 /// How deep model calls may be nested in runs that models started.
 const LLM_DEPTH_MAX: u32 = 1;

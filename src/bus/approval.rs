@@ -6,10 +6,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
+use luaplan_base::{CallId, CallRequest, ContentHash, ErrorCode, Result, RunId, ToolFailure};
+use luaplan_catalog::ToolSpec;
+use luaplan_journal as journal;
+use luaplan_journal::{ApprovalDecision, ApprovalState, EventBody, GrantState, JournalRead};
+
 use super::{Tier, Verdict};
-use crate::base::{CallId, CallRequest, ContentHash, ErrorCode, Result, RunId, ToolFailure};
-use crate::catalog::ToolSpec;
-use crate::journal::{self, ApprovalDecision, ApprovalState, EventBody, GrantState, JournalRead};
 
 /// Says where the arguments of a call came from, for the person who is asked.
 #[async_trait]

@@ -5,9 +5,9 @@ use std::pin::pin;
 use futures::future::join_all;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use crate::base::{Error, ErrorCode, Result, SpanId};
-use crate::journal::{Durability, EventBody, RunLog};
-use crate::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress};
+use luaplan_base::{Error, ErrorCode, Result, SpanId};
+use luaplan_journal::{Durability, EventBody, RunLog};
+use luaplan_llm::{ChatReply, ChatRequest, LlmClient, LlmProgress};
 
 /// The model's answer. Everything on the way is in the run's log, in order, before this returns.
 ///

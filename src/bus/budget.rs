@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::base::{Error, LimitName, Limits, Result};
+use luaplan_base::{Error, LimitName, Limits, Result};
 
 /// The time a run's calls slept while the run was held, which its wall limit does not count.
 #[derive(Debug, Default)]

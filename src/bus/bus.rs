@@ -10,11 +10,12 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{CallId, CallOutcome, CallRequest, Error, ErrorCode, LimitName, Result, ToolFailure};
+use luaplan_journal::RunLog;
+
 use super::call::{Admitted, Prepared, Readiness};
 use super::rest::together;
 use super::{Approvals, CallHandler, Limiter, Permit, Policy, Progress, Registry, RunBudget, RunGate};
-use crate::base::{CallId, CallOutcome, CallRequest, Error, ErrorCode, LimitName, Result, ToolFailure};
-use crate::journal::RunLog;
 
 /// What a [`Bus`] is made of.
 #[derive(Clone)]
@@ -37,7 +38,7 @@ pub struct BusParts {
     pub cancellation: CancellationToken,
     /// When the run's wall time is used up, its sleeps left aside: calls wait for their turns no longer.
     pub deadline: Instant,
-    /// The largest single result, as [`crate::base::Value::approximate_bytes`] measures it.
+    /// The largest single result, as [`luaplan_base::Value::approximate_bytes`] measures it.
     pub result_bytes_max: u64,
 }
 

@@ -8,14 +8,15 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
-use super::approval::{Asked, approval_id, denied};
-use super::{Bus, Invocation, Permit, Progress, Tier, Tool, Verdict};
-use crate::base::{
+use luaplan_base::{
     CallId, CallOutcome, CallRequest, ContentHash, Effect, Error, ErrorCode, LimitName, Result, RunId,
     SpanId, ToolFailure, Value, outcome_bytes,
 };
-use crate::catalog::ToolSpec;
-use crate::journal::{Durability, EventBody, RunLog};
+use luaplan_catalog::ToolSpec;
+use luaplan_journal::{Durability, EventBody, RunLog};
+
+use super::approval::{Asked, approval_id, denied};
+use super::{Bus, Invocation, Permit, Progress, Tier, Tool, Verdict};
 
 /// A call that may be made: its tool exists, its arguments fit, policy or a person allows it.
 pub(super) struct Prepared {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::base::{CallOutcome, CallRequest, Result};
+use luaplan_base::{CallOutcome, CallRequest, Result};
 
 /// Answers the calls a paused plan waits for.
 #[async_trait]

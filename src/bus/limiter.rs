@@ -16,8 +16,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
 
-use crate::base::{ErrorCode, Rate, ToolFailure, Value};
-use crate::catalog::{TargetKind, ToolSpec};
+use luaplan_base::{ErrorCode, Rate, ToolFailure, Value};
+use luaplan_catalog::{TargetKind, ToolSpec};
 
 /// Hosts and databases that have a gate of their own at the same time; further ones share their tool's.
 const TARGETS_MAX: usize = 1024;

@@ -9,7 +9,6 @@
 mod approval;
 mod ask_model;
 mod budget;
-#[expect(clippy::module_inception, reason = "the room is named after what it holds")]
 mod bus;
 mod call;
 mod handler;

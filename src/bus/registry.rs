@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use luaplan_catalog::Catalog;
+
 use super::Tool;
-use crate::catalog::Catalog;
 
 /// Tools by name, in the order they were added. What is not here does not exist for any run.
 #[derive(Clone, Default)]

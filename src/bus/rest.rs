@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use crate::base::{Error, ErrorCode};
+use luaplan_base::{Error, ErrorCode};
 
 /// The detail of an error that names the calls in doubt.
 pub const CALLS_IN_DOUBT: &str = "calls_in_doubt";

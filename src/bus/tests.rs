@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use luaplan_base::{ToolFailure, Value};
+use luaplan_catalog::{ToolSpec, read_manifest};
+
 use super::*;
-use crate::base::{ToolFailure, Value};
-use crate::catalog::{ToolSpec, read_manifest};
 
 fn spec(name: &str, rate: &str, burst: u32, concurrency: u32, effect: &str) -> ToolSpec {
     let manifest = format!(

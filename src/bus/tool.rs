@@ -7,10 +7,11 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{CallId, CallOutcome, Error, RunId, ToolFailure, Value};
+use luaplan_catalog::ToolSpec;
+use luaplan_journal::RunLog;
+
 use super::RunBudget;
-use crate::base::{CallId, CallOutcome, Error, RunId, ToolFailure, Value};
-use crate::catalog::ToolSpec;
-use crate::journal::RunLog;
 
 /// One allowed call on its way to a tool.
 pub struct Invocation {

@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use luaplan_base::{CallArguments, ErrorCode, ToolFailure, Value, nearest};
+
 use super::schema::{accepts, conform, for_validation};
 use super::{ToolSpec, fault};
-use crate::base::{CallArguments, ErrorCode, ToolFailure, Value, nearest};
 
 impl ToolSpec {
     /// The arguments by name, checked against the parameters; always an object.

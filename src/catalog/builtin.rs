@@ -1,7 +1,8 @@
 //! The manifests that come with the binary.
 
+use luaplan_base::Result;
+
 use super::{ToolSpec, read_manifest};
-use crate::base::Result;
 
 /// By the name of their tool.
 const MANIFESTS: [(&str, &str); 8] = [

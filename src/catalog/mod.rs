@@ -1,7 +1,7 @@
 //! Rank 1: what tools exist, as data.
 //!
 //! A [`ToolSpec`] is what a manifest says; a [`Catalog`] is the whitelist of one run. A
-//! [`CallRequest`](crate::base::CallRequest) is what a plan asks for, and [`ToolSpec::bind`] decides if it may be asked.
+//! [`CallRequest`](luaplan_base::CallRequest) is what a plan asks for, and [`ToolSpec::bind`] decides if it may be asked.
 //!
 //! **Never here:** running a tool, I/O beyond reading a whole file that a person named, Lua values.
 

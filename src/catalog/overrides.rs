@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 
+use luaplan_base::{Error, Rate, Result, parse_duration};
+
 use super::ToolSpec;
-use crate::base::{Error, Rate, Result, parse_duration};
 
 /// The keys of `[tools.NAME]` that every tool has. What is left out stays as the manifest says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::base::Value;
+use luaplan_base::Value;
 
 /// Whether `schema` may take a value of `kind`, one of JSON Schema's seven type names.
 ///

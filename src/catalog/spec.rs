@@ -8,8 +8,9 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{ContentHash, Effect, Rate};
+
 use super::compiled::CompiledParams;
-use crate::base::{ContentHash, Effect, Rate};
 
 /// What an argument is for; policy and information flow rest on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,15 +6,16 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::{AfterDecision, App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest};
+use luaplan_base::{Error, ErrorCode, Result, Value, parse_duration};
+use luaplan_bus::Tier;
+use luaplan_engine::RunOutcome;
+use luaplan_journal::{EventListener, GrantState, neutralize};
+
 use super::edits;
 use super::output::Output;
 use super::shown::{Detail, all_of_call};
 use super::sleeping::sleep_and_go_on;
-use crate::app::{AfterDecision, App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest};
-use crate::base::{Error, ErrorCode, Result, Value, parse_duration};
-use crate::bus::Tier;
-use crate::engine::RunOutcome;
-use crate::journal::{EventListener, GrantState, neutralize};
 
 /// The exact call, where each argument came from, and why it is asked.
 pub(super) fn describe(pending: &PendingApproval) -> String {

@@ -6,11 +6,12 @@ use std::path::Path;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use luaplan_app::config::Environment;
+use luaplan_app::{ApprovalAnswer, ArgumentChange, PendingApproval, argument_changes};
+use luaplan_base::{Error, ErrorCode, Result, Value};
+use luaplan_journal::{ApprovalState, neutralize};
+
 use super::shown::{Detail, all_of_call};
-use crate::app::config::Environment;
-use crate::app::{ApprovalAnswer, ArgumentChange, PendingApproval, argument_changes};
-use crate::base::{Error, ErrorCode, Result, Value};
-use crate::journal::{ApprovalState, neutralize};
 
 /// How much of a long text is shown before and behind what changed in it.
 const AROUND_CHARS: usize = 60;
@@ -129,7 +130,7 @@ pub(super) fn in_editor(
         Error::new(ErrorCode::FileUnreadable, format!("{what}: {error}"))
     };
     let text = serde_json::to_string_pretty(&waits.request.arguments).unwrap_or_default();
-    let path = folder.join(format!("edit-{}.json", crate::base::RunId::generate()));
+    let path = folder.join(format!("edit-{}.json", luaplan_base::RunId::generate()));
     write_private(&path, &text)
         .map_err(|error| cannot("the arguments cannot be written for the editor", &error))?;
     let ended = run_editor(editor, &path);

@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use crate::base::{Error, ErrorCode};
+use luaplan_base::{Error, ErrorCode};
 
 pub(super) const DONE: u8 = 0;
 pub(super) const FAILED: u8 = 1;
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn every_limit_exits_with_four_and_the_contract_holds() {
-        for name in crate::base::LimitName::ALL {
+        for name in luaplan_base::LimitName::ALL {
             assert_eq!(number(name.code()), LIMIT, "{name}");
         }
         assert_eq!(number(ErrorCode::PlanError), FAILED);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use crate::base::parse_duration;
+use luaplan_base::parse_duration;
 
 /// `mcp`.
 #[derive(Debug, Args)]

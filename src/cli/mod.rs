@@ -28,15 +28,16 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::app::config::Environment;
-use crate::base::{Error, ErrorCode};
-use crate::workers::WorkerProgram;
+use luaplan_app::config::Environment;
+use luaplan_base::{Error, ErrorCode};
+use luaplan_workers::WorkerProgram;
+
 use output::Output;
 
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    crate::sandbox::keep_freed_memory();
+    luaplan_vm::keep_freed_memory();
     sink::guard_panics();
     let environment = Environment {
         sqlite_program: Some(WorkerProgram::current().path().to_path_buf()),

@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use owo_colors::{OwoColorize as _, Style};
 use serde::Serialize;
 
+use luaplan_app::config::{mask_json, mask_passwords};
+use luaplan_base::{Error, ErrorCode};
+use luaplan_journal::neutralize;
+
 use super::shown::Detail;
 use super::sink;
-use crate::app::config::{mask_json, mask_passwords};
-use crate::base::{Error, ErrorCode};
-use crate::journal::neutralize;
 
 /// Standard output and standard error, with the user's wishes about form and colour.
 pub(super) struct Output {

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use luaplan_planner::CANDIDATES_MAX;
+
 use super::args::RunOptions;
-use crate::planner::CANDIDATES_MAX;
 
 /// How a task is planned.
 #[derive(Debug, Args)]

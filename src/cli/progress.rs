@@ -11,14 +11,15 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use luaplan_base::{ErrorCode, RunId};
+use luaplan_engine::RunOutcome;
+use luaplan_journal::{Event, EventBody, EventListener, neutralize};
+use luaplan_plan::Finding;
+
 use super::commands::print_findings;
 use super::output::Output;
 use super::shown::{Detail, all_of_call, all_of_run};
 use super::sink::LogLines;
-use crate::base::{ErrorCode, RunId};
-use crate::engine::RunOutcome;
-use crate::journal::{Event, EventBody, EventListener, neutralize};
-use crate::plan::Finding;
 
 /// The most calls in doubt that are shown at once.
 const CALLS_SHOWN_MAX: usize = 20;
@@ -239,7 +240,7 @@ pub(super) fn report(output: &Output, outcome: &RunOutcome, plan: Option<(&str, 
 }
 
 /// The calls an error names, as a person needs them to look for their effects.
-fn show_calls(output: &Output, run_id: &RunId, error: &crate::base::Error) {
+fn show_calls(output: &Output, run_id: &RunId, error: &luaplan_base::Error) {
     let calls: Vec<&Json> =
         error.details().get("calls").and_then(Json::as_array).into_iter().flatten().collect();
     for call in calls.iter().take(CALLS_SHOWN_MAX) {
@@ -270,7 +271,7 @@ fn show_calls(output: &Output, run_id: &RunId, error: &crate::base::Error) {
 }
 
 /// The findings an error holds, with the plan they are about.
-pub(super) fn show_findings(output: &Output, error: &crate::base::Error, plan: Option<(&str, &str)>) {
+pub(super) fn show_findings(output: &Output, error: &luaplan_base::Error, plan: Option<(&str, &str)>) {
     let proposed = || Some(("plan", error.details().get("plan")?.as_str()?));
     let (Some((name, source)), Some(findings)) = (plan.or_else(proposed), error.details().get("findings"))
     else {

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-use crate::base::{Excerpt, RunId, excerpt};
-use crate::journal::neutralize;
+use luaplan_base::{Excerpt, RunId, excerpt};
+use luaplan_journal::neutralize;
 
 /// The most calls, plan lines or events of a page.
 pub(super) const PAGE_LINES_MAX: usize = 200;

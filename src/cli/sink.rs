@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::journal::{Redactor, SecretForms};
+use luaplan_journal::{Redactor, SecretForms};
 
 static REDACTOR: LazyLock<RwLock<Arc<Redactor>>> = LazyLock::new(|| {
     let forms = SecretForms::new("redact.patterns", &[]);

@@ -2,12 +2,13 @@
 
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::{App, ResumeRequest};
+use luaplan_base::{Error, Result};
+use luaplan_bus::wake_at_of;
+use luaplan_engine::RunOutcome;
+use luaplan_journal::EventListener;
+
 use super::output::Output;
-use crate::app::{App, ResumeRequest};
-use crate::base::{Error, Result};
-use crate::bus::wake_at_of;
-use crate::engine::RunOutcome;
-use crate::journal::EventListener;
 
 /// Waits while a run sleeps and goes on with it. Whoever ends this here leaves the run asleep: it goes on
 /// later from the same time.

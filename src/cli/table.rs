@@ -2,8 +2,9 @@
 
 use comfy_table::{ContentArrangement, Table, presets};
 
+use luaplan_base::RunId;
+
 use super::progress::shorten;
-use crate::base::RunId;
 
 /// Columns where the width of the terminal is not known, as in a pipe.
 const WIDTH_IN_PIPE: usize = 100;

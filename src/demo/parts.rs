@@ -6,8 +6,9 @@ use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use toml::Value as Toml;
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::{PictureServer, ReceivedMail, SmtpSink, SmtpSinkOptions};
-use crate::base::{Error, ErrorCode, Result};
 
 /// The recipient the demo's mail goes to, and the only one allowed.
 pub const RECIPIENT: &str = "admin@company.com";

@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::{Error, ErrorCode, Result};
+use luaplan_base::{Error, ErrorCode, Result};
 
 /// Small PNG pictures, made for this program, no two alike.
 const PICTURES: [(&str, &[u8]); 6] = [

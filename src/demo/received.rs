@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use mail_parser::{MessageParser, MimeHeaders as _};
 use serde::Serialize;
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::ReceivedMail;
-use crate::base::{Error, ErrorCode, Result};
 
 /// What arrived, in brief.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -11,18 +11,19 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{CallOutcome, CallRequest, Error, ErrorCode, LimitName, Limits, Result, Usage, Value};
+use luaplan_bus::{CallHandler, IdleTime};
+use luaplan_journal::{Durability, EventBody, RunLog};
+use luaplan_plan::CheckedPlan;
+use luaplan_vm::{
+    Interrupt, InterruptReason, LineTrace, SLICE_INSTRUCTIONS, Stopped, VmLimits, VmOptions, VmPool, VmUsage,
+};
+use luaplan_workers::{Pause, WorkerPool, WorkerStart, is_violation};
+
 use super::ending::Ending;
 use super::in_place::Guard;
 use super::seat::Seat;
 use super::{PhaseEvent, RunOutcome, RunPhase};
-use crate::base::{CallOutcome, CallRequest, Error, ErrorCode, LimitName, Limits, Result, Usage, Value};
-use crate::bus::{CallHandler, IdleTime};
-use crate::journal::{Durability, EventBody, RunLog};
-use crate::plan::CheckedPlan;
-use crate::sandbox::{
-    Interrupt, InterruptReason, LineTrace, SLICE_INSTRUCTIONS, Stopped, VmLimits, VmOptions, VmPool, VmUsage,
-};
-use crate::workers::{Pause, WorkerPool, WorkerStart, is_violation};
 
 /// How long a cancelled call has to come to its end.
 const STOP_GRACE: Duration = Duration::from_millis(500);

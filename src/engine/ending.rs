@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::bus::IdleTime;
-use crate::sandbox::InterruptReason;
+use luaplan_bus::IdleTime;
+use luaplan_vm::InterruptReason;
 
 /// Somebody ends the run, or its wall time is used up. Whoever watches a run asks this.
 #[derive(Clone)]

@@ -13,9 +13,10 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{CallOutcome, Error, ErrorCode, Result, Value};
+use luaplan_vm::{Interrupt, Step};
+
 use super::ending::Ending;
-use crate::base::{CallOutcome, Error, ErrorCode, Result, Value};
-use crate::sandbox::{Interrupt, Step};
 
 /// A run that once took longer for a step takes all others on a thread of their own.
 const SHORT_STEP: Duration = Duration::from_millis(2);
@@ -163,8 +164,8 @@ mod tests {
     }
 
     fn ended() -> Step {
-        let (usage, printed) = (crate::sandbox::VmUsage::default(), String::new());
-        Step::Done(crate::sandbox::Stopped { result: Ok(Value::Null), usage, printed })
+        let (usage, printed) = (luaplan_vm::VmUsage::default(), String::new());
+        Step::Done(luaplan_vm::Stopped { result: Ok(Value::Null), usage, printed })
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::base::{Error, ErrorCode};
+use luaplan_base::{Error, ErrorCode};
 
 /// What separates a plan from luaplan itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::base::{Error, ErrorCode, Result, RunId, Usage, Value};
-use crate::journal::RunStatus;
+use luaplan_base::{Error, ErrorCode, Result, RunId, Usage, Value};
+use luaplan_journal::RunStatus;
 
 /// A run that has ended.
 #[derive(Debug)]

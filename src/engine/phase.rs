@@ -11,7 +11,7 @@
 //! Caps: repairs are bounded by the planner's rounds, calls and time by the run's limits, waits by
 //! the plan's own `retry` bound. An end state has no way out.
 
-use crate::base::{Error, ErrorCode, Result};
+use luaplan_base::{Error, ErrorCode, Result};
 
 /// Where a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

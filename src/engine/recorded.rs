@@ -10,13 +10,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
-use crate::base::{
+use luaplan_base::{
     CallId, CallOutcome, CallRequest, ContentHash, Error, ErrorCode, LimitName, Result, ToolFailure, Value,
     outcome_bytes,
 };
-use crate::bus::{CallHandler, RunBudget};
-use crate::catalog::Catalog;
-use crate::journal::{CallState, Redactor, Resolved};
+use luaplan_bus::{CallHandler, RunBudget};
+use luaplan_catalog::Catalog;
+use luaplan_journal::{CallState, Redactor, Resolved};
 
 /// A call on record, ready to answer with.
 #[derive(Debug, Clone)]

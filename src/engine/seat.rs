@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::in_place::InPlace;
-use super::turns::{Turn, Turns};
-use crate::base::{CallOutcome, Error, ErrorCode, Result};
-use crate::sandbox::{
+use luaplan_base::{CallOutcome, Error, ErrorCode, Result};
+use luaplan_vm::{
     Interrupt, LineTrace, PausedWait, PendingCalls, Step, Stopped, Vm, VmOptions, VmPool, VmUsage,
 };
-use crate::workers::{Pause, WorkerPool, WorkerRun, WorkerSignals, WorkerStart};
+use luaplan_workers::{Pause, WorkerPool, WorkerRun, WorkerSignals, WorkerStart};
+
+use super::in_place::InPlace;
+use super::turns::{Turn, Turns};
 
 /// How long a VM that was told to stop has to come to its end. A thread cannot be ended from
 /// outside, a process can: so one is waited for longer.

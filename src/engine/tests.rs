@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{ErrorCode, LimitProfile, Result, Value};
+use luaplan_vm::{Interrupt, InterruptReason, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmPool};
+use luaplan_workers::{Pause, WorkerStart};
+
 use super::seat::Seat;
-use crate::base::{ErrorCode, LimitProfile, Result, Value};
-use crate::sandbox::{Interrupt, InterruptReason, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmPool};
-use crate::workers::{Pause, WorkerStart};
 
 fn options() -> VmOptions {
     VmOptions {

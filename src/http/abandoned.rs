@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{ActiveRun, ActiveRuns, ResumeRequest};
-use crate::base::{ErrorCode, Result, RunId};
+use luaplan_app::{ActiveRun, ActiveRuns, ResumeRequest};
+use luaplan_base::{ErrorCode, Result, RunId};
 
 /// How many runs are taken up at the same time: new requests find their place beside them.
 const AT_ONCE: usize = 4;

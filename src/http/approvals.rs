@@ -6,13 +6,14 @@ use axum::extract::{Extension, State};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::{Access, AfterDecision, ApprovalAnswer, Caller, ResumeRequest};
+use luaplan_base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
+
 use super::dto::{ApprovalsQuery, DecisionBody};
 use super::extract::{JsonBody, PathText, QueryOf};
 use super::problem::Problem;
 use super::shown;
 use super::state::ApiState;
-use crate::app::{Access, AfterDecision, ApprovalAnswer, Caller, ResumeRequest};
-use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
 
 /// The calls that wait for a person: exactly what would be called, where each argument came from, and why
 /// it is asked.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use serde_json::Value as Json;
 
+use luaplan_app::{AuditWishes, Caller};
+use luaplan_base::Result;
+
 use super::dto::AuditQuery;
 use super::extract::QueryOf;
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::{AuditWishes, Caller};
-use crate::base::Result;
 
 /// Records of the audit log, oldest first; `next` goes into `after` for the following page.
 #[utoipa::path(get, path = "/v1/audit", operation_id = "list_audit", tag = "audit", params(AuditQuery),

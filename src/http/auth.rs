@@ -7,11 +7,12 @@ use axum::http::header::AUTHORIZATION;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use luaplan_app::Caller;
+use luaplan_base::{Error, ErrorCode};
+
 use super::origin;
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::Caller;
-use crate::base::{Error, ErrorCode};
 
 /// Lets a request pass that shows a configured key; where there are none, one that comes from this
 /// machine and from no web page of another site.

@@ -22,9 +22,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use luaplan_app::config::ServerConfig;
+
 use super::open::{Connection, Open};
 use super::shares::Holding;
-use crate::app::config::ServerConfig;
 
 /// Request line and headers together.
 const HEADER_BYTES_MAX: usize = 64 * 1024;

@@ -137,7 +137,7 @@ pub(super) struct Resolution {
     #[serde(default)]
     pub(super) retry: Option<bool>,
     /// It took effect; this is taken as its result.
-    #[serde(default, deserialize_with = "crate::app::present")]
+    #[serde(default, deserialize_with = "luaplan_app::present")]
     pub(super) done: Option<Json>,
     /// It did not take effect; the plan sees a failure with this reason.
     #[serde(default)]

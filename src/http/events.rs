@@ -17,12 +17,13 @@ use jiff::Timestamp;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::{ActiveRun, Caller, StreamedEvent};
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_journal::{Event, EventBody, JournalRead as _, Record, RecordFilter, RunStatus};
+
 use super::extract::RunPath;
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::{ActiveRun, Caller, StreamedEvent};
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::journal::{Event, EventBody, JournalRead as _, Record, RecordFilter, RunStatus};
 
 /// How long to wait before looking for events another process may have written.
 const POLL: Duration = Duration::from_secs(1);

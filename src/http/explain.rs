@@ -8,13 +8,14 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value as Json;
 
+use luaplan_app::{Caller, PlanOf, check_plan_name, lowered};
+use luaplan_base::{Error, ErrorCode, Value};
+use luaplan_plan::draw::GraphFormat;
+
 use super::dto::{ExplainBody, GraphQuery};
 use super::extract::{JsonBody, QueryOf, RunPath};
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::{Caller, PlanOf, check_plan_name, lowered};
-use crate::base::{Error, ErrorCode, Value};
-use crate::plan::draw::GraphFormat;
 
 /// Check a plan and say what it would do. Nothing is run, and nothing recorded.
 #[utoipa::path(post, path = "/v1/plans/explain", operation_id = "explain_plan", tag = "plans", request_body = ExplainBody,

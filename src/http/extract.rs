@@ -9,9 +9,10 @@ use axum::http::request::Parts;
 use futures::StreamExt as _;
 use serde::de::DeserializeOwned;
 
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::base::{Error, ErrorCode, Result, RunId};
 
 /// A body over the limit is still taken off the wire up to so many times the limit, because a
 /// client that is cut off while it sends may never look at the answer.

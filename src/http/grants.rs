@@ -5,11 +5,12 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use serde_json::{Value as Json, json};
 
+use luaplan_app::Caller;
+
 use super::dto::GrantsQuery;
 use super::extract::{PathText, QueryOf};
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::Caller;
 
 /// What is allowed for a time, newest first: which calls, in whose runs, until when, and who allowed it.
 #[utoipa::path(get, path = "/v1/grants", operation_id = "list_grants", tag = "approvals", params(GrantsQuery),

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_journal::{JournalRead as _, RunFilter};
+
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::base::{Error, ErrorCode, Result};
-use crate::journal::{JournalRead as _, RunFilter};
 
 /// The process lives.
 #[utoipa::path(get, path = "/healthz", operation_id = "healthz", tag = "health", responses((status = 200, description = "Alive")))]

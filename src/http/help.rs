@@ -1,7 +1,7 @@
 //! What to do next, in routes a client can call.
 
-use crate::app::EdgeHelp;
-use crate::base::ErrorCode;
+use luaplan_app::EdgeHelp;
+use luaplan_base::ErrorCode;
 
 const LOOK: &str = "look at what it did with `GET /v1/runs/{id}` and `GET /v1/audit?run={id}`, and start it again where it is still wanted";
 

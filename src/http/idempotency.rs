@@ -12,12 +12,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value as Json;
 
+use luaplan_app::{Caller, Claim};
+use luaplan_base::{ContentHash, Error, ErrorCode, Result, RunId};
+use luaplan_journal::KeyedRequest;
+
 use super::extract::read;
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::{Caller, Claim};
-use crate::base::{ContentHash, Error, ErrorCode, Result, RunId};
-use crate::journal::KeyedRequest;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 

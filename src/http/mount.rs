@@ -12,12 +12,13 @@ use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_service::Service;
 
+use luaplan_base::{Error, ErrorCode};
+
 use super::auth::require_key;
 use super::extract::read;
 use super::problem::{Problem, panicked};
 use super::shares::within_share_beside;
 use super::state::ApiState;
-use crate::base::{Error, ErrorCode};
 
 pub(super) fn mounted<S>(path: &str, service: S, state: &Arc<ApiState>) -> Router<Arc<ApiState>>
 where

@@ -17,8 +17,9 @@ use axum::http::{HeaderName, Uri, Version};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::problem::Problem;
-use crate::base::{Error, ErrorCode, Result};
 
 /// Answers what names the server and its own page clearly.
 pub(super) async fn well_named(request: Request, next: Next) -> Response {

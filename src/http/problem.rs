@@ -11,9 +11,10 @@ use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value as Json;
 
+use luaplan_base::{Error, ErrorCode};
+
 use super::help::HELP;
 use super::state::ApiState;
-use crate::base::{Error, ErrorCode};
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 

@@ -16,8 +16,9 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::connections::{Bounds, Connections};
-use crate::base::{Error, ErrorCode, Result};
 
 const PATH: &str = "/callback";
 

@@ -7,14 +7,15 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::{CallResolution, Caller, ReplayReport, ReplayRequest, ResumeRequest};
+use luaplan_base::Result;
+
 use super::dto::{ReplayBody, ResetBody, Resolution, ResumeBody, WaitQuery};
 use super::extract::{JsonBody, QueryOf, RunPath, log_run_id};
 use super::idempotency::KeyedRun;
 use super::problem::Problem;
 use super::state::ApiState;
 use super::submit::{begun_before, respond, wait_of, watched};
-use crate::app::{CallResolution, Caller, ReplayReport, ReplayRequest, ResumeRequest};
-use crate::base::Result;
 
 /// Go on with a run whose process ended, or that waits for a person.
 #[utoipa::path(post, path = "/v1/runs/{id}/resume", operation_id = "resume_run", tag = "runs", params(("id" = String, Path, description = "Run id"), WaitQuery),

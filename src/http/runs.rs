@@ -8,14 +8,15 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value as Json, json};
 
+use luaplan_app::{CallReport, Caller, PartWish, bounded};
+use luaplan_base::Result;
+use luaplan_journal::RunFilter;
+
 use super::dto::{PartQuery, RunsQuery};
 use super::extract::{CallPath, QueryOf, RunPath};
 use super::problem::Problem;
 use super::shown;
 use super::state::ApiState;
-use crate::app::{CallReport, Caller, PartWish, bounded};
-use crate::base::Result;
-use crate::journal::RunFilter;
 
 const LIST_DEFAULT: u32 = 50;
 const LIST_MAX: u32 = 500;

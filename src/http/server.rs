@@ -20,6 +20,9 @@ use tower_http::trace::TraceLayer;
 use tower_service::Service;
 use tracing::Span;
 
+use luaplan_app::{ActiveRuns, ApiKeys, App};
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::abandoned::take_up_abandoned;
 use super::auth::require_key;
 use super::connections::{Bounds, Connections};
@@ -30,8 +33,6 @@ use super::{
     approvals, audit, events, explain, grants, health, idempotency, openapi, origin, problem, resume, runs,
     submit, tools,
 };
-use crate::app::{ActiveRuns, ApiKeys, App};
-use crate::base::{Error, ErrorCode, Result};
 
 /// How long cancelled runs have to write their end.
 const CANCEL_GRACE: Duration = Duration::from_secs(3);

@@ -17,11 +17,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use hyper::body::{Frame, SizeHint};
 
+use luaplan_app::Caller;
+use luaplan_app::config::ServerShares;
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::problem::Problem;
 use super::state::ApiState;
-use crate::app::Caller;
-use crate::app::config::ServerShares;
-use crate::base::{Error, ErrorCode, Result};
 
 /// The places callers hold.
 pub(super) struct Shares {

@@ -2,9 +2,10 @@
 
 use serde_json::Value as Json;
 
+use luaplan_app::{shortened, shown_approvals, shown_calls};
+
 use super::help::HELP;
 use super::state::ApiState;
-use crate::app::{shortened, shown_approvals, shown_calls};
 
 /// The report of a run, within `server.result_max`.
 pub(super) fn run(state: &ApiState, mut report: Json) -> Json {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::{ActiveRun, ActiveRuns, ApiKeys, App};
+use luaplan_base::RunId;
+
 use super::shares::Shares;
-use crate::app::{ActiveRun, ActiveRuns, ApiKeys, App};
-use crate::base::RunId;
 
 /// Shared by all routes.
 pub(super) struct ApiState {

@@ -11,6 +11,15 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::{
+    ActiveRun, Caller, PlanOf, PlanWishes, PromptWish, RunRequest, Work, check_plan_name, goes_on_elsewhere,
+    lowered,
+};
+use luaplan_base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
+use luaplan_bus::{Circumstances, Mode, wake_at_of};
+use luaplan_journal::{RunStatus, check_context_name};
+use luaplan_plan::CheckReport;
+
 use super::dto::{PromptBody, RunBody, TaskBody, WaitQuery};
 use super::events::Watch;
 use super::extract::{JsonBody, QueryOf, log_run_id};
@@ -19,14 +28,6 @@ use super::problem::Problem;
 use super::shares::accepts_events;
 use super::shown;
 use super::state::ApiState;
-use crate::app::{
-    ActiveRun, Caller, PlanOf, PlanWishes, PromptWish, RunRequest, Work, check_plan_name, goes_on_elsewhere,
-    lowered,
-};
-use crate::base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
-use crate::bus::{Circumstances, Mode, wake_at_of};
-use crate::journal::{RunStatus, check_context_name};
-use crate::plan::CheckReport;
 
 /// Turn a task in plain words into a plan, check it and run it.
 #[utoipa::path(post, path = "/v1/tasks", operation_id = "start_task", tag = "runs", params(WaitQuery, ("Idempotency-Key" = Option<String>, Header, description = "Repeated with the same request, it has its effect once")), request_body = TaskBody,

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use serde_json::{Value as Json, json};
 
+use luaplan_catalog::{Catalog, FoundTool, search};
+
 use super::dto::ToolsQuery;
 use super::extract::QueryOf;
 use super::state::ApiState;
-use crate::catalog::{Catalog, FoundTool, search};
 
 /// The tools plans may call, or those that fit some words.
 #[utoipa::path(get, path = "/v1/tools", operation_id = "list_tools", tag = "tools", params(ToolsQuery),

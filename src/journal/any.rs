@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use luaplan_base::{Result, RunId};
+
 use super::{
     ContextStore, Durability, Event, JournalRead, JournalWrite, PostgresJournal, PostgresSettings, Precluded,
     Record, RecordFilter, RunFilter, RunSummary, Settled, SqliteJournal, VerifyReport,
 };
-use crate::base::{Result, RunId};
 
 /// One of the stores.
 pub enum Journal {

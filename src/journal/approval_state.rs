@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use luaplan_base::{CallId, ContentHash, Effect};
+
 use super::{EventBody, Record};
-use crate::base::{CallId, ContentHash, Effect};
 
 /// A rule of the policy file as it was at some time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use luaplan_base::{CallId, ContentHash, Effect, ErrorCode, RunId};
+
 use super::{EventBody, is_marked};
-use crate::base::{CallId, ContentHash, Effect, ErrorCode, RunId};
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::base::{ContentHash, Error, ErrorCode, Result, RunId, Value};
+use luaplan_base::{ContentHash, Error, ErrorCode, Result, RunId, Value};
 
 /// The longest name of a context, in characters.
 const NAME_LENGTH_MAX: usize = 64;

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::{EventBody, Record, neutralize};
-use crate::base::{Error, ErrorCode, Result};
 
 /// The columns [`write_csv`] writes, in order.
 pub const CSV_COLUMNS: [&str; 15] = [

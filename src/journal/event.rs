@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use luaplan_base::{CallId, ContentHash, Effect, RunId, SpanId, TraceId, Usage};
+
 use super::RuleReference;
-use crate::base::{CallId, ContentHash, Effect, RunId, SpanId, TraceId, Usage};
 
 /// One thing that happened, with where and when.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,7 +1,8 @@
 //! What can be asked of an event whatever its kind: its name, the call, tool and code it is about.
 
+use luaplan_base::CallId;
+
 use super::EventBody;
-use crate::base::CallId;
 
 impl EventBody {
     /// The names of all events a journal can hold.

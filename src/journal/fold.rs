@@ -4,10 +4,11 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use luaplan_base::{CallId, ContentHash, RunId, Usage};
+
 use super::approval_state::{self, ApprovalState};
 use super::call_state::{self, CallState};
 use super::{Actor, EventBody, Record, RunStatus, marked};
-use crate::base::{CallId, ContentHash, RunId, Usage};
 
 /// Whose runs those are that were recorded before there were tenants: the command line's.
 const TENANT_OF_OLD_RECORDS: &str = "local";

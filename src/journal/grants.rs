@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use luaplan_base::{ContentHash, Result, RunId};
+
 use super::{EventBody, JournalRead, RecordFilter, RuleReference};
-use crate::base::{ContentHash, Result, RunId};
 
 /// A person's leave for calls of one tool, until it expires or is revoked.
 #[derive(Debug, Clone, PartialEq, Serialize)]

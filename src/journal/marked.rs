@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value as Json;
 
+use luaplan_base::{ContentHash, ErrorCode};
+
 use super::chain::MARKED_SINCE;
 use super::redact::is_marked;
 use super::{Event, EventBody, REDACTED, Record};
-use crate::base::{ContentHash, ErrorCode};
 
 /// Where secrets were taken out of a record, as JSON pointers into its event. Records from before there were marks
 /// name the fields that hold the text that stands for a secret: what else it could be is not told apart there.

@@ -5,11 +5,12 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use indexmap::IndexMap;
 
+use luaplan_base::{Result, RunId};
+
 use super::{
     Durability, Event, EventBody, JournalRead, JournalWrite, Precluded, RECORD_VERSION, Record, RecordFilter,
     RunFilter, RunState, RunSummary, Settled,
 };
-use crate::base::{Result, RunId};
 
 /// Keeps records in memory, in order. Its chain is not hashed: there is nothing to tamper with.
 #[derive(Default)]

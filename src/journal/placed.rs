@@ -1,7 +1,8 @@
 //! Events with their place in the chain, on their way into a store.
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::{Event, GENESIS_HASH, RECORD_VERSION, Record, record_hash};
-use crate::base::{Error, ErrorCode, Result};
 
 /// One event.
 #[derive(Debug, Clone)]

@@ -5,9 +5,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
+use luaplan_base::{ContentHash, Error, ErrorCode, Result, RunId};
+
 use super::select::stored_time;
 use super::{Journal, postgres, sqlite};
-use crate::base::{ContentHash, Error, ErrorCode, Result, RunId};
 
 /// The table, for both stores.
 pub(super) const TABLE: &str = "

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use luaplan_base::{Clock, Randomness, Result, RunId, SpanId, TraceId};
+
 use super::marked::Held;
 use super::scribe::Scribe;
 use super::{Durability, Event, EventBody, JournalWrite, Precluded, Record, Redactor, Settled};
-use crate::base::{Clock, Randomness, Result, RunId, SpanId, TraceId};
 
 /// Told of every event of a run as it happens: kept ones with their record, passing ones without.
 pub type EventListener = Arc<dyn Fn(&Event, Option<&Record>) + Send + Sync>;

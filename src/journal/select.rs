@@ -4,8 +4,9 @@ use indexmap::IndexMap;
 use jiff::Timestamp;
 use sqlx::{ColumnIndex, Database, Decode, Encode, QueryBuilder, Row, Type};
 
+use luaplan_base::{Error, Result, RunId};
+
 use super::{ContextVersion, Precluded, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary};
-use crate::base::{Error, Result, RunId};
 
 /// What a [`Record`] is decoded from, in this order; conditions follow.
 pub(super) const COLUMNS: &str =

@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use luaplan_base::{CallId, Result, RunId};
+
 use super::{Event, RunState, RunStatus, RunSummary};
-use crate::base::{CallId, Result, RunId};
 
 /// How far a record must have come before the writer goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

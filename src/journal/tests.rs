@@ -3,10 +3,11 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::*;
-use crate::base::{
+use luaplan_base::{
     CallId, ContentHash, Effect, ErrorCode, RunId, SeededRandomness, SpanId, TraceId, Usage, Value,
 };
+
+use super::*;
 
 fn run_id(last_digit: u8) -> RunId {
     format!("01890a5d-ac96-774b-bcce-b302099a805{last_digit}").parse().unwrap()

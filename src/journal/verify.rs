@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
+use luaplan_base::ContentHash;
+
 use super::anchor::Anchor;
 use super::select::stored_time;
 use super::{Event, GENESIS_HASH, RECORD_VERSION, record_hash};
-use crate::base::ContentHash;
 
 /// Problems told of one by one; further ones are only counted.
 const PROBLEMS_MAX: usize = 100;
@@ -178,7 +179,7 @@ impl Check {
             ("at", row.at == Some(stored_time(event.at))),
             ("event", row.event.as_deref() == Some(body.name())),
             ("tool", row.tool.as_deref() == body.tool()),
-            ("call_id", row.call_id.as_deref() == body.call_id().map(crate::base::CallId::as_str)),
+            ("call_id", row.call_id.as_deref() == body.call_id().map(luaplan_base::CallId::as_str)),
             ("ok", row.ok == body.ok()),
         ];
         for (name, _) in same.into_iter().filter(|(_, same)| !same) {

@@ -13,12 +13,13 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value as Json;
 use tracing::instrument::WithSubscriber as _;
 
+use luaplan_base::{Clock, Error, ErrorCode, Result};
+
 use super::classify::Circumstances;
 use super::failure::AttemptFailure;
 use super::settings::is_loopback;
 use super::wire::WireWatch;
 use super::{ChatRequest, ChatRole, LlmProgress, LlmSettings, Provider};
-use crate::base::{Clock, Error, ErrorCode, Result};
 
 /// A whole streamed answer may take this many times the longest silence.
 const WHOLE_ANSWER_FACTOR: u32 = 10;

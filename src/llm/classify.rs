@@ -7,9 +7,10 @@ use reqwest::header::HeaderMap;
 use secrecy::SecretString;
 use serde_json::Value as Json;
 
+use luaplan_base::ErrorCode;
+
 use super::failure::{AttemptFailure, presentable};
 use super::retry_after::requested_wait;
-use crate::base::ErrorCode;
 
 /// What is needed to judge a failure.
 pub(super) struct Circumstances<'a> {

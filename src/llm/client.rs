@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
-use crate::base::Result;
+use luaplan_base::Result;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::base::{Error, ErrorCode};
+use luaplan_base::{Error, ErrorCode};
 
 /// Provider messages are cut to this many characters.
 const MESSAGE_CHARS_MAX: usize = 400;

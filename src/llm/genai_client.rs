@@ -8,10 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use backon::{ExponentialBuilder, Retryable as _};
 
+use luaplan_base::{Clock, Error, ErrorCode, Randomness, Result};
+
 use super::attempt::{Answer, Model};
 use super::failure::AttemptFailure;
 use super::{ApiKeys, ChatReply, ChatRequest, LlmClient, LlmProgress, LlmSettings, TokenUsage, count_tokens};
-use crate::base::{Clock, Error, ErrorCode, Randomness, Result};
 
 /// Makes TLS work: installs the one crypto provider of this binary, unless one is there already.
 ///

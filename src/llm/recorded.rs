@@ -6,8 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage, count_tokens};
-use crate::base::{Error, ErrorCode, Result};
 
 const PROVIDER: &str = "recorded";
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::TokenUsage;
-use crate::base::{Error, ErrorCode, Result};
 
 /// A model provider, named after the protocol it speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -319,6 +320,6 @@ mod duration_text {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         let text = String::deserialize(deserializer)?;
-        crate::base::parse_duration(&text).map_err(|error| serde::de::Error::custom(error.message()))
+        luaplan_base::parse_duration(&text).map_err(|error| serde::de::Error::custom(error.message()))
     }
 }

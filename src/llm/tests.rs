@@ -5,12 +5,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 
+use luaplan_base::ErrorCode;
+
 use super::retry_after::requested_wait;
 use super::{
     ApiKeys, ChatMessage, ChatRequest, ChatRole, LlmClient as _, LlmSettings, Provider, RecordedClient,
     count_tokens,
 };
-use crate::base::ErrorCode;
 
 fn parse(text: &str) -> Result<LlmSettings, toml::de::Error> {
     toml::from_str(text)

@@ -6,11 +6,12 @@
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode as McpErrorCode, ErrorData};
 use serde_json::{Value as Json, json};
 
+use luaplan_app::{shortened, shown_calls};
+use luaplan_base::{Error, ErrorCode, excerpt};
+use luaplan_engine::RunOutcome;
+use luaplan_journal::RunStatus;
+
 use super::help::HELP;
-use crate::app::{shortened, shown_calls};
-use crate::base::{Error, ErrorCode, excerpt};
-use crate::engine::RunOutcome;
-use crate::journal::RunStatus;
 
 /// How a client is answered.
 pub(super) struct AnswerForm {

@@ -16,12 +16,13 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value as Json, json};
 
+use luaplan_app::{Access, AfterDecision, ApprovalAnswer, PendingApproval};
+use luaplan_base::{Error, ErrorCode, Result, RunId, parse_duration};
+use luaplan_bus::Tier;
+use luaplan_journal::{Redactor, neutralize};
+
 use super::server::McpServer;
 use super::work::caller_of;
-use crate::app::{Access, AfterDecision, ApprovalAnswer, PendingApproval};
-use crate::base::{Error, ErrorCode, Result, RunId, parse_duration};
-use crate::bus::Tier;
-use crate::journal::{Redactor, neutralize};
 
 type Context = RequestContext<RoleServer>;
 

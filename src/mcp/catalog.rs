@@ -5,12 +5,13 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::json;
 
+use luaplan_app::App;
+use luaplan_app::config::McpData;
+use luaplan_base::Effect;
+
 use super::arguments as args;
 use super::declarations::{TOKENS_MAX, declare};
 use super::schemas::{input, output, run_output};
-use crate::app::App;
-use crate::app::config::McpData;
-use crate::base::Effect;
 
 /// What a call of a tool may do, in the protocol's words.
 #[derive(Clone, Copy)]

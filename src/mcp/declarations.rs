@@ -1,8 +1,8 @@
 //! The tools of plans, as `run_lua` declares them.
 
-use crate::catalog::{Catalog, ToolKind, ToolSpec, stubs};
-use crate::llm::count_tokens;
-use crate::planner::without_descriptions;
+use luaplan_catalog::{Catalog, ToolKind, ToolSpec, stubs};
+use luaplan_llm::count_tokens;
+use luaplan_planner::without_descriptions;
 
 /// What declarations may take of an assistant's context. Clients show every tool's description to
 /// their model on every turn.

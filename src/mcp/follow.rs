@@ -11,16 +11,17 @@ use serde_json::{Value as Json, json};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use luaplan_app::{ActiveRun, AfterDecision, ApprovalAnswer, CallResolution, ResumeRequest};
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_bus::wake_at_of;
+use luaplan_engine::RunOutcome;
+
 use super::answer::{done, ended, rested};
 use super::arguments::{DenyApproval, ResumeRun};
 use super::ask::Asked;
 use super::progress::Progress;
 use super::server::McpServer;
 use super::work::{caller_of, wait_of};
-use crate::app::{ActiveRun, AfterDecision, ApprovalAnswer, CallResolution, ResumeRequest};
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::bus::wake_at_of;
-use crate::engine::RunOutcome;
 
 type Context = RequestContext<RoleServer>;
 

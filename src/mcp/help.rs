@@ -1,7 +1,7 @@
 //! What to do next, in tools an assistant can call.
 
-use crate::app::EdgeHelp;
-use crate::base::ErrorCode;
+use luaplan_app::EdgeHelp;
+use luaplan_base::ErrorCode;
 
 const LOOK: &str =
     "look at what it did with `run_status` and `audit`, and start it again where it is still wanted";

@@ -4,6 +4,12 @@ use rmcp::model::CallToolResult;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::{AuditWishes, PartWish, PlanOf, bounded, fits_page, part_at, shortened, shown_approvals};
+use luaplan_base::{Result, RunId};
+use luaplan_catalog::{ToolSpec, search};
+use luaplan_journal::{RunFilter, RunStatus};
+use luaplan_vm::LIBRARY_STUBS;
+
 use super::answer::{again, done, of_run, whole_call};
 use super::arguments::{
     Audit, Cancel, Check, Explain, ListApprovals, ListRuns, ReadResult, SearchTools, Status,
@@ -11,11 +17,6 @@ use super::arguments::{
 use super::follow::until_ended;
 use super::server::McpServer;
 use super::work::{Context, caller_of, value, wait_of};
-use crate::app::{AuditWishes, PartWish, PlanOf, bounded, fits_page, part_at, shortened, shown_approvals};
-use crate::base::{Result, RunId};
-use crate::catalog::{ToolSpec, search};
-use crate::journal::{RunFilter, RunStatus};
-use crate::sandbox::LIBRARY_STUBS;
 
 const RUNS_DEFAULT: u32 = 20;
 const RUNS_MAX: u32 = 500;

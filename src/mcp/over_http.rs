@@ -16,11 +16,13 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 use tower_service::Service;
 
+use luaplan_app as app;
+use luaplan_app::ActiveRuns;
+use luaplan_app::config::ServerConfig;
+use luaplan_base::{Error, ErrorCode};
+
 use super::McpServer;
 use super::sessions::{CALLER, Caller, Sessions};
-use crate::app::config::ServerConfig;
-use crate::app::{self, ActiveRuns};
-use crate::base::{Error, ErrorCode};
 
 const SESSION_ID: &str = "mcp-session-id";
 

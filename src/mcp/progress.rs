@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::journal::{EventBody, EventListener};
+use luaplan_journal::{EventBody, EventListener};
 
 /// Events on their way to the client; where it reads too slowly, further ones are left out.
 const BUFFERED: usize = 64;

@@ -13,13 +13,14 @@ use rmcp::{RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
+use luaplan_app::config::McpData;
+use luaplan_app::{ActiveRuns, App};
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::answer::{AnswerForm, bad_call, failed, no_such_method, no_such_tool, sent};
 use super::calls::{Calls, UnderWay};
 use super::catalog::tools;
 use super::work::{caller_of, is_over_http};
-use crate::app::config::McpData;
-use crate::app::{ActiveRuns, App};
-use crate::base::{Error, ErrorCode, Result};
 
 /// What a client is told of the whole.
 const INSTRUCTIONS: &str = "\

@@ -14,8 +14,8 @@ use rmcp::transport::streamable_http_server::session::local::{
 };
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
 
-use crate::app::config::ServerShares;
-use crate::base::{Error, ErrorCode};
+use luaplan_app::config::ServerShares;
+use luaplan_base::{Error, ErrorCode};
 
 tokio::task_local! {
     /// The request being answered; absent where the library ends a session by itself.

@@ -1,8 +1,9 @@
 //! What fits into the description of `run_lua`.
 
+use luaplan_catalog::{Catalog, builtin_manifests, read_manifest};
+use luaplan_llm::count_tokens;
+
 use super::declarations::declare;
-use crate::catalog::{Catalog, builtin_manifests, read_manifest};
-use crate::llm::count_tokens;
 
 fn catalog(others: usize) -> Catalog {
     let other = |number: usize| {

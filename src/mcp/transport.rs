@@ -7,10 +7,11 @@ use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::ActiveRuns;
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::McpServer;
 use super::lines::Lines;
-use crate::app::ActiveRuns;
-use crate::base::{Error, ErrorCode, Result};
 
 /// How long cancelled runs have to write their end.
 const CANCEL_GRACE: Duration = Duration::from_secs(3);

@@ -11,15 +11,16 @@ use serde_json::{Value as Json, json};
 use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::{Caller, PlanOf, PlanWishes, PromptWish, RunRequest, Work, lowered};
+use luaplan_base::{Error, ErrorCode, Limits, Result, RunId, Value, parse_duration};
+use luaplan_bus::Circumstances;
+use luaplan_journal::check_context_name;
+use luaplan_plan::CheckReport;
+
 use super::answer::done;
 use super::arguments::{LimitValues, Plan, Prompt, RunLua, RunPlan, Task};
 use super::progress::Progress;
 use super::server::McpServer;
-use crate::app::{Caller, PlanOf, PlanWishes, PromptWish, RunRequest, Work, lowered};
-use crate::base::{Error, ErrorCode, Limits, Result, RunId, Value, parse_duration};
-use crate::bus::Circumstances;
-use crate::journal::check_context_name;
-use crate::plan::CheckReport;
 
 pub(super) type Context = RequestContext<RoleServer>;
 
@@ -227,7 +228,7 @@ impl McpServer {
         let opened = tokio::fs::File::open(&real).await.map_err(unreadable)?;
         opened.take(limit_bytes + 1).read_to_string(&mut source).await.map_err(unreadable)?;
         if source.len() as u64 > limit_bytes {
-            return Err(crate::base::LimitName::Source.exceeded(limit_bytes, source.len() as u64));
+            return Err(luaplan_base::LimitName::Source.exceeded(limit_bytes, source.len() as u64));
         }
         Ok((file.to_owned(), source))
     }

@@ -5,9 +5,9 @@ use emmylua_parser::{
 };
 use indexmap::IndexMap;
 
-use crate::base::{ErrorCode, Value, nearest};
-use crate::catalog::ToolSpec;
-use crate::syntax::Span;
+use luaplan_base::{ErrorCode, Value, nearest};
+use luaplan_catalog::ToolSpec;
+use luaplan_syntax::Span;
 
 use super::found::span_of;
 use super::report::Report;
@@ -165,7 +165,7 @@ pub(super) fn signature(spec: &ToolSpec) -> String {
         .parameters()
         .map(|(name, schema)| {
             let optional = if spec.is_required(name) { "" } else { "?" };
-            format!("{name}{optional}: {}", crate::catalog::lua_type(schema))
+            format!("{name}{optional}: {}", luaplan_catalog::lua_type(schema))
         })
         .collect();
     format!("{}({})", spec.name, parameters.join(", "))

@@ -1,8 +1,8 @@
 //! The check: source and catalog in, findings out.
 
-use crate::base::{ErrorCode, LimitName, Limits, Value};
-use crate::catalog::Catalog;
-use crate::syntax::parse;
+use luaplan_base::{ErrorCode, LimitName, Limits, Value};
+use luaplan_catalog::Catalog;
+use luaplan_syntax::parse;
 
 use super::report::Report;
 use super::{CheckedPlan, Finding, Severity, judge, rules, types, walk};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::base::ContentHash;
+use luaplan_base::ContentHash;
 
 /// Source that passed the check against a catalog, now or when its run began. Only the check makes one.
 #[derive(Debug, Clone)]

@@ -2,8 +2,8 @@
 
 use emmylua_parser::{LuaKind, LuaSyntaxElement, LuaSyntaxKind, LuaSyntaxNode, LuaTokenKind};
 
-use crate::base::{Error, ErrorCode};
-use crate::syntax::{Span, swapped_environment, syntax_tree};
+use luaplan_base::{Error, ErrorCode};
+use luaplan_syntax::{Span, swapped_environment, syntax_tree};
 
 use super::report::Report;
 use super::{CheckReport, Finding};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::ErrorCode;
+use luaplan_base::ErrorCode;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub enum Severity {
 /// One finding of the check, as `luaplan check --json` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// A stable code: one of [`crate::base::ErrorCode`]'s `plan_…` codes.
+    /// A stable code: one of [`luaplan_base::ErrorCode`]'s `plan_…` codes.
     pub code: String,
     /// How bad it is.
     pub severity: Severity,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use emmylua_parser::{LuaAstNode, LuaCallExpr, LuaChunk, LuaExpr, LuaKind, LuaTokenKind};
 
-use crate::syntax::Span;
+use luaplan_syntax::Span;
 
 /// A global name, or a member of one, where the plan uses it.
 pub(super) struct GlobalUse {

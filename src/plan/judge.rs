@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use emmylua_parser::{LuaAstNode as _, LuaCallExpr, LuaChunk};
 
-use crate::base::{ErrorCode, nearest};
-use crate::catalog::{Catalog, ToolSpec};
-use crate::syntax::{Span, swapped_environment};
+use luaplan_base::{ErrorCode, nearest};
+use luaplan_catalog::{Catalog, ToolSpec};
+use luaplan_syntax::{Span, swapped_environment};
 
 use super::arguments;
 use super::found::{GlobalUse, GlobalWrite, Walk, span_of};

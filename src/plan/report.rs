@@ -1,7 +1,7 @@
 //! Where findings are collected and get their line and column.
 
-use crate::base::ErrorCode;
-use crate::syntax::{Lines, Span};
+use luaplan_base::ErrorCode;
+use luaplan_syntax::{Lines, Span};
 
 use super::{Finding, Severity};
 

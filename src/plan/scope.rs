@@ -1,8 +1,8 @@
 //! Local variables, labels and functions while the tree is walked: what stock Lua refuses to
 //! compile although it parses.
 
-use crate::base::ErrorCode;
-use crate::syntax::Span;
+use luaplan_base::ErrorCode;
+use luaplan_syntax::Span;
 
 use super::report::Report;
 

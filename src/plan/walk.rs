@@ -6,8 +6,8 @@ use emmylua_parser::{
     LuaRepeatStat, LuaStat, LuaTableField, LuaVarExpr,
 };
 
-use crate::base::ErrorCode;
-use crate::syntax::Span;
+use luaplan_base::ErrorCode;
+use luaplan_syntax::Span;
 
 use super::found::{GlobalUse, GlobalWrite, Walk, plain_kind, span_of};
 use super::report::Report;

@@ -1,9 +1,9 @@
 //! Requests to a model, journaled and paid for.
 
-use crate::base::{Error, LimitName, Result};
-use crate::bus::{RunBudget, ask_side_by_side};
-use crate::journal::RunLog;
-use crate::llm::{ChatReply, ChatRequest, LlmClient, count_tokens};
+use luaplan_base::{Error, LimitName, Result};
+use luaplan_bus::{RunBudget, ask_side_by_side};
+use luaplan_journal::RunLog;
+use luaplan_llm::{ChatReply, ChatRequest, LlmClient, count_tokens};
 
 /// Asks all `requests` at the same time, journals what happens in their order, and counts what they
 /// used.

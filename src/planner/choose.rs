@@ -9,6 +9,12 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
+use luaplan_base::{ContentHash, Error, ErrorCode, Result};
+use luaplan_bus::RunBudget;
+use luaplan_journal::{Durability, EventBody, RunLog};
+use luaplan_llm::LlmClient;
+use luaplan_plan::{CheckedPlan, Finding};
+
 use super::asking::ask_all;
 use super::draft::errors;
 use super::review::{self, Shown};
@@ -17,11 +23,6 @@ use super::verdict::{
     Advice, CandidateId, MockVerdict, Standing, TestsVerdict, Verdict, equals_at_the_top, rank,
 };
 use super::{Check, PlannerSettings, PlanningRequest, Proposal};
-use crate::base::{ContentHash, Error, ErrorCode, Result};
-use crate::bus::RunBudget;
-use crate::journal::{Durability, EventBody, RunLog};
-use crate::llm::LlmClient;
-use crate::plan::{CheckedPlan, Finding};
 
 /// The most candidates for one task.
 pub const CANDIDATES_MAX: u32 = 8;

@@ -2,9 +2,10 @@
 
 use serde_json::Value as Json;
 
+use luaplan_base::Error;
+use luaplan_plan::{Finding, Severity};
+
 use super::Proposal;
-use crate::base::Error;
-use crate::plan::{Finding, Severity};
 
 /// A plan that failed some of the user's tests.
 pub(super) struct Tested {

@@ -1,6 +1,6 @@
 //! Worked examples for the prompt. A test holds them to the check.
 
-use crate::catalog::Catalog;
+use luaplan_catalog::Catalog;
 
 /// A task with a plan that does it well.
 pub(super) struct Example {

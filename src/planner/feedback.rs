@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
+use luaplan_llm::{ChatMessage, ChatRole, count_tokens};
+use luaplan_plan::{Finding, Severity};
+
 use super::evidence::without_data;
 use super::verdict::TestsVerdict;
-use crate::llm::{ChatMessage, ChatRole, count_tokens};
-use crate::plan::{Finding, Severity};
 
 const FINDINGS_MAX: usize = 20;
 const LINE_CHARS_MAX: usize = 200;

@@ -28,12 +28,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::base::{Error, ErrorCode, Limits, Result, Value};
-use crate::bus::RunBudget;
-use crate::catalog::Catalog;
-use crate::journal::RunLog;
-use crate::llm::{LlmClient, TokenUsage};
-use crate::plan::{CheckReport, CheckedPlan};
+use luaplan_base::{Error, ErrorCode, Limits, Result, Value};
+use luaplan_bus::RunBudget;
+use luaplan_catalog::Catalog;
+use luaplan_journal::RunLog;
+use luaplan_llm::{LlmClient, TokenUsage};
+use luaplan_plan::{CheckReport, CheckedPlan};
 
 pub use choose::{CANDIDATES_MAX, Trials};
 pub use extract::{Extracted, extract};
@@ -45,7 +45,7 @@ pub use verdict::{CandidateId, MockVerdict, TestFailure, TestsVerdict, Verdict};
 use choose::Choosing;
 use prompt::Occasion;
 
-/// Checks a proposed source; a closure around [`crate::plan::check`] is one.
+/// Checks a proposed source; a closure around [`luaplan_plan::check`] is one.
 #[async_trait]
 pub trait Check: Send + Sync {
     /// What the check finds.

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
+use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result};
+use luaplan_llm::{ChatMessage, ChatRole, count_tokens};
+use luaplan_plan::shape;
+
 use super::examples::{Example, fitting};
 use super::feedback::Turn;
 use super::library::{LibraryStub, split};
 use super::tool_choice::ToolChoice;
 use super::{Note, PlannerSettings, PlanningRequest};
-use crate::base::{Error, ErrorCode, LimitName, Limits, Result};
-use crate::llm::{ChatMessage, ChatRole, count_tokens};
-use crate::plan::shape;
 
 const RULES: &str = include_str!("rules.md");
 /// What is said of texts that come from elsewhere.

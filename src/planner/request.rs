@@ -2,10 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{ContentHash, Result};
+use luaplan_journal::{Durability, EventBody, RunLog};
+use luaplan_llm::{ChatMessage, ChatRequest, ChatRole};
+
 use super::prompt::Prompt;
-use crate::base::{ContentHash, Result};
-use crate::journal::{Durability, EventBody, RunLog};
-use crate::llm::{ChatMessage, ChatRequest, ChatRole};
 
 /// # Errors
 /// The journal's.

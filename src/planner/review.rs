@@ -7,10 +7,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
 
+use luaplan_llm::{ChatMessage, ChatRequest, ChatRole, count_tokens};
+use luaplan_plan::Finding;
+
 use super::feedback::cut;
 use super::verdict::{Advice, CandidateId};
-use crate::llm::{ChatMessage, ChatRequest, ChatRole, count_tokens};
-use crate::plan::Finding;
 
 const REASON_CHARS_MAX: usize = 300;
 const ANSWER_TOKENS_MAX: u32 = 400;

@@ -3,6 +3,11 @@
 //! It never asks by itself: it says what it wants to ask and is told the answer, so that several
 //! candidates go on in step and nothing depends on whose answer comes first.
 
+use luaplan_base::{ContentHash, Error, ErrorCode, Result};
+use luaplan_journal::{Durability, EventBody, RunLog};
+use luaplan_llm::{ChatReply, ChatRequest, TokenUsage};
+use luaplan_plan::{CheckReport, CheckedPlan, Finding};
+
 use super::collapse::collapsed;
 use super::draft::{Draft, Tested, errors, to_json, with_best};
 use super::extract::{Extracted, extract};
@@ -12,10 +17,6 @@ use super::question::question;
 use super::request::chat_request;
 use super::verdict::TestsVerdict;
 use super::{Check, FailedRun, PlannerSettings, PlanningRequest, Proposal};
-use crate::base::{ContentHash, Error, ErrorCode, Result};
-use crate::journal::{Durability, EventBody, RunLog};
-use crate::llm::{ChatReply, ChatRequest, TokenUsage};
-use crate::plan::{CheckReport, CheckedPlan, Finding};
 
 const ANSWER_SHOWN_CHARS: usize = 300;
 

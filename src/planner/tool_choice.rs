@@ -6,10 +6,11 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
+use luaplan_base::Value;
+use luaplan_catalog::{Catalog, ToolSpec, named_in, search, stubs};
+use luaplan_llm::count_tokens;
+
 use super::PlanningRequest;
-use crate::base::Value;
-use crate::catalog::{Catalog, ToolSpec, named_in, search, stubs};
-use crate::llm::count_tokens;
 
 /// So many of the nearest tools are shown in any case.
 const SHOWN_MIN: usize = 5;

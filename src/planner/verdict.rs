@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::base::ContentHash;
+use luaplan_base::ContentHash;
 
 /// A candidate's id, given before any is asked for: `c1`, `c2`, …
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::base::{CallArguments, CallId, CallOutcome, CallRequest, Value};
+use luaplan_base::{CallArguments, CallId, CallOutcome, CallRequest, Value};
 
 use super::held::Held;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::base::{Error, ErrorCode};
+use luaplan_base::{Error, ErrorCode};
 
 /// The engines a plan can run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

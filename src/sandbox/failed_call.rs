@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::base::{Error, ErrorCode};
+use luaplan_base::{Error, ErrorCode};
 
 /// The detail of `tool_error_used` that holds the call's id. Absent where the plan caught the error as text and
 /// raised that.

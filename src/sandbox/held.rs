@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use indexmap::IndexMap;
 
-use crate::base::Value;
+use luaplan_base::Value;
 
 /// What the allocator adds to a block, and rounding.
 const BLOCK_BYTES: u64 = 32;
 
 /// A place for a value, in a list or a member.
-pub(in crate::sandbox) const NODE_BYTES: u64 = size_of::<Value>() as u64;
+pub(crate) const NODE_BYTES: u64 = size_of::<Value>() as u64;
 
 /// A list of its own block.
-pub(in crate::sandbox) const LIST_BYTES: u64 = BLOCK_BYTES;
+pub(crate) const LIST_BYTES: u64 = BLOCK_BYTES;
 
 /// An object without members: a block of entries, and a table of places, which begins with four.
-pub(in crate::sandbox) const OBJECT_BYTES: u64 = 3 * BLOCK_BYTES;
+pub(crate) const OBJECT_BYTES: u64 = 3 * BLOCK_BYTES;
 
 /// What a member takes besides its value and the bytes of its name: name, hash, place, block.
 const MEMBER_BYTES: u64 = (size_of::<String>() + 4 * size_of::<u64>()) as u64 + BLOCK_BYTES;
@@ -28,18 +28,18 @@ const MEMBER_BYTES: u64 = (size_of::<String>() + 4 * size_of::<u64>()) as u64 + 
 const _: () = assert!(size_of::<Value>() >= size_of::<IndexMap<String, Value>>());
 
 /// What a text takes besides its node. Twice its length: who is called often makes a second form.
-pub(in crate::sandbox) fn string_bytes(length: usize) -> u64 {
+pub(crate) fn string_bytes(length: usize) -> u64 {
     (length as u64).saturating_mul(2).saturating_add(BLOCK_BYTES)
 }
 
 /// What a member takes besides its value.
-pub(in crate::sandbox) fn member_bytes(name: &str) -> u64 {
+pub(crate) fn member_bytes(name: &str) -> u64 {
     MEMBER_BYTES.saturating_add(name.len() as u64)
 }
 
 /// The estimated bytes of the arguments of calls without an answer.
 #[derive(Debug, Default)]
-pub(in crate::sandbox) struct Held {
+pub(crate) struct Held {
     /// Of the call whose arguments are being read.
     begun: AtomicU64,
     /// Of calls asked for or handed out.
@@ -48,27 +48,27 @@ pub(in crate::sandbox) struct Held {
 
 impl Held {
     /// All that is held now.
-    pub(in crate::sandbox) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.begun.load(Ordering::Relaxed).saturating_add(self.asked.load(Ordering::Relaxed))
     }
 
     /// Adds an argument of a call that is being asked for.
-    pub(in crate::sandbox) fn add(&self, bytes: u64) {
+    pub(crate) fn add(&self, bytes: u64) {
         self.begun.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// The call that is being asked for comes to nothing: one of its arguments cannot be read.
-    pub(in crate::sandbox) fn forget(&self) {
+    pub(crate) fn forget(&self) {
         self.begun.store(0, Ordering::Relaxed);
     }
 
     /// The call has been asked for.
-    pub(in crate::sandbox) fn ask(&self) {
+    pub(crate) fn ask(&self) {
         self.asked.fetch_add(self.begun.swap(0, Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// All calls have been answered.
-    pub(in crate::sandbox) fn release(&self) {
+    pub(crate) fn release(&self) {
         self.asked.store(0, Ordering::Relaxed);
     }
 }

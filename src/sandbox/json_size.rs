@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::base::Value;
+use luaplan_base::Value;
 
 /// The bytes of `value` as [`Value::to_json`] would print.
 pub(super) fn json_bytes(value: &Value) -> u64 {

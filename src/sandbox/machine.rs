@@ -1,7 +1,8 @@
 //! What an engine is to its pauses.
 
+use luaplan_base::{CallOutcome, Result, Value};
+
 use super::{Step, Stopped, VmOptions, VmUsage};
-use crate::base::{CallOutcome, Result, Value};
 
 /// A VM of some engine: made fresh for one run, driven from pause to pause, dropped.
 ///

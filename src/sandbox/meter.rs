@@ -10,9 +10,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use luaplan_base::{Error, ErrorCode, LimitName, Result};
+
 use super::native::Charge;
 use super::{Interrupt, InterruptReason, VmLimits};
-use crate::base::{Error, ErrorCode, LimitName, Result};
 
 /// VM instructions between two looks of the meter, at most.
 ///
@@ -24,7 +25,7 @@ const CALL_INSTRUCTIONS: u64 = 200;
 
 /// What the guest sees of a limit: nothing. It only unwinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sandbox) struct Dead;
+pub(crate) struct Dead;
 
 impl std::fmt::Display for Dead {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -36,7 +37,7 @@ impl std::error::Error for Dead {}
 
 /// The counters of one VM.
 #[derive(Debug)]
-pub(in crate::sandbox) struct Meter {
+pub(crate) struct Meter {
     limits: VmLimits,
     interrupt: Interrupt,
     slice_instructions: u64,
@@ -51,7 +52,7 @@ pub(in crate::sandbox) struct Meter {
 }
 
 impl Meter {
-    pub(in crate::sandbox) fn new(limits: VmLimits, interrupt: Interrupt, slice_instructions: u64) -> Self {
+    pub(crate) fn new(limits: VmLimits, interrupt: Interrupt, slice_instructions: u64) -> Self {
         Self {
             limits,
             interrupt,
@@ -67,33 +68,33 @@ impl Meter {
         }
     }
 
-    pub(in crate::sandbox) fn limits(&self) -> &VmLimits {
+    pub(crate) fn limits(&self) -> &VmLimits {
         &self.limits
     }
 
-    pub(in crate::sandbox) fn interrupt(&self) -> &Interrupt {
+    pub(crate) fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }
 
     /// Starts a new slice.
-    pub(in crate::sandbox) fn begin_slice(&self) {
+    pub(crate) fn begin_slice(&self) {
         let end = self.instructions().saturating_add(self.slice_instructions);
         self.slice_end.store(end, Ordering::Relaxed);
         self.sliced.store(false, Ordering::Relaxed);
     }
 
     /// Whether the last pause was the end of a slice; asking clears it.
-    pub(in crate::sandbox) fn take_sliced(&self) -> bool {
+    pub(crate) fn take_sliced(&self) -> bool {
         self.sliced.swap(false, Ordering::Relaxed)
     }
 
     /// Whether the slice is used up.
-    pub(in crate::sandbox) fn is_slice_over(&self) -> bool {
+    pub(crate) fn is_slice_over(&self) -> bool {
         self.instructions() >= self.slice_end.load(Ordering::Relaxed)
     }
 
     /// Notes that the VM pauses because its slice is used up.
-    pub(in crate::sandbox) fn note_sliced(&self) {
+    pub(crate) fn note_sliced(&self) {
         self.sliced.store(true, Ordering::Relaxed);
     }
 
@@ -101,7 +102,7 @@ impl Meter {
     ///
     /// # Errors
     /// [`Dead`], where this passes the limit, an interrupt came, or the run was dead before.
-    pub(in crate::sandbox) fn charge(&self, instructions: u64) -> std::result::Result<(), Dead> {
+    pub(crate) fn charge(&self, instructions: u64) -> std::result::Result<(), Dead> {
         // Only the thread that runs the VM counts, so no other can come between.
         let used = self.instructions().saturating_add(instructions);
         self.instructions.store(used, Ordering::Relaxed);
@@ -113,7 +114,7 @@ impl Meter {
     }
 
     /// Looks at the interrupt and at the dead flag.
-    pub(in crate::sandbox) fn check_alive(&self) -> std::result::Result<(), Dead> {
+    pub(crate) fn check_alive(&self) -> std::result::Result<(), Dead> {
         if self.is_dead() {
             return Err(Dead);
         }
@@ -128,12 +129,12 @@ impl Meter {
     }
 
     /// Whether the limit allows another tool call.
-    pub(in crate::sandbox) fn may_call(&self) -> bool {
+    pub(crate) fn may_call(&self) -> bool {
         !self.is_dead() && self.calls.load(Ordering::Relaxed) < self.limits.tool_calls
     }
 
     /// Counts one tool call.
-    pub(in crate::sandbox) fn count_call(&self) -> std::result::Result<(), Dead> {
+    pub(crate) fn count_call(&self) -> std::result::Result<(), Dead> {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         if calls > self.limits.tool_calls {
             return Err(self.kill(LimitName::ToolCalls.exceeded(self.limits.tool_calls, calls)));
@@ -142,7 +143,7 @@ impl Meter {
     }
 
     /// Counts printed bytes.
-    pub(in crate::sandbox) fn count_printed(&self, bytes: usize) -> std::result::Result<(), Dead> {
+    pub(crate) fn count_printed(&self, bytes: usize) -> std::result::Result<(), Dead> {
         let bytes = bytes as u64;
         let printed = self.printed_bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if printed > self.limits.print_bytes {
@@ -152,31 +153,31 @@ impl Meter {
     }
 
     /// Remembers how much memory is held now.
-    pub(in crate::sandbox) fn sample_memory(&self, bytes: u64) {
+    pub(crate) fn sample_memory(&self, bytes: u64) {
         self.memory_peak_bytes.fetch_max(bytes, Ordering::Relaxed);
     }
 
     /// Ends the run because an allocation was refused.
-    pub(in crate::sandbox) fn out_of_memory(&self) -> Dead {
+    pub(crate) fn out_of_memory(&self) -> Dead {
         let limit = self.limits.memory_bytes;
         let observed = self.memory_peak_bytes.fetch_max(limit, Ordering::Relaxed).max(limit);
         self.kill(LimitName::Memory.exceeded(limit, observed))
     }
 
     /// Ends the run because `wanted_bytes` could never fit.
-    pub(in crate::sandbox) fn refuse_allocation(&self, wanted_bytes: u64) -> Dead {
+    pub(crate) fn refuse_allocation(&self, wanted_bytes: u64) -> Dead {
         self.kill(LimitName::Memory.exceeded(self.limits.memory_bytes, wanted_bytes))
     }
 
     /// Ends the run for good. The first reason stays.
-    pub(in crate::sandbox) fn kill(&self, error: Error) -> Dead {
+    pub(crate) fn kill(&self, error: Error) -> Dead {
         let mut fatal = self.fatal.lock().unwrap_or_else(PoisonError::into_inner);
         fatal.get_or_insert(error);
         self.dead.store(true, Ordering::Relaxed);
         Dead
     }
 
-    pub(in crate::sandbox) fn is_dead(&self) -> bool {
+    pub(crate) fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Relaxed)
     }
 
@@ -184,7 +185,7 @@ impl Meter {
     ///
     /// # Errors
     /// That reason.
-    pub(in crate::sandbox) fn verdict(&self) -> Result<()> {
+    pub(crate) fn verdict(&self) -> Result<()> {
         if !self.is_dead() {
             return Ok(());
         }
@@ -195,15 +196,15 @@ impl Meter {
     }
 
     /// What is left of the budget.
-    pub(in crate::sandbox) fn instructions_left(&self) -> u64 {
+    pub(crate) fn instructions_left(&self) -> u64 {
         self.limits.instructions.saturating_sub(self.instructions())
     }
 
-    pub(in crate::sandbox) fn instructions(&self) -> u64 {
+    pub(crate) fn instructions(&self) -> u64 {
         self.instructions.load(Ordering::Relaxed)
     }
 
-    pub(in crate::sandbox) fn usage(&self) -> super::VmUsage {
+    pub(crate) fn usage(&self) -> super::VmUsage {
         super::VmUsage {
             instructions: self.instructions(),
             memory_peak_bytes: self.memory_peak_bytes.load(Ordering::Relaxed),
@@ -213,7 +214,7 @@ impl Meter {
 }
 
 /// How many bytes handled by host code count as one instruction.
-pub(in crate::sandbox) const BYTES_PER_INSTRUCTION: u64 = 16;
+pub(crate) const BYTES_PER_INSTRUCTION: u64 = 16;
 
 impl Charge for Meter {
     fn charge(&self, instructions: u64) -> std::result::Result<(), Dead> {

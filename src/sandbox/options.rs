@@ -1,7 +1,8 @@
 //! What a VM is made with.
 
+use luaplan_base::Limits;
+
 use super::Interrupt;
-use crate::base::Limits;
 
 /// The limits a VM enforces itself; the rest of [`Limits`] belongs to the bus and the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,21 +3,21 @@
 use std::sync::OnceLock;
 
 /// One Lua file of ours: `static JSON: LuaPart = LuaPart::new("json", include_str!("…"));`
-pub(in crate::sandbox) struct LuaPart {
-    pub(in crate::sandbox) name: &'static str,
-    pub(in crate::sandbox) source: &'static str,
+pub(crate) struct LuaPart {
+    pub(crate) name: &'static str,
+    pub(crate) source: &'static str,
     /// What an engine made of it, once per process.
-    pub(in crate::sandbox) bytecode: OnceLock<Vec<u8>>,
+    pub(crate) bytecode: OnceLock<Vec<u8>>,
 }
 
 /// What the chunk names of our own parts begin with; frames of the plan never do.
-pub(in crate::sandbox) const PART_CHUNK_NAME: &str = "=luaplan:";
+pub(crate) const PART_CHUNK_NAME: &str = "=luaplan:";
 
 /// The longest chunk name Lua prints whole.
 const CHUNK_NAME_BYTES_MAX: usize = 59;
 
 /// A name for a plan's chunk that Lua prints whole, and that cannot be taken for one of our own parts.
-pub(in crate::sandbox) fn printable_chunk_name(name: &str) -> String {
+pub(crate) fn printable_chunk_name(name: &str) -> String {
     let mut clean: String = name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
     while clean.len() > CHUNK_NAME_BYTES_MAX {
         clean.pop();
@@ -30,32 +30,26 @@ pub(in crate::sandbox) fn printable_chunk_name(name: &str) -> String {
 }
 
 impl LuaPart {
-    pub(in crate::sandbox) const fn new(name: &'static str, source: &'static str) -> Self {
+    pub(crate) const fn new(name: &'static str, source: &'static str) -> Self {
         Self { name, source, bytecode: OnceLock::new() }
     }
 }
 
 /// The prelude: `MAIN` joins the others and makes the globals what a plan may see.
-pub(in crate::sandbox) static MAIN: LuaPart =
-    LuaPart::new("main", include_str!("../../lua/prelude/main.lua"));
+pub(crate) static MAIN: LuaPart = LuaPart::new("main", include_str!("../../lua/prelude/main.lua"));
 /// Strict error values.
-pub(in crate::sandbox) static FAILURES: LuaPart =
+pub(crate) static FAILURES: LuaPart =
     LuaPart::new("failures", include_str!("../../lua/prelude/failures.lua"));
 /// The basic functions.
-pub(in crate::sandbox) static VALUES: LuaPart =
-    LuaPart::new("values", include_str!("../../lua/prelude/values.lua"));
+pub(crate) static VALUES: LuaPart = LuaPart::new("values", include_str!("../../lua/prelude/values.lua"));
 /// Protected calls and coroutines.
-pub(in crate::sandbox) static CONTROL: LuaPart =
-    LuaPart::new("control", include_str!("../../lua/prelude/control.lua"));
+pub(crate) static CONTROL: LuaPart = LuaPart::new("control", include_str!("../../lua/prelude/control.lua"));
 /// Tools, `parallel` and `retry`.
-pub(in crate::sandbox) static TOOLS: LuaPart =
-    LuaPart::new("tools", include_str!("../../lua/prelude/tools.lua"));
+pub(crate) static TOOLS: LuaPart = LuaPart::new("tools", include_str!("../../lua/prelude/tools.lua"));
 /// The string library, where it calls back into the plan.
-pub(in crate::sandbox) static LIBRARY: LuaPart =
-    LuaPart::new("library", include_str!("../../lua/prelude/library.lua"));
+pub(crate) static LIBRARY: LuaPart = LuaPart::new("library", include_str!("../../lua/prelude/library.lua"));
 /// Pattern functions, where they call back into the plan.
-pub(in crate::sandbox) static PATTERNS: LuaPart =
+pub(crate) static PATTERNS: LuaPart =
     LuaPart::new("patterns", include_str!("../../lua/prelude/patterns.lua"));
 /// The table library, where it calls back into the plan.
-pub(in crate::sandbox) static TABLES: LuaPart =
-    LuaPart::new("tables", include_str!("../../lua/prelude/tables.lua"));
+pub(crate) static TABLES: LuaPart = LuaPart::new("tables", include_str!("../../lua/prelude/tables.lua"));

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use luaplan_base::{CallOutcome, CallRequest, Error};
+
 use super::machine::Machine;
 use super::{Stopped, Vm, VmUsage};
-use crate::base::{CallOutcome, CallRequest, Error};
 
 /// Where a VM has come to.
 #[must_use = "a VM that is dropped loses its run"]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::base::{Result, Value};
+use luaplan_base::{Result, Value};
 
 /// Why a VM is told to stop from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Interrupt {
 
     /// Has [`Interrupt::trigger`] call `tell` too, after the flag is set; it replaces what was to be
     /// called before. The flag alone ([`Interrupt::flag`]) does not call it.
-    pub(in crate::sandbox) fn on_trigger(&self, tell: Box<dyn Fn() + Send>) {
+    pub(crate) fn on_trigger(&self, tell: Box<dyn Fn() + Send>) {
         *self.0.on_trigger.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
     }
 

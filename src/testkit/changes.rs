@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use luaplan_base::ContentHash;
+
 use super::runner::PASSED_OVER;
-use crate::base::ContentHash;
 
 /// The endings of files that tests depend on: plans and tests, fixtures and mocks, configuration.
 const ENDINGS: [&str; 3] = ["lua", "json", "toml"];

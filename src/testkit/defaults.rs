@@ -51,10 +51,10 @@ mod tests {
 
     #[test]
     fn every_built_in_tool_has_a_default_answer_of_its_kind() {
-        for spec in crate::catalog::builtin_manifests().unwrap() {
+        for spec in luaplan_catalog::builtin_manifests().unwrap() {
             let value = answer(&spec.name, &json!({})).unwrap_or_else(|| panic!("{} has none", spec.name));
             let mocks = json!([{"tool": spec.name, "returns": value}]);
-            let catalog = crate::catalog::Catalog::from_iter([spec]);
+            let catalog = luaplan_catalog::Catalog::from_iter([spec]);
             super::super::mock::Mock::list_from_json(mocks, &catalog).unwrap();
         }
     }

@@ -2,8 +2,9 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::report::{TestReport, one_line};
-use crate::base::{Error, ErrorCode, Result};
 
 impl TestReport {
     /// JUnit XML: one suite a file.

@@ -11,8 +11,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value as Json;
 
-use crate::base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value, nearest};
-use crate::catalog::Catalog;
+use luaplan_base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value, nearest};
+use luaplan_catalog::Catalog;
 
 /// The longest delay of one answer, in milliseconds.
 const DELAY_MS_MAX: u64 = 60_000;

@@ -8,15 +8,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
+use luaplan_base::{CallOutcome, CallRequest, Error, ErrorCode, Result, ToolFailure, Value};
+use luaplan_bus::CallHandler;
+use luaplan_catalog::Catalog;
+use luaplan_catalog::regular_file::read_text;
+
 use super::fixture::Recorded;
 use super::mock::Mock;
 use super::recorder::{CallRecord, Recorder};
 use super::virtual_time::VirtualTime;
 use super::{defaults, generated};
-use crate::base::{CallOutcome, CallRequest, Error, ErrorCode, Result, ToolFailure, Value};
-use crate::bus::CallHandler;
-use crate::catalog::Catalog;
-use crate::catalog::regular_file::read_text;
 
 /// Who answers a call that no mock fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::base::{Error, ErrorCode, Result};
-use crate::catalog::regular_file::read_text;
-use crate::catalog::{Catalog, is_builtin, load_folder};
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_catalog::regular_file::read_text;
+use luaplan_catalog::{Catalog, is_builtin, load_folder};
 
 const MARK: &str = "luaplan: tools_dir(";
 

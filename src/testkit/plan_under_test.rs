@@ -7,20 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{
+    CallOutcome, CallRequest, Error, ErrorCode, LimitName, LimitProfile, Limits, Result, RunId, SystemClock,
+    SystemRandomness, Value,
+};
+use luaplan_bus::CallHandler;
+use luaplan_catalog::Catalog;
+use luaplan_engine::{DriveRequest, drive};
+use luaplan_journal::{MemoryJournal, Redactor, RunLog};
+use luaplan_plan::{CheckedPlan, Finding, check};
+use luaplan_vm::LineTrace;
+
 use super::fixture::{Fixture, Recorded, differences, recorded_end};
 use super::mock_tools::{MockTools, Otherwise};
 use super::recorder::CallRecord;
 use super::seen::{Probe, SeenRun};
-use crate::base::{
-    CallOutcome, CallRequest, Error, ErrorCode, LimitName, LimitProfile, Limits, Result, RunId, SystemClock,
-    SystemRandomness, Value,
-};
-use crate::bus::CallHandler;
-use crate::catalog::Catalog;
-use crate::engine::{DriveRequest, drive};
-use crate::journal::{MemoryJournal, Redactor, RunLog};
-use crate::plan::{CheckedPlan, Finding, check};
-use crate::sandbox::LineTrace;
 
 /// The detail of a limit that the runs of one test passed together.
 pub(super) const RUNS_TOGETHER: &str = "runs_together";
@@ -216,7 +217,7 @@ pub(super) fn log() -> RunLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::{CallArguments, CallId};
+    use luaplan_base::{CallArguments, CallId};
 
     #[tokio::test]
     async fn runs_of_one_test_share_their_instructions() {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::base::{CallOutcome, CallRequest, ErrorCode, Result, Value};
+use luaplan_base::{CallOutcome, CallRequest, ErrorCode, Result, Value};
 
 /// One call of a plan under test.
 #[derive(Debug, Clone)]

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use luaplan_base::{Error, ErrorCode, Limits, Result};
+use luaplan_catalog::Catalog;
+
 use super::coverage::{Coverage, Gatherer};
 use super::plan_under_test::RUNS_TOGETHER;
 use super::report::{TestReport, TestResult};
 use super::seen::Probe;
 use super::test_file::TestFile;
-use crate::base::{Error, ErrorCode, Limits, Result};
-use crate::catalog::Catalog;
 
 /// Folders that never hold plans.
 pub(super) const PASSED_OVER: [&str; 3] = ["target", "node_modules", ".git"];
@@ -291,7 +292,7 @@ fn find(path: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::LimitProfile;
+    use luaplan_base::LimitProfile;
 
     #[tokio::test]
     async fn tests_beyond_the_time_of_their_file_are_said_not_to_have_run() {

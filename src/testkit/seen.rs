@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use luaplan_base::{Error, ErrorCode, ToolFailure};
+
 use super::recorder::CallRecord;
-use crate::base::{Error, ErrorCode, ToolFailure};
 
 /// One run of the plan.
 #[derive(Debug)]

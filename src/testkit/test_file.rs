@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use luaplan_base::{Error, ErrorCode, LimitProfile, Limits, Result, Value};
+use luaplan_catalog::regular_file::read_text;
+use luaplan_catalog::{Catalog, read_manifest};
+use luaplan_engine::drive;
+use luaplan_plan::{CheckedPlan, check};
+
 use super::own_tools::with_own_tools;
 use super::plan_under_test::{PlanUnderTest, Runs, log, request, runs_instructions_max};
 use super::seen::{Probe, SeenRun};
-use crate::base::{Error, ErrorCode, LimitProfile, Limits, Result, Value};
-use crate::catalog::regular_file::read_text;
-use crate::catalog::{Catalog, read_manifest};
-use crate::engine::drive;
-use crate::plan::{CheckedPlan, check};
 
 const LIBRARY: &str = include_str!("../../lua/testlib.lua");
 const RUN_PLAN_MANIFEST: &str = include_str!("run_plan.toml");

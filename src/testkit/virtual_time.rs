@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value as Json, json};
 
-use crate::catalog::ToolSpec;
+use luaplan_catalog::ToolSpec;
 
 /// When every run of a test begins: 2026-01-01T00:00:00Z.
 const BEGINNING_SECONDS: i64 = 1_767_225_600;

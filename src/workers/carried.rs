@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap as _, SerializeSeq as _, SerializeTuple as _};
 use serde::{Deserializer, Serialize, Serializer};
 
-use crate::base::{ToolFailure, Value};
+use luaplan_base::{ToolFailure, Value};
 
 /// Deeper than any conversion goes, and shallow enough for every stack.
 const DEPTH_MAX: u32 = 256;
@@ -57,16 +57,11 @@ pub(super) mod list {
     use super::{DEPTH_MAX, Deserializer, ItemsSeed, Serialize as _, Serializer, Value};
     use serde::de::DeserializeSeed as _;
 
-    pub(in crate::workers) fn serialize<S: Serializer>(
-        items: &[Value],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(items: &[Value], serializer: S) -> Result<S::Ok, S::Error> {
         super::Items { items, depth: DEPTH_MAX }.serialize(serializer)
     }
 
-    pub(in crate::workers) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<Value>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Value>, D::Error> {
         ItemsSeed(DEPTH_MAX).deserialize(deserializer)
     }
 }
@@ -76,16 +71,11 @@ pub(super) mod failure {
     use super::{DEPTH_MAX, Deserializer, FailureSeed, Serialize as _, Serializer, ToolFailure};
     use serde::de::DeserializeSeed as _;
 
-    pub(in crate::workers) fn serialize<S: Serializer>(
-        failure: &ToolFailure,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(failure: &ToolFailure, serializer: S) -> Result<S::Ok, S::Error> {
         super::FailureNode { failure, depth: DEPTH_MAX }.serialize(serializer)
     }
 
-    pub(in crate::workers) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<ToolFailure, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToolFailure, D::Error> {
         FailureSeed(DEPTH_MAX).deserialize(deserializer)
     }
 }

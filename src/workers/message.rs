@@ -9,11 +9,12 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use luaplan_base::{CallOutcome, CallRequest, Error, ErrorCode, ToolFailure, Value};
+use luaplan_vm::{Interrupt, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmUsage};
+
 use super::carried;
 use super::confine::Confinement;
 use super::frame::{self, FrameFault};
-use crate::base::{CallOutcome, CallRequest, Error, ErrorCode, ToolFailure, Value};
-use crate::sandbox::{Interrupt, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmUsage};
 
 /// What the first frame of each side begins with.
 const MAGIC: [u8; 8] = *b"luaplanW";

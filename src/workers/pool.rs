@@ -10,14 +10,15 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 
+use luaplan_base::Result;
+use luaplan_vm::{EngineKind, VmOptions};
+
 use super::confine::{ConfineSettings, Confinement};
 use super::gate::{Gate, Passed};
 use super::message::Options;
 use super::process::{Worker, WorkerProgram};
 use super::session::WorkerRun;
 use super::worker_main::WorkerRole;
-use crate::base::Result;
-use crate::sandbox::{EngineKind, VmOptions};
 
 /// How long a run may have its worker until the next one is started for it. Starting a process takes
 /// a processor for longer than a short plan does; most runs are over before.

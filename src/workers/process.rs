@@ -8,13 +8,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::confine::Confinement;
 use super::frame::{self, FrameFault};
 use super::message::{self, FromWorker, Hello, MessageFault, Options, Prepare};
 use super::parent;
 use super::signal::WorkerSignals;
 use super::worker_main::WorkerRole;
-use crate::base::{Error, ErrorCode, Result};
 
 /// How long a worker may take until it says that it is there.
 const START_TIMEOUT: Duration = Duration::from_secs(10);

@@ -2,14 +2,15 @@
 
 use std::io::{Read, Write};
 
+use luaplan_base::{CallOutcome, Error, ErrorCode, Result, Value};
+use luaplan_vm::{Interrupt, Machine, PausedWait, PendingCalls, Step, Stopped, VmUsage};
+
 use super::confine::Confinement;
 use super::frame;
 use super::message::{
     Call, Ended, Fault, FromWorker, Hello, MessageFault, Options, Outcome, Prepare, Start, ToWorker, decode,
     decode_first, encode, encode_first,
 };
-use crate::base::{CallOutcome, Error, ErrorCode, Result, Value};
-use crate::sandbox::{Interrupt, Machine, PausedWait, PendingCalls, Step, Stopped, VmUsage};
 
 /// Serves up to `runs_max` runs, one after the other, and ends early where the host goes away.
 ///

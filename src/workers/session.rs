@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use luaplan_base::{
+    CallArguments, CallId, CallOutcome, CallRequest, Error, ErrorCode, LimitName, Result, Value,
+};
+use luaplan_vm::{Stopped, VmLimits, VmOptions, VmUsage};
+
 use super::message::{self, Call, Ended, FromWorker, MessageFault, Options, Outcome, Start, ToWorker};
 use super::pool::Place;
 use super::process::Worker;
 use super::signal::WorkerSignals;
-use crate::base::{
-    CallArguments, CallId, CallOutcome, CallRequest, Error, ErrorCode, LimitName, Result, Value,
-};
-use crate::sandbox::{Stopped, VmLimits, VmOptions, VmUsage};
 
 /// What one frame may hold beyond what the run's own limits explain.
 const FRAME_SLACK_BYTES: u64 = 16 << 20;

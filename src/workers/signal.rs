@@ -9,7 +9,7 @@ pub(super) const WALL_TIME: nix::sys::signal::Signal = nix::sys::signal::Signal:
 #[cfg(unix)]
 pub(super) const CANCELLED: nix::sys::signal::Signal = nix::sys::signal::Signal::SIGUSR2;
 
-use crate::sandbox::InterruptReason;
+use luaplan_vm::InterruptReason;
 
 /// A hold on a worker's process that can be kept beside the exchange with it.
 ///

@@ -3,12 +3,13 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 
+use luaplan_base::{CallArguments, CallId, CallOutcome, CallRequest, Error, ErrorCode, ToolFailure, Value};
+use luaplan_vm::VmUsage;
+
 use super::message::{
     Call, Ended, Fault, FromWorker, MessageFault, Outcome, ToWorker, decode, decode_first, encode,
     encode_first,
 };
-use crate::base::{CallArguments, CallId, CallOutcome, CallRequest, Error, ErrorCode, ToolFailure, Value};
-use crate::sandbox::VmUsage;
 
 const LIMIT_BYTES: u64 = 1 << 30;
 

@@ -2,11 +2,12 @@
 
 use std::io::{self, BufReader, IsTerminal as _, Read, Write};
 
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_vm::{EngineKind, Interrupt, PiccoloVm, Vm};
+
 use super::confine::{ConfineSettings, confined};
 use super::parent::end_with_parent;
 use super::serve::serve;
-use crate::base::{Error, ErrorCode, Result};
-use crate::sandbox::{EngineKind, Interrupt, PiccoloVm, Vm};
 
 /// What a worker is told on its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +67,7 @@ fn is_set_by_system(name: &std::ffi::OsStr) -> bool {
 #[cfg(unix)]
 fn listen(interrupt: &Interrupt) -> Result<()> {
     use super::signal::{CANCELLED, WALL_TIME};
-    use crate::sandbox::InterruptReason;
+    use luaplan_vm::InterruptReason;
 
     for (signal, reason) in [(WALL_TIME, InterruptReason::WallTime), (CANCELLED, InterruptReason::Cancelled)]
     {

@@ -5,19 +5,20 @@ use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use luaplan_base::{CallOutcome, Error, ErrorCode, Result, RunId, ToolFailure, Value};
+use luaplan_bus::{CALLS_IN_DOUBT, Invocation, Progress, Tool};
+use luaplan_catalog::ToolSpec;
+use luaplan_engine::RunOutcome;
+use luaplan_journal::{Durability, EventBody, JournalRead as _, RunState, RunStatus, is_marked};
+
 use super::family::{child_of, spent_by};
 use super::{AgentRun, Caller};
-use crate::app::config::{AgentConfig, AgentWork};
-use crate::app::planning::PlanWishes;
-use crate::app::runs::{RunRequest, Work};
-use crate::base::{CallOutcome, Error, ErrorCode, Result, RunId, ToolFailure, Value};
-use crate::bus::{CALLS_IN_DOUBT, Invocation, Progress, Tool};
-use crate::catalog::ToolSpec;
-use crate::engine::RunOutcome;
-use crate::journal::{Durability, EventBody, JournalRead as _, RunState, RunStatus, is_marked};
+use crate::config::{AgentConfig, AgentWork};
+use crate::planning::PlanWishes;
+use crate::runs::{RunRequest, Work};
 
 /// The tool, as one run has it.
-pub(in crate::app) struct CallAgent {
+pub(crate) struct CallAgent {
     spec: ToolSpec,
     caller: Caller,
     /// The agents' runs under way: they outlast a call that is cut, until they have recorded their ends.
@@ -25,7 +26,7 @@ pub(in crate::app) struct CallAgent {
 }
 
 impl CallAgent {
-    pub(in crate::app) fn new(spec: ToolSpec, caller: Caller, running: TaskTracker) -> Self {
+    pub(crate) fn new(spec: ToolSpec, caller: Caller, running: TaskTracker) -> Self {
         Self { spec, caller, running }
     }
 

@@ -2,28 +2,29 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::{AgentRun, CALL_AGENT};
-use crate::app::App;
-use crate::app::ownership::Hold;
-use crate::app::resume::ResumeRequest;
-use crate::app::run_end::ended_early;
-use crate::app::run_report::no_such_run;
-use crate::app::runs::RunRequest;
-use crate::base::{CallId, Error, ErrorCode, LimitName, Result, RunId};
-use crate::bus::RunBudget;
-use crate::engine::RunOutcome;
-use crate::journal::{
+use luaplan_base::{CallId, Error, ErrorCode, LimitName, Result, RunId};
+use luaplan_bus::RunBudget;
+use luaplan_engine::RunOutcome;
+use luaplan_journal::{
     Actor, Durability, EventBody, JournalRead, ParentCall, RecordFilter, RunFilter, RunLog, RunState,
     RunStatus,
 };
 
+use super::{AgentRun, CALL_AGENT};
+use crate::App;
+use crate::ownership::Hold;
+use crate::resume::ResumeRequest;
+use crate::run_end::ended_early;
+use crate::run_report::no_such_run;
+use crate::runs::RunRequest;
+
 /// The run that a call of an agent begins: the same one, however often the call is begun.
-pub(in crate::app) fn child_of(parent: &RunId, call_id: &CallId) -> RunId {
+pub(crate) fn child_of(parent: &RunId, call_id: &CallId) -> RunId {
     parent.of_call(call_id)
 }
 
 /// The runs of agents that a run waits for.
-pub(in crate::app) fn children_at_rest(state: &RunState) -> impl Iterator<Item = RunId> {
+pub(crate) fn children_at_rest(state: &RunState) -> impl Iterator<Item = RunId> {
     let calls = state.calls.iter().filter(|call| call.tool == CALL_AGENT && call.is_open());
     calls.map(|call| child_of(&state.run_id, &call.call_id))
 }
@@ -94,11 +95,7 @@ impl App {
     }
 
     /// Counts what the finished runs of agents used against a run that is gone on with.
-    pub(in crate::app) async fn spend_for_children(
-        &self,
-        state: &RunState,
-        budget: &RunBudget,
-    ) -> Result<()> {
+    pub(crate) async fn spend_for_children(&self, state: &RunState, budget: &RunBudget) -> Result<()> {
         for call in state.calls.iter().filter(|call| call.tool == CALL_AGENT && !call.is_open()) {
             spent_by(self, &child_of(&state.run_id, &call.call_id), budget).await?;
         }
@@ -122,7 +119,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`, and as reading the journal.
-    pub(in crate::app) async fn parent_of(&self, run_id: &RunId) -> Result<Option<ParentCall>> {
+    pub(crate) async fn parent_of(&self, run_id: &RunId) -> Result<Option<ParentCall>> {
         let filter = RecordFilter {
             run_id: Some(run_id.clone()),
             events: vec!["run_started".to_owned()],
@@ -138,7 +135,7 @@ impl App {
     ///
     /// # Errors
     /// As [`App::resume`].
-    pub(in crate::app) async fn toward_root(&self, request: ResumeRequest) -> Result<ResumeRequest> {
+    pub(crate) async fn toward_root(&self, request: ResumeRequest) -> Result<ResumeRequest> {
         let root = self.root_of(&request.run_id).await?;
         if root == request.run_id {
             return Ok(request);
@@ -177,14 +174,14 @@ impl App {
         by: Option<&Actor>,
     ) -> Result<()> {
         let usage =
-            crate::base::Usage { tool_calls: state.calls.len() as u64, ..crate::base::Usage::default() };
+            luaplan_base::Usage { tool_calls: state.calls.len() as u64, ..luaplan_base::Usage::default() };
         let (by, os_user) = Actor::fields(by);
         let ended = EventBody::RunCancelled { reason: reason.to_owned(), usage, by, os_user };
         log.emit(ended, Durability::Forced).await
     }
 
     /// Ends a run that waits and is held, and the runs of agents it waits for, the innermost first.
-    pub(in crate::app) async fn cancel_family(
+    pub(crate) async fn cancel_family(
         &self,
         hold: &Hold,
         state: &RunState,
@@ -209,7 +206,7 @@ impl App {
     }
 }
 
-fn is_interrupted(run: &crate::journal::RunSummary) -> bool {
+fn is_interrupted(run: &luaplan_journal::RunSummary) -> bool {
     run.code.as_deref() == Some(ErrorCode::Interrupted.as_str())
 }
 
@@ -217,7 +214,7 @@ fn is_interrupted(run: &crate::journal::RunSummary) -> bool {
 ///
 /// # Errors
 /// As reading the journal.
-pub(in crate::app) async fn family_of(journal: &dyn JournalRead, run: RunState) -> Result<Vec<RunState>> {
+pub(crate) async fn family_of(journal: &dyn JournalRead, run: RunState) -> Result<Vec<RunState>> {
     let mut family = vec![run];
     let mut next = 0;
     while let Some(state) = family.get(next) {
@@ -231,7 +228,7 @@ pub(in crate::app) async fn family_of(journal: &dyn JournalRead, run: RunState) 
 }
 
 /// What is said of the run of an agent that somebody tries to go on with by itself.
-pub(in crate::app) fn belongs_to(run_id: &RunId, parent: &ParentCall) -> Error {
+pub(crate) fn belongs_to(run_id: &RunId, parent: &ParentCall) -> Error {
     let message =
         format!("run {run_id} is that of agent `{}`, called by run {}", parent.agent, parent.run_id);
     Error::new(ErrorCode::RunNotResumable, message)

@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use luaplan_base::{Error, ErrorCode, LimitName, Limits};
+use luaplan_catalog::Catalog;
+use luaplan_plan::flow::{Flow, analyse};
+use luaplan_plan::preview::{AgentPlan, AgentReach, PreviewOptions, SavedPlan, agents_called, with_effects};
+use luaplan_plan::{CheckInput, CheckReport, Severity, check_with};
+
 use super::CALL_AGENT;
-use crate::app::config::{AgentConfig, AgentWork, Config};
-use crate::base::{Error, ErrorCode, LimitName, Limits};
-use crate::catalog::Catalog;
-use crate::plan::flow::{Flow, analyse};
-use crate::plan::preview::{AgentPlan, AgentReach, PreviewOptions, SavedPlan, agents_called, with_effects};
-use crate::plan::{CheckInput, CheckReport, Severity, check_with};
+use crate::config::{AgentConfig, AgentWork, Config};
 
 /// What is found out about the agents a plan may call, and about those that these may call, each once. No deeper
 /// than agents may be nested: what is called beyond fails.
-pub(in crate::app) fn agents_of(
+pub(crate) fn agents_of(
     config: &Config,
     catalog: &Catalog,
     limits: &Limits,

@@ -7,9 +7,10 @@ mod spec;
 
 use std::sync::Arc;
 
+use luaplan_base::{CallId, Limits, RunId};
+use luaplan_bus::{Circumstances, RunBudget};
+
 use super::App;
-use crate::base::{CallId, Limits, RunId};
-use crate::bus::{Circumstances, RunBudget};
 
 pub(super) use call::CallAgent;
 pub(super) use family::{belongs_to, child_of, family_of};
@@ -49,8 +50,8 @@ impl App {
     /// The same application for a run that may call `tools` and no others.
     pub(super) fn narrowed(&self, tools: &[String]) -> Self {
         let is_kept = |name: &str| tools.iter().any(|tool| tool == name);
-        let keep = |catalog: &crate::catalog::Catalog| Arc::new(catalog.only(|spec| is_kept(&spec.name)));
-        let mut registry = crate::bus::Registry::default();
+        let keep = |catalog: &luaplan_catalog::Catalog| Arc::new(catalog.only(|spec| is_kept(&spec.name)));
+        let mut registry = luaplan_bus::Registry::default();
         self.registry
             .iter()
             .filter(|tool| is_kept(&tool.spec().name))

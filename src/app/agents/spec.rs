@@ -2,14 +2,15 @@
 
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{Effect, Error, ErrorCode};
+use luaplan_catalog::{CompiledParams, ToolSpec};
+
 use super::CALL_AGENT;
-use crate::app::config::{AgentWork, Config};
-use crate::base::{Effect, Error, ErrorCode};
-use crate::catalog::{CompiledParams, ToolSpec};
+use crate::config::{AgentWork, Config};
 
 /// Puts the configured agents into the specification, so that checks, prompts and previews know them. Its
 /// effect is the strongest that one of them can have.
-pub(in crate::app) fn described(config: &Config, spec: &mut ToolSpec, known: &[ToolSpec]) {
+pub(crate) fn described(config: &Config, spec: &mut ToolSpec, known: &[ToolSpec]) {
     if spec.name != CALL_AGENT || config.agents.is_empty() {
         return;
     }
@@ -35,7 +36,7 @@ pub(in crate::app) fn described(config: &Config, spec: &mut ToolSpec, known: &[T
 }
 
 /// The first tool that an agent is granted and that there is not.
-pub(in crate::app) fn unknown_tool(config: &Config, known: &[ToolSpec]) -> Option<Error> {
+pub(crate) fn unknown_tool(config: &Config, known: &[ToolSpec]) -> Option<Error> {
     config.agents.iter().find_map(|(agent, settings)| {
         let tool = settings.tools.iter().find(|tool| !known.iter().any(|spec| spec.name == **tool))?;
         let names: Vec<&str> = known.iter().map(|spec| spec.name.as_str()).collect();

@@ -6,9 +6,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
+use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result};
+use luaplan_catalog::regular_file::read_text;
+
 use super::checked::{invalid, keyed};
-use crate::base::{Error, ErrorCode, LimitName, Limits, Result};
-use crate::catalog::regular_file::read_text;
 
 /// `[agents.NAME]`, as written. Exactly one of `plan` and `task`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -9,6 +9,17 @@ use std::time::Duration;
 use secrecy::SecretString;
 use toml::{Table, Value as Toml};
 
+use luaplan_base::{
+    Error, ErrorCode, LimitName, LimitProfile, Limits, Rate, Result, parse_bytes, parse_duration,
+};
+use luaplan_bus::{LimiterSettings, PolicyRules};
+use luaplan_catalog::ToolOverride;
+use luaplan_journal::{PostgresSettings, SecretForms};
+use luaplan_llm::LlmSettings;
+use luaplan_planner::CANDIDATES_MAX;
+use luaplan_tools::manifest::NamedSecrets;
+use luaplan_tools::mcp::McpServerSettings;
+
 use super::agents::AgentConfig;
 use super::layers::refused;
 use super::mask::mask_passwords;
@@ -18,16 +29,6 @@ use super::sandbox::SandboxConfig;
 use super::server_answers::ServerAnswers;
 use super::server_shares::ServerShares;
 use super::{Environment, RawConfig, RawLimits, RawServer};
-use crate::base::{
-    Error, ErrorCode, LimitName, LimitProfile, Limits, Rate, Result, parse_bytes, parse_duration,
-};
-use crate::bus::{LimiterSettings, PolicyRules};
-use crate::catalog::ToolOverride;
-use crate::journal::{PostgresSettings, SecretForms};
-use crate::llm::LlmSettings;
-use crate::planner::CANDIDATES_MAX;
-use crate::tools::manifest::NamedSecrets;
-use crate::tools::mcp::McpServerSettings;
 
 /// Keys of `[tools.NAME]` that adjust the manifest; all others are the tool's own settings.
 pub const OVERRIDE_KEYS: [&str; 5] = ["rate", "burst", "timeout", "concurrency", "enabled"];
@@ -382,7 +383,7 @@ fn check_candidates(wanted: u32) -> Result<u32> {
     at_most("planner.candidates", wanted, CANDIDATES_MAX)
 }
 
-pub(in crate::app) fn keyed(key: &str, error: &Error) -> Error {
+pub(crate) fn keyed(key: &str, error: &Error) -> Error {
     Error::new(error.code(), format!("{key}: {}", error.message()))
         .with_help(error.help().to_owned())
         .with_detail("key", key)

@@ -6,10 +6,11 @@ use std::time::Duration;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 
+use luaplan_base::{Error, ErrorCode, Result, parse_duration};
+use luaplan_journal::PostgresSettings;
+
 use super::checked::{invalid, keyed};
 use super::{Environment, RawConfig};
-use crate::base::{Error, ErrorCode, Result, parse_duration};
-use crate::journal::PostgresSettings;
 
 /// The shortest lease: it is renewed three times within it.
 const LEASE_MIN: Duration = Duration::from_secs(1);

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value as Toml};
 
+use luaplan_base::toml_error::{plainly, unknown_field};
+use luaplan_base::toml_lines::{key_at, line_at, lines_of};
+use luaplan_base::{Error, ErrorCode, LimitName, LimitProfile, Result, nearest};
+use luaplan_catalog::regular_file::read_text;
+
 use super::mask::{mask_of_mcp, mask_passwords, mask_value};
 use super::{Config, Environment, RawConfig};
-use crate::base::toml_error::{plainly, unknown_field};
-use crate::base::toml_lines::{key_at, line_at, lines_of};
-use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Result, nearest};
-use crate::catalog::regular_file::read_text;
 
 /// The variable that names the configuration file.
 const FILE_VARIABLE: &str = "LUAPLAN_CONFIG";

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 use toml::Value as Toml;
 
-use crate::tools::mcp::shown_address;
+use luaplan_tools::mcp::shown_address;
 
 /// What stands where a password stood.
 const MASK: &str = "***";

@@ -6,16 +6,17 @@ use std::time::Duration;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
+use luaplan_base::{Effect, Error, ErrorCode, Result, parse_duration};
+use luaplan_catalog::{is_builtin, is_lua_keyword};
+use luaplan_journal::looks_secret;
+use luaplan_plan::globals;
+use luaplan_tools::mcp::{
+    McpServerSettings, McpTransport, OAuthGrant, OAuthSettings, secrets_of_address, shown_address,
+};
+
 use super::Environment;
 use super::checked::{invalid, keyed};
 use super::redact::long_enough;
-use crate::base::{Effect, Error, ErrorCode, Result, parse_duration};
-use crate::catalog::{is_builtin, is_lua_keyword};
-use crate::journal::looks_secret;
-use crate::plan::globals;
-use crate::tools::mcp::{
-    McpServerSettings, McpTransport, OAuthGrant, OAuthSettings, secrets_of_address, shown_address,
-};
 
 /// `[mcp.NAME]`, as written. Exactly one of `command` and `url`.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -6,13 +6,14 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::{Spanned, Value as Toml};
 
-use super::layers::refused;
-use crate::base::toml_lines::line_at;
-use crate::base::{ContentHash, Effect, Error, ErrorCode, Result, Value, nearest};
-use crate::bus::{
+use luaplan_base::toml_lines::line_at;
+use luaplan_base::{ContentHash, Effect, Error, ErrorCode, Result, Value, nearest};
+use luaplan_bus::{
     Comparison, Condition, DEFAULT_RULE, Glob, Mode, PolicyRules, Rule, Test, Tier, TierByEffect, Want,
 };
-use crate::catalog::regular_file::read_text;
+use luaplan_catalog::regular_file::read_text;
+
+use super::layers::refused;
 
 /// `[policy]` of the configuration.
 #[derive(Debug, Clone, Default, serde::Serialize, Deserialize)]

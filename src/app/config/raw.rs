@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use luaplan_base::written;
+use luaplan_llm::LlmSettings;
+
 use super::agents::RawAgent;
 use super::checked::AS_LONG_AS_THE_RUN;
 use super::journal::RawJournal;
@@ -11,8 +14,6 @@ use super::mcp::RawMcpServer;
 use super::policy_file::RawPolicy;
 use super::redact::RawRedact;
 use super::sandbox::RawSandbox;
-use crate::base::written;
-use crate::llm::LlmSettings;
 
 /// The folder of manifests that need not be there.
 pub(super) const TOOLS_DIR_DEFAULT: &str = "luaplan-tools";

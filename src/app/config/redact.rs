@@ -4,10 +4,11 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value as Toml};
 
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_catalog::regular_file::read_text;
+use luaplan_journal::{Redactor, SECRET_BYTES_MIN, SecretForms};
+
 use super::{Config, Environment};
-use crate::base::{Error, ErrorCode, Result};
-use crate::catalog::regular_file::read_text;
-use crate::journal::{Redactor, SECRET_BYTES_MIN, SecretForms};
 
 /// `[redact]`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_engine::Isolation;
+use luaplan_plan::CheckReport;
+use luaplan_vm::{EngineKind, compiles_on_piccolo};
+
 use super::checked::{invalid, keyed};
-use crate::base::{Error, ErrorCode, Result};
-use crate::engine::Isolation;
-use crate::plan::CheckReport;
-use crate::sandbox::{EngineKind, compiles_on_piccolo};
 
 /// `[sandbox]`, as written.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
+use luaplan_base::Result;
+use luaplan_catalog::regular_file::read_text;
+use luaplan_tools::manifest::{NamedSecret, NamedSecrets};
+
 use super::checked::invalid;
 use super::redact::long_enough;
 use super::{Environment, RawConfig};
-use crate::base::Result;
-use crate::catalog::regular_file::read_text;
-use crate::tools::manifest::{NamedSecret, NamedSecrets};
 
 /// Takes every secret from its variable or file. One that is not there is no fault: the tools that
 /// need it say so when they are called.

@@ -1,9 +1,10 @@
 //! How much of what a run gave stands in one answer.
 
+use luaplan_base::{Result, parse_bytes};
+
 use super::checked::{invalid, keyed};
 use super::raw::RawServer;
-use crate::app::ANSWER_BYTES_MIN;
-use crate::base::{Result, parse_bytes};
+use crate::ANSWER_BYTES_MIN;
 
 /// An answer is held in memory whole, for each request.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024 * 1024;

@@ -5,9 +5,10 @@
 
 use std::time::Duration;
 
+use luaplan_base::Result;
+
 use super::checked::{invalid, timeout};
 use super::raw::RawServer;
-use crate::base::Result;
 
 /// The parts of `[server]` that keep one caller from taking the place of all others.
 #[derive(Debug, Clone)]

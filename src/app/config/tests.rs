@@ -1,7 +1,8 @@
 //! Layers, sources and refusals, on real files in a temporary folder.
 
+use luaplan_base::ErrorCode;
+
 use super::*;
-use crate::base::ErrorCode;
 
 fn environment(variables: &[(&str, &str)], folder: &std::path::Path) -> Environment {
     Environment {

@@ -1,8 +1,8 @@
 //! The engine, tried on two plans.
 
-use crate::base::{Error, ErrorCode, LimitProfile, Result, Value};
-use crate::plan::check;
-use crate::sandbox::{Interrupt, Step, Vm, VmLimits, VmOptions};
+use luaplan_base::{Error, ErrorCode, LimitProfile, Result, Value};
+use luaplan_plan::check;
+use luaplan_vm::{Interrupt, Step, Vm, VmLimits, VmOptions};
 
 /// Runs a plan, and one that would never end.
 pub(super) fn self_test() -> Result<()> {
@@ -22,7 +22,7 @@ pub(super) fn self_test() -> Result<()> {
 fn self_test_run(source: &str) -> Result<Value> {
     let mut limits = LimitProfile::Strict.limits();
     limits.instructions = 1_000_000;
-    let plan = check(source, "self-test", &crate::catalog::Catalog::default(), &limits).plan;
+    let plan = check(source, "self-test", &luaplan_catalog::Catalog::default(), &limits).plan;
     let plan = plan.ok_or_else(|| Error::new(ErrorCode::Internal, "the self-test plan was refused"))?;
     let options = VmOptions {
         limits: VmLimits::from(&limits),

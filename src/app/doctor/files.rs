@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use luaplan_base::Error;
+use luaplan_catalog::regular_file::read_text;
+
 use super::{DoctorReport, DoctorState};
-use crate::app::ApiKeys;
-use crate::app::config::{Config, Environment, LoadOptions, Loaded, load, mask_passwords};
-use crate::base::Error;
-use crate::catalog::regular_file::read_text;
+use crate::ApiKeys;
+use crate::config::{Config, Environment, LoadOptions, Loaded, load, mask_passwords};
 
 /// How the documentation writes a user and a password in an address.
 const PLACEHOLDER: &str = "USER:PASSWORD@";

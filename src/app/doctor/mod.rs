@@ -8,13 +8,14 @@ mod reach;
 
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{Error, ErrorCode};
+use luaplan_catalog::Catalog;
+use luaplan_engine::Isolation;
+use luaplan_journal::{Journal, create_private_folder};
+
 use super::agents::agent_faults;
 use super::config::{Config, Environment, LoadOptions, Loaded, mask_passwords};
 use super::{ApiKeys, PolicyReport, unknown_approvers, wiring};
-use crate::base::{Error, ErrorCode};
-use crate::catalog::Catalog;
-use crate::engine::Isolation;
-use crate::journal::{Journal, create_private_folder};
 
 /// How one check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

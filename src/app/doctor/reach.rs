@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use luaplan_catalog::{Catalog, ToolKind, ToolSpec};
+use luaplan_llm::LlmSettings;
+use luaplan_tools::query_db::QueryDbSettings;
+
 use super::{DoctorReport, DoctorState};
-use crate::app::config::{Config, Environment, Loaded};
-use crate::app::{mcp_server_states, wiring};
-use crate::catalog::{Catalog, ToolKind, ToolSpec};
-use crate::llm::LlmSettings;
-use crate::tools::query_db::QueryDbSettings;
+use crate::config::{Config, Environment, Loaded};
+use crate::{mcp_server_states, wiring};
 
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -78,9 +79,9 @@ async fn commands(report: &mut DoctorReport, config: &Config, catalog: &Catalog)
     let Some(bubblewrap) = &config.bubblewrap else {
         return report.warn("commands", "`bwrap` is not in the PATH", help);
     };
-    match crate::tools::command::try_bubblewrap(bubblewrap).await {
+    match luaplan_tools::command::try_bubblewrap(bubblewrap).await {
         Ok(()) => {
-            let user = crate::tools::command::user_of_commands().map(|user| format!("; {user}"));
+            let user = luaplan_tools::command::user_of_commands().map(|user| format!("; {user}"));
             report.good(
                 "commands",
                 format!("{} confines them{}", bubblewrap.display(), user.unwrap_or_default()),

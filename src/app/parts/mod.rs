@@ -8,8 +8,8 @@ use std::io;
 
 use serde_json::{Map, Value as Json};
 
-use crate::base::{Error, ErrorCode, Result, Value};
-use crate::plan::shape;
+use luaplan_base::{Error, ErrorCode, Result, Value};
+use luaplan_plan::shape;
 
 /// No answer may be bounded below this: it has to hold the members of a run and one part of each of them.
 pub const ANSWER_BYTES_MIN: u64 = 16 * 1024;

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use luaplan_base::Value;
+use luaplan_catalog::{TargetKind, ToolSpec};
+
 use super::fit::Fit;
 use super::glob::Glob;
-use crate::base::Value;
-use crate::catalog::{TargetKind, ToolSpec};
 
 /// A condition on the argument at a path.
 #[derive(Debug, Clone, PartialEq)]

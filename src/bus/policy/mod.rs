@@ -19,9 +19,9 @@ pub use fit::Fit;
 pub use glob::Glob;
 pub use rules::{Circumstances, LOCAL_TENANT, Mode, PolicyRules, Rule, Tier, TierByEffect};
 
-use crate::base::{Effect, ErrorCode, ToolFailure, Value};
-use crate::catalog::ToolSpec;
-use crate::journal::RuleReference;
+use luaplan_base::{Effect, ErrorCode, ToolFailure, Value};
+use luaplan_catalog::ToolSpec;
+use luaplan_journal::RuleReference;
 
 /// What stands for the rule where a default decides.
 pub const DEFAULT_RULE: &str = "default";

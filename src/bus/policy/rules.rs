@@ -6,12 +6,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use luaplan_base::{ContentHash, Effect, Error, ErrorCode, Value};
+use luaplan_catalog::ToolSpec;
+use luaplan_journal::{Actor, RuleReference};
+
 use super::condition::Condition;
 use super::fit::Fit;
 use super::glob::Glob;
-use crate::base::{ContentHash, Effect, Error, ErrorCode, Value};
-use crate::catalog::ToolSpec;
-use crate::journal::{Actor, RuleReference};
 
 /// What happens to a call, mildest first: of the rules that match, the last of these wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

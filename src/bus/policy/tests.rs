@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
+use luaplan_base::ContentHash;
+use luaplan_catalog::read_manifest;
+
 use super::*;
-use crate::base::ContentHash;
-use crate::catalog::read_manifest;
 
 fn mail() -> ToolSpec {
     let manifest = r#"

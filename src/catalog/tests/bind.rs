@@ -1,7 +1,8 @@
 use serde_json::json;
 
+use luaplan_base::{CallArguments, ErrorCode, ToolFailure, Value};
+
 use super::*;
-use crate::base::{CallArguments, ErrorCode, ToolFailure, Value};
 
 fn value(json: serde_json::Value) -> Value {
     Value::from_json(json).unwrap()

@@ -2,8 +2,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use luaplan_base::{Effect, ErrorCode};
+
 use super::*;
-use crate::base::{Effect, ErrorCode};
 
 const LEAST: &str = r#"
 name = "look"

@@ -8,6 +8,6 @@ mod stub;
 use super::*;
 
 fn fixtures() -> Catalog {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/catalog");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/catalog");
     load_folder(&folder).unwrap().into_iter().collect()
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 
+use luaplan_base::parse_duration;
+use luaplan_vm::EngineKind;
+
 use super::governance_args::{ApproveArgs, PolicyArgs};
 use super::mcp_args::McpArgs;
 use super::planning_args::{PlanArgs, TaskArgs};
-use crate::base::parse_duration;
-use crate::sandbox::EngineKind;
 
 mod everywhere;
 mod test;

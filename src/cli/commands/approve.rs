@@ -3,14 +3,16 @@
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::run::finish;
-use super::{Session, inputs, show};
-use crate::app::{
+use luaplan_app::{
     AfterDecision, App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest, approval_of, cannot_go_on,
     pending_approvals,
 };
-use crate::base::{Clock as _, ErrorCode, Result, RunId, SystemClock, parse_duration};
-use crate::bus::LOCAL_TENANT;
+use luaplan_base::{Clock as _, ErrorCode, Result, RunId, SystemClock, parse_duration};
+use luaplan_bus::LOCAL_TENANT;
+use luaplan_journal::{JournalRead as _, grants, neutralize};
+
+use super::run::finish;
+use super::{Session, inputs, show};
 use crate::cli::approvals::{can_ask, describe, describe_grant, is_meant, usage};
 use crate::cli::edits::{difference, in_editor, set};
 use crate::cli::exit;
@@ -18,7 +20,6 @@ use crate::cli::governance_args::{ApproveArgs, DecisionArgs};
 use crate::cli::progress::{EventPrinter, shorten};
 use crate::cli::signals::cancelled_by_signals;
 use crate::cli::sleeping::sleep_and_go_on;
-use crate::journal::{JournalRead as _, grants, neutralize};
 
 /// The most calls a list shows.
 const LISTED_MAX: usize = 50;
@@ -130,7 +131,7 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
 fn left_alone(
     session: &Session<'_>,
     run_id: &RunId,
-    decided: &[crate::journal::ApprovalState],
+    decided: &[luaplan_journal::ApprovalState],
     left: usize,
 ) -> u8 {
     if session.output.is_json() {

@@ -3,12 +3,13 @@
 use jiff::Timestamp;
 use serde_json::json;
 
+use luaplan_app::{check_event_names, check_tool_on_record, no_such_run};
+use luaplan_base::{Clock as _, Error, ErrorCode, Result, SystemClock, parse_duration, shorten_members};
+use luaplan_journal::{JournalRead as _, RecordFilter, neutralize, write_csv};
+
 use super::{Session, show};
-use crate::app::{check_event_names, check_tool_on_record, no_such_run};
-use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, parse_duration, shorten_members};
 use crate::cli::args::{AuditAction, AuditArgs};
 use crate::cli::exit;
-use crate::journal::{JournalRead as _, RecordFilter, neutralize, write_csv};
 
 pub(super) async fn run(session: &Session<'_>, args: &AuditArgs) -> Result<u8> {
     if let Some(AuditAction::Verify) = args.action {

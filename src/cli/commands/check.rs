@@ -3,13 +3,14 @@
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
 use serde_json::json;
 
+use luaplan_base::Result;
+use luaplan_journal::neutralize;
+use luaplan_plan::{CheckInput, Finding, Severity, check_with};
+
 use super::{Session, inputs};
-use crate::base::Result;
 use crate::cli::args::CheckArgs;
 use crate::cli::exit;
 use crate::cli::output::Output;
-use crate::journal::neutralize;
-use crate::plan::{CheckInput, Finding, Severity, check_with};
 
 pub(super) fn run(session: &Session<'_>, args: &CheckArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;

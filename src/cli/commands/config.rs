@@ -4,15 +4,16 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::Session;
-use crate::app::config::ValueSource;
-use crate::app::{
+use luaplan_app::config::ValueSource;
+use luaplan_app::{
     ApiKeys, McpServerState, PolicyReport, agent_faults, check_tool_settings, mcp_server_states, tool_catalog,
 };
-use crate::base::{Error, ErrorCode, Result};
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_journal::neutralize;
+
+use super::Session;
 use crate::cli::exit;
 use crate::cli::table::{LastColumn, table};
-use crate::journal::neutralize;
 
 /// The commented starting configuration.
 pub(super) const TEMPLATE: &str = include_str!("../../../examples/luaplan.toml");

@@ -6,21 +6,22 @@ use std::sync::Arc;
 use owo_colors::Style;
 use serde_json::{Value as Json, json};
 
+use luaplan_app::config::{Config, load};
+use luaplan_app::{App, AppParts, PlanWishes, RunRequest, Work};
+use luaplan_base::{Result, RunId};
+use luaplan_bus::Circumstances;
+use luaplan_demo::{DemoParts, MailSummary, RECIPIENT};
+use luaplan_engine::RunOutcome;
+use luaplan_journal::{Event, EventBody, EventListener, JournalRead as _, Record, RecordFilter, neutralize};
+use luaplan_llm::RecordedClient;
+
 use super::Session;
 use super::run::exit_code;
-use crate::app::config::{Config, load};
-use crate::app::{App, AppParts, PlanWishes, RunRequest, Work};
-use crate::base::{Result, RunId};
-use crate::bus::Circumstances;
 use crate::cli::args::DemoArgs;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
 use crate::cli::shown::Detail;
 use crate::cli::signals::cancelled_by_signals;
-use crate::demo::{DemoParts, MailSummary, RECIPIENT};
-use crate::engine::RunOutcome;
-use crate::journal::{Event, EventBody, EventListener, JournalRead as _, Record, RecordFilter, neutralize};
-use crate::llm::RecordedClient;
 
 const TASK: &str = "Find all users older than 30 (table users: name, age, email, profile_image_url), \
 fetch their profile pictures, and e-mail an HTML summary table of them to admin@company.com with the \
@@ -52,7 +53,7 @@ async fn on_parts(session: &Session<'_>, parts: &DemoParts, folder: &Path) -> Re
     let config = loaded.check(session.environment)?;
     let why_recorded = why_recorded(session, &config);
     let recorded = why_recorded.is_some();
-    let llm: Option<Arc<dyn crate::llm::LlmClient>> =
+    let llm: Option<Arc<dyn luaplan_llm::LlmClient>> =
         if recorded { Some(Arc::new(RecordedClient::from_json("recorded", RECORDED_REPLY)?)) } else { None };
     let app = App::open_with(&loaded, session.environment, AppParts { llm, ..AppParts::default() }).await?;
     session.closes(&app);
@@ -78,7 +79,7 @@ async fn on_parts(session: &Session<'_>, parts: &DemoParts, folder: &Path) -> Re
         .journal()
         .records(RecordFilter { run_id: Some(outcome.run_id.clone()), ..RecordFilter::default() })
         .await?;
-    let mail = parts.received().last().map(crate::demo::ReceivedMail::summary).transpose()?;
+    let mail = parts.received().last().map(luaplan_demo::ReceivedMail::summary).transpose()?;
     let verified = app.journal().verify().await?;
     if output.is_json() {
         output.data(&json!({

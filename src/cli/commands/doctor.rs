@@ -2,11 +2,12 @@
 
 use owo_colors::Style;
 
+use luaplan_app::{DoctorState, examine};
+use luaplan_base::Result;
+use luaplan_journal::neutralize;
+
 use super::Session;
-use crate::app::{DoctorState, examine};
-use crate::base::Result;
 use crate::cli::exit;
-use crate::journal::neutralize;
 
 pub(super) async fn run(session: &Session<'_>) -> Result<u8> {
     let report = examine(session.environment, &session.options).await;

@@ -4,15 +4,16 @@ use std::path::Path;
 
 use serde_json::{Value as Json, json};
 
+use luaplan_app::{Explanation, explain};
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_journal::neutralize;
+use luaplan_plan::Finding;
+use luaplan_plan::draw::GraphFormat;
+use luaplan_plan::preview::{Preview, Texts};
+
 use super::{Session, check, inputs, plan};
-use crate::app::{Explanation, explain};
-use crate::base::{Error, ErrorCode, Result};
 use crate::cli::args::ExplainArgs;
 use crate::cli::exit;
-use crate::journal::neutralize;
-use crate::plan::Finding;
-use crate::plan::draw::GraphFormat;
-use crate::plan::preview::{Preview, Texts};
 
 pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::Session;
 use super::config::{TEMPLATE, write_new};
-use crate::base::{Error, ErrorCode, Result};
 use crate::cli::args::InitArgs;
 use crate::cli::exit;
 

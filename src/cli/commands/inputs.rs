@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use luaplan_app::config::Config;
+use luaplan_app::{PlanWishes, PromptWish};
+use luaplan_base::{Error, ErrorCode, LimitName, LimitProfile, Limits, Result, Value};
+use luaplan_catalog::regular_file::read_to_end;
+
 use super::Session;
-use crate::app::config::Config;
-use crate::app::{PlanWishes, PromptWish};
-use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Limits, Result, Value};
-use crate::catalog::regular_file::read_to_end;
 use crate::cli::args::RunOptions;
 use crate::cli::exit;
 use crate::cli::planning_args::PlanningOptions;

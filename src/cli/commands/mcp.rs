@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
+use luaplan_app::config::{Config, Environment, load};
+use luaplan_app::{ActiveRuns, App, AppParts, OfferedPrompt, OfferedTool, offer_of_mcp_server};
+use luaplan_base::{Effect, Error, ErrorCode, Result};
+use luaplan_engine::Isolation;
+use luaplan_journal::neutralize;
+use luaplan_mcp::serve_stdio;
+
 use super::{Session, mcp_logins};
-use crate::app::config::{Config, Environment, load};
-use crate::app::{ActiveRuns, App, AppParts, OfferedPrompt, OfferedTool, offer_of_mcp_server};
-use crate::base::{Effect, Error, ErrorCode, Result};
 use crate::cli::exit;
 use crate::cli::mcp_args::{McpAction, McpArgs};
 use crate::cli::progress::start_log;
 use crate::cli::signals::Signals;
 use crate::cli::table::{LastColumn, table};
-use crate::engine::Isolation;
-use crate::journal::neutralize;
-use crate::mcp::serve_stdio;
 
 /// Clients start servers in whatever folder they like, so that ours can be said.
 pub(super) async fn run(session: &Session<'_>, args: &McpArgs) -> Result<u8> {

@@ -5,18 +5,19 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 
-use super::Session;
-use crate::app::config::Config;
-use crate::app::{
+use luaplan_app::config::Config;
+use luaplan_app::{
     McpHelp, McpLoginKind, McpServerState, begin_mcp_login, log_in_to_mcp_server_as_service,
     log_out_of_mcp_server, mcp_login_kind, mcp_server_states,
 };
-use crate::base::{Error, ErrorCode, Result};
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_http::{Redirect, redirect_uri};
+use luaplan_journal::neutralize;
+
+use super::Session;
 use crate::cli::exit;
 use crate::cli::mcp_args::McpLoginArgs;
 use crate::cli::table::{LastColumn, table};
-use crate::http::{Redirect, redirect_uri};
-use crate::journal::neutralize;
 
 /// An address with a code is far shorter.
 const PASTED_BYTES_MAX: u64 = 16 * 1024;

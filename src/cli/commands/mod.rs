@@ -39,14 +39,15 @@ use clap::CommandFactory as _;
 
 pub(super) use check::print as print_findings;
 
+use luaplan_app::config::{Config, Environment, LoadOptions, Loaded, load};
+use luaplan_app::{App, AppParts, note_not_set_up, tool_catalog};
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_catalog::Catalog;
+use luaplan_journal::{Journal, JournalRead as _, PostgresJournal, SqliteJournal};
+
 use super::args::{Cli, Command, ConfigAction, RunOptions};
 use super::exit;
 use super::output::Output;
-use crate::app::config::{Config, Environment, LoadOptions, Loaded, load};
-use crate::app::{App, AppParts, note_not_set_up, tool_catalog};
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::catalog::Catalog;
-use crate::journal::{Journal, JournalRead as _, PostgresJournal, SqliteJournal};
 
 /// What every command has at hand.
 pub(super) struct Session<'a> {

@@ -4,17 +4,18 @@ use std::path::Path;
 
 use serde_json::json;
 
+use luaplan_app::{App, RunRequest, Work};
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_bus::Circumstances;
+use luaplan_journal::neutralize;
+use luaplan_planner::Prompt;
+
 use super::{Session, inputs};
-use crate::app::{App, RunRequest, Work};
-use crate::base::{Error, ErrorCode, Result, RunId};
-use crate::bus::Circumstances;
 use crate::cli::exit;
 use crate::cli::planning_args::PlanArgs;
 use crate::cli::progress::{EventPrinter, show_findings};
 use crate::cli::shown::Detail;
 use crate::cli::signals::cancelled_by_signals;
-use crate::journal::neutralize;
-use crate::planner::Prompt;
 
 pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     let app = session.open().await?;

@@ -2,20 +2,21 @@
 
 use serde_json::json;
 
-use super::{Session, inputs};
-use crate::app::config::{parse_policy, read_policy};
-use crate::app::{
+use luaplan_app::config::{parse_policy, read_policy};
+use luaplan_app::{
     ApiKeys, CallExplanation, Caller, PolicyReport, tier_meaning, tool_catalog, unknown_approvers,
 };
-use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, Value};
-use crate::bus::{Circumstances, LOCAL_TENANT, Mode, Verdict};
-use crate::catalog::regular_file::read_text;
+use luaplan_base::{Clock as _, Error, ErrorCode, Result, SystemClock, Value};
+use luaplan_bus::{Circumstances, LOCAL_TENANT, Mode, Verdict};
+use luaplan_catalog::regular_file::read_text;
+use luaplan_journal::{grants, neutralize};
+
+use super::{Session, inputs};
 use crate::cli::approvals::describe_grant;
 use crate::cli::exit;
 use crate::cli::governance_args::{ExplainCallArgs, PolicyAction};
 use crate::cli::output::Output;
 use crate::cli::progress::shorten;
-use crate::journal::{grants, neutralize};
 
 const ARGUMENTS_SHOWN_CHARS: usize = 300;
 
@@ -54,7 +55,7 @@ fn check(session: &Session<'_>, file: Option<&std::path::Path>) -> Result<u8> {
         Some(_) => {
             let mut raw = loaded.raw.clone();
             raw.policy.file.clear();
-            crate::app::config::Config::check(&raw, session.environment)?
+            luaplan_app::config::Config::check(&raw, session.environment)?
         }
         None => loaded.check(session.environment)?,
     };

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
+use luaplan_app::config::read_policy;
+use luaplan_app::{ReplayReport, ReplayRequest};
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_journal::neutralize;
+
 use super::policy::because;
 use super::{Session, check, inputs};
-use crate::app::config::read_policy;
-use crate::app::{ReplayReport, ReplayRequest};
-use crate::base::{Error, ErrorCode, Result};
 use crate::cli::args::ReplayArgs;
 use crate::cli::exit;
 use crate::cli::output::Output;
 use crate::cli::progress::shorten;
 use crate::cli::signals::cancelled_by_signals;
-use crate::journal::neutralize;
 
 const ARGUMENTS_SHOWN_CHARS: usize = 90;
 

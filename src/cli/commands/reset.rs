@@ -1,9 +1,10 @@
 //! `luaplan reset RUN`.
 
+use luaplan_app::{Caller, RunRequest};
+use luaplan_base::Result;
+
 use super::Session;
 use super::run::{attend, finish};
-use crate::app::{Caller, RunRequest};
-use crate::base::Result;
 use crate::cli::args::ResetArgs;
 use crate::cli::progress::EventPrinter;
 use crate::cli::signals::cancelled_by_signals;

@@ -1,14 +1,15 @@
 //! `luaplan resume RUN`.
 
+use luaplan_app::{CallResolution, Caller, ResumeRequest};
+use luaplan_base::{Error, ErrorCode, Result, Value};
+use luaplan_journal::Resolved;
+
 use super::Session;
 use super::run::{attend, finish};
-use crate::app::{CallResolution, Caller, ResumeRequest};
-use crate::base::{Error, ErrorCode, Result, Value};
 use crate::cli::args::ResumeArgs;
 use crate::cli::exit;
 use crate::cli::progress::EventPrinter;
 use crate::cli::signals::cancelled_by_signals;
-use crate::journal::Resolved;
 
 pub(super) async fn run(session: &Session<'_>, args: &ResumeArgs) -> Result<u8> {
     let resolutions = resolutions(args)?;

@@ -3,11 +3,16 @@
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::{App, Caller, PlanWishes, RunRequest, Work, explain};
+use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, RunId};
+use luaplan_bus::{Circumstances, Mode};
+use luaplan_catalog::Catalog;
+use luaplan_engine::RunOutcome;
+use luaplan_journal::EventListener;
+use luaplan_plan::preview::Texts;
+use luaplan_testkit::MockTools;
+
 use super::{Session, inputs};
-use crate::app::{App, Caller, PlanWishes, RunRequest, Work, explain};
-use crate::base::{Error, ErrorCode, LimitName, Limits, Result, RunId};
-use crate::bus::{Circumstances, Mode};
-use crate::catalog::Catalog;
 use crate::cli::approvals::{ask_and_go_on, can_ask};
 use crate::cli::args::{RunArgs, RunOptions};
 use crate::cli::output::Output;
@@ -15,10 +20,6 @@ use crate::cli::progress::{EventPrinter, report};
 use crate::cli::signals::cancelled_by_signals;
 use crate::cli::sleeping::sleep_and_go_on;
 use crate::cli::{commands::check, exit};
-use crate::engine::RunOutcome;
-use crate::journal::EventListener;
-use crate::plan::preview::Texts;
-use crate::testkit::MockTools;
 
 pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;

@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 
+use luaplan_app::has_lost_its_process;
+use luaplan_base::Result;
+use luaplan_bus::LOCAL_TENANT;
+use luaplan_journal::{JournalRead as _, RunFilter, RunStatus, neutralize};
+
 use super::Session;
-use crate::app::has_lost_its_process;
-use crate::base::Result;
-use crate::bus::LOCAL_TENANT;
 use crate::cli::args::RunsArgs;
 use crate::cli::exit;
 use crate::cli::table::{LastColumn, table};
-use crate::journal::{JournalRead as _, RunFilter, RunStatus, neutralize};
 
 pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
     let journal = session.journal().await?;

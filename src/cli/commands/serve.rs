@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use luaplan_app::AppParts;
+use luaplan_base::Result;
+use luaplan_engine::Isolation;
+use luaplan_http::Server;
+use luaplan_mcp::http_service;
+use luaplan_workers::raise_descriptor_limit;
+
 use super::Session;
-use crate::app::AppParts;
-use crate::base::Result;
 use crate::cli::exit;
 use crate::cli::signals::Signals;
-use crate::engine::Isolation;
-use crate::http::Server;
-use crate::mcp::http_service;
-use crate::workers::raise_descriptor_limit;
 
 pub(super) async fn run(session: &Session<'_>, listen: Option<String>) -> Result<u8> {
     let mut options = session.options.clone();

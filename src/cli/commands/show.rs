@@ -2,16 +2,17 @@
 
 use serde_json::json;
 
+use luaplan_app::{call_report, has_lost_its_process, no_such_run};
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_journal::{
+    EventBody, Journal, JournalRead as _, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary,
+};
+
 use super::show_page::Page;
 use super::{Session, show_call};
-use crate::app::{call_report, has_lost_its_process, no_such_run};
-use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::cli::args::ShowArgs;
 use crate::cli::exit;
 use crate::cli::shown::Detail;
-use crate::journal::{
-    EventBody, Journal, JournalRead as _, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary,
-};
 
 pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
     let journal = session.journal().await?.ok_or_else(no_runs)?;

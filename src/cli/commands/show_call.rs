@@ -1,11 +1,12 @@
 //! What `luaplan show RUN --call CALL` prints.
 
-use crate::app::CallReport;
-use crate::base::Result;
+use luaplan_app::CallReport;
+use luaplan_base::Result;
+use luaplan_journal::{ApprovalState, CallState, Resolved, neutralize};
+
 use crate::cli::edits;
 use crate::cli::output::Output;
 use crate::cli::shown::{Detail, all_of_call};
-use crate::journal::{ApprovalState, CallState, Resolved, neutralize};
 
 pub(super) fn print(output: &Output, report: &CallReport, detail: Detail) -> Result<()> {
     if output.is_json() {

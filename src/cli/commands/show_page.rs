@@ -1,15 +1,16 @@
 //! The page `luaplan show RUN` prints.
 
+use luaplan_app::cannot_go_on;
+use luaplan_base::{ErrorCode, RunId};
+use luaplan_bus::LOCAL_TENANT;
+use luaplan_engine::pause_requested;
+use luaplan_journal::{CallState, EventBody, Record, RunState, RunStatus, neutralize};
+use luaplan_plan::Finding;
+
 use super::check;
-use crate::app::cannot_go_on;
-use crate::base::{ErrorCode, RunId};
-use crate::bus::LOCAL_TENANT;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
 use crate::cli::shown::{Detail, PAGE_LINES_MAX, all_of_call, all_of_run};
-use crate::engine::pause_requested;
-use crate::journal::{CallState, EventBody, Record, RunState, RunStatus, neutralize};
-use crate::plan::Finding;
 
 /// A run as a person reads it.
 pub(super) struct Page<'a> {

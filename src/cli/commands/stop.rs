@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use luaplan_app::{ActiveRuns, App, Caller, no_such_run};
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_journal::{JournalRead as _, RunStatus};
+
 use super::Session;
-use crate::app::{ActiveRuns, App, Caller, no_such_run};
-use crate::base::{Error, ErrorCode, Result, RunId};
 use crate::cli::args::{CancelArgs, PauseArgs};
 use crate::cli::exit;
-use crate::journal::{JournalRead as _, RunStatus};
 
 /// How often a run is asked again: it may come to rest, or lose its process, without having heard.
 const AGAIN: Duration = Duration::from_millis(100);

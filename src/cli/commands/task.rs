@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
+use luaplan_app::{App, Work};
+use luaplan_base::{Limits, Result};
+use luaplan_planner::Prompt;
+
 use super::run::{self, execute, finish};
 use super::{Session, inputs, plan};
-use crate::app::{App, Work};
-use crate::base::{Limits, Result};
 use crate::cli::exit;
 use crate::cli::planning_args::TaskArgs;
-use crate::planner::Prompt;
 
 pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     let app = session.open_for(&args.options).await?;

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 
+use luaplan_app::{check_tool_name, openapi_operations, read_openapi};
+use luaplan_base::{Error, ErrorCode, Result, nearest};
+use luaplan_journal::neutralize;
+use luaplan_tools::openapi::{Document, Manifest, Operation, Wishes};
+
 use super::Session;
 use super::config::write_new;
-use crate::app::{check_tool_name, openapi_operations, read_openapi};
-use crate::base::{Error, ErrorCode, Result, nearest};
 use crate::cli::args::ImportArgs;
 use crate::cli::exit;
 use crate::cli::table::{LastColumn, table};
-use crate::journal::neutralize;
-use crate::tools::openapi::{Document, Manifest, Operation, Wishes};
 
 pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> Result<u8> {
     let document = read_openapi(&args.document, &session.environment.working_dir).await?;

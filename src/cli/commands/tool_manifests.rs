@@ -5,19 +5,20 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
+use luaplan_app::{App, PlanWishes, RunRequest, Work, check_manifest, check_tool_name};
+use luaplan_base::{CallArguments, Error, ErrorCode, Result, RunId, Value};
+use luaplan_bus::Circumstances;
+use luaplan_catalog::ToolSpec;
+use luaplan_journal::{EventBody, JournalRead as _, RecordFilter, neutralize};
+use luaplan_tools::manifest::warnings;
+
 use super::config::write_new;
 use super::{Session, inputs, run};
-use crate::app::{App, PlanWishes, RunRequest, Work, check_manifest, check_tool_name};
-use crate::base::{CallArguments, Error, ErrorCode, Result, RunId, Value};
-use crate::bus::Circumstances;
-use crate::catalog::ToolSpec;
 use crate::cli::args::ManifestKind;
 use crate::cli::exit;
 use crate::cli::progress::{EventPrinter, report};
 use crate::cli::shown::all_of_run;
 use crate::cli::signals::cancelled_by_signals;
-use crate::journal::{EventBody, JournalRead as _, RecordFilter, neutralize};
-use crate::tools::manifest::warnings;
 
 /// Writes a commented manifest into the folder of manifests.
 pub(super) fn new(session: &Session<'_>, name: &str, kind: ManifestKind) -> Result<u8> {

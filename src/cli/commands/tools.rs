@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_catalog::{FoundTool, ToolKind, ToolSpec, search, stubs};
+use luaplan_vm::LIBRARY_STUBS;
+
 use super::{Session, tool_import, tool_manifests};
-use crate::base::{Error, ErrorCode, Result};
-use crate::catalog::{FoundTool, ToolKind, ToolSpec, search, stubs};
 use crate::cli::args::ToolsAction;
 use crate::cli::exit;
 use crate::cli::table::{LastColumn, table};
-use crate::sandbox::LIBRARY_STUBS;
 
 pub(super) async fn run(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
     match action {

@@ -1,10 +1,11 @@
 //! `luaplan worker` and `luaplan sqlite-reader`.
 
-use crate::base::Result;
+use luaplan_base::Result;
+use luaplan_tools::query_db::sqlite_reader_main;
+use luaplan_workers::{ConfineSettings, WorkerRole, worker_main};
+
 use crate::cli::args::{SqliteReaderArgs, WorkerArgs};
 use crate::cli::exit;
-use crate::tools::query_db::sqlite_reader_main;
-use crate::workers::{ConfineSettings, WorkerRole, worker_main};
 
 /// Runs before anything else is set up: a worker has no runtime, no log and no configuration.
 pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8> {

@@ -20,7 +20,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::{ContentHash, Error, ErrorCode, Result};
+use luaplan_base::{ContentHash, Error, ErrorCode, Result};
 
 /// Whether and how connections are encrypted.
 #[derive(Debug, Clone, Default)]

@@ -6,11 +6,12 @@ use async_trait::async_trait;
 use sqlx::Row as _;
 use sqlx::postgres::{PgPool, PgRow};
 
+use luaplan_base::{ContentHash, Error, ErrorCode, Result, RunId, Value};
+
 use super::errors::{journal_error, unavailable};
-use crate::base::{ContentHash, Error, ErrorCode, Result, RunId, Value};
-use crate::journal::contexts::{check_stored_name, conflict};
-use crate::journal::select::{context_version, stored_time};
-use crate::journal::{ContextStore, ContextVersion, NewContext, SavedContext};
+use crate::contexts::{check_stored_name, conflict};
+use crate::select::{context_version, stored_time};
+use crate::{ContextStore, ContextVersion, NewContext, SavedContext};
 
 const COLUMNS: &str = "name, version, hash, octet_length(body)::bigint, created_at, run_id";
 
@@ -26,11 +27,11 @@ pub struct PostgresContexts {
 }
 
 impl PostgresContexts {
-    pub(in crate::journal) fn failed(&self, error: sqlx::Error) -> Error {
+    pub(crate) fn failed(&self, error: sqlx::Error) -> Error {
         journal_error(&self.shown, error)
     }
 
-    pub(in crate::journal) fn writer(&self) -> Result<&PgPool> {
+    pub(crate) fn writer(&self) -> Result<&PgPool> {
         self.writers.as_ref().ok_or_else(|| unavailable(&self.shown, "it is open only to read"))
     }
 

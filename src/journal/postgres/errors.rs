@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
-use crate::base::{Error, ErrorCode};
-use crate::journal::RECORD_VERSION;
+use luaplan_base::{Error, ErrorCode};
+
+use crate::RECORD_VERSION;
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const DISK_FULL: &str = "53100";

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use sqlx::postgres::PgPool;
 use tokio::sync::OnceCell;
 
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+
 use super::errors::journal_error;
-use crate::base::{Error, ErrorCode, Result, RunId};
 
 /// How long after its lease ran out a node counts as gone for good.
 const DEAD_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -73,7 +74,7 @@ impl Held {
         released
     }
 
-    /// See [`crate::journal::JournalWrite::may_act`].
+    /// See [`crate::JournalWrite::may_act`].
     pub(super) async fn may_act(&self) -> Result<()> {
         self.leases.may_act(&self.run_id, &self.fence).await
     }

@@ -27,6 +27,8 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::sync::{mpsc, oneshot};
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 pub use self::contexts::PostgresContexts;
 use self::errors::{journal_error, unavailable};
 pub use self::leases::{Fence, Held, Leases};
@@ -37,7 +39,6 @@ use super::anchor;
 use super::placed::{Head, Row};
 use super::private_folder::create_private_folder;
 use super::{Durability, Event, JournalWrite, Precluded, Record, Settled};
-use crate::base::{Error, ErrorCode, Result};
 
 /// Appends that may wait for the writer before `append` itself waits.
 const QUEUE_LENGTH: usize = 1024;

@@ -5,15 +5,16 @@ use futures::TryStreamExt as _;
 use sqlx::postgres::{PgRow, Postgres};
 use sqlx::{QueryBuilder, Row as _};
 
+use luaplan_base::{Result, RunId};
+
 use super::PostgresJournal;
 use super::errors::{journal_error, newer_record, undecodable};
-use crate::base::{Result, RunId};
-use crate::journal::select::{
+use crate::select::{
     RUNS_AT_ONCE, select_call_counts, select_for_summaries, select_records, select_runs, summaries,
 };
-use crate::journal::{JournalRead, RECORD_VERSION, Record, RecordFilter, RunFilter, RunSummary};
+use crate::{JournalRead, RECORD_VERSION, Record, RecordFilter, RunFilter, RunSummary};
 
-/// A record from its row, columns as [`crate::journal::select::COLUMNS`] has them.
+/// A record from its row, columns as [`crate::select::COLUMNS`] has them.
 pub(super) fn decode(shown: &str, row: &PgRow) -> Result<Record> {
     let sequence = row.try_get::<i64, _>(0).map_err(|error| journal_error(shown, error))?.unsigned_abs();
     let unreadable = |error: sqlx::Error| undecodable(shown, sequence, &error);

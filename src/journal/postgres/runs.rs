@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use sqlx::postgres::PgListener;
 
+use luaplan_base::{Result, RunId};
+
 use super::errors::unavailable;
 use super::leases::{Fence, Leases};
-use crate::base::{Result, RunId};
-use crate::journal::Actor;
+use crate::Actor;
 
 /// The channel nodes wake one another on.
 const CHANNEL: &str = "luaplan_work";

@@ -3,9 +3,10 @@
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection as _, Executor as _};
 
+use luaplan_base::{Result, RunId};
+
 use super::errors::{journal_error, newer};
-use crate::base::{Result, RunId};
-use crate::journal::request_keys;
+use crate::request_keys;
 
 /// The schema of the database that holds everything.
 pub(super) const SCHEMA: &str = "luaplan";

@@ -6,11 +6,12 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, Row as _};
 
+use luaplan_base::{Error, ErrorCode};
+
 use super::errors::{is_passing, journal_error, newer_record};
-use crate::base::{Error, ErrorCode};
-use crate::journal::placed::{Head, Placed};
-use crate::journal::select::stored_time;
-use crate::journal::{Durability, RECORD_VERSION};
+use crate::placed::{Head, Placed};
+use crate::select::stored_time;
+use crate::{Durability, RECORD_VERSION};
 
 /// The longest a connection may take to be made.
 const CONNECT_MAX: Duration = Duration::from_secs(5);

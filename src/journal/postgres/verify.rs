@@ -4,11 +4,12 @@ use futures::TryStreamExt as _;
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{Executor as _, Row as _};
 
+use luaplan_base::Result;
+
 use super::errors::journal_error;
 use super::{PostgresJournal, schema};
-use crate::base::Result;
-use crate::journal::anchor::{self, Anchor};
-use crate::journal::verify::{Check, ProblemKind, StoredRow, VerifyReport};
+use crate::anchor::{self, Anchor};
+use crate::verify::{Check, ProblemKind, StoredRow, VerifyReport};
 
 impl PostgresJournal {
     /// Checks every record, the order of all, the end against the database's own note of it and against this

@@ -17,15 +17,16 @@ use sqlx::postgres::{PgRow, Postgres};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use luaplan_base::{Error, Result, RunId};
+
 use super::errors::unavailable;
 use super::leases::{Fence, Leases, taken_over};
 use super::read::decode;
 use super::session::{Begun, Failed, Session};
-use crate::base::{Error, Result, RunId};
-use crate::journal::anchor::{self, Anchor};
-use crate::journal::placed::{Head, Placed, Row, place};
-use crate::journal::select::select_precluding;
-use crate::journal::{Durability, EventBody, Precluded, Record, Settled};
+use crate::anchor::{self, Anchor};
+use crate::placed::{Head, Placed, Row, place};
+use crate::select::select_precluding;
+use crate::{Durability, EventBody, Precluded, Record, Settled};
 
 /// The most appends in one transaction.
 const BATCH_MAX: usize = 256;

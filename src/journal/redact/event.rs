@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::marks::{Marks, Place};
 use super::{Redactor, Scope};
-use crate::journal::EventBody;
+use crate::EventBody;
 
 impl Redactor {
     /// Takes the secrets out of an event and says where, as JSON pointers into it. Ids, hashes and names that

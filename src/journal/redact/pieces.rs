@@ -114,7 +114,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::journal::{REDACTED, SecretForms};
+    use crate::{REDACTED, SecretForms};
 
     const SECRET: &str = "s3cr&t/pass word\"+";
     const PEM_KEY: &str = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIIrYSSNQFaA2Hwf1duRSxKtLYX5CB04fSeQ6tF1aY/PuoAoGCCqGSM49\n-----END EC PRIVATE KEY-----";

@@ -2,7 +2,7 @@
 
 use regex::{Regex, RegexBuilder};
 
-use crate::base::{Error, ErrorCode, Result};
+use luaplan_base::{Error, ErrorCode, Result};
 
 /// Forms of keys that are hardly anything else. A word that ends in `sk-` or holds it is none.
 const FORMS: &str = concat!(

@@ -4,10 +4,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use serde_json::json;
 
+use luaplan_base::{CallId, ContentHash, Effect};
+
 use super::keys::looks_secret;
 use super::*;
-use crate::base::{CallId, ContentHash, Effect};
-use crate::journal::EventBody;
+use crate::EventBody;
 
 const SECRET: &str = "s3cr&t/päss word\"+";
 

@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use indexmap::IndexMap;
 
+use luaplan_base::{CallOutcome, Error, ToolFailure, Value};
+
 use super::{Marks, Place, REDACTED, Redactor, Scope};
-use crate::base::{CallOutcome, Error, ToolFailure, Value};
 
 impl Redactor {
     /// A value without the secrets that are taken out of results.

@@ -11,8 +11,9 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::{Durability, Event, EventListener, JournalWrite, Record};
-use crate::base::{Error, ErrorCode, Result};
 
 /// Events that may be handed over and not yet kept; the run waits beyond that.
 const BEHIND_MAX: usize = 1_024;

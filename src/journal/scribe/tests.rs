@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 
+use luaplan_base::{RunId, SystemClock, SystemRandomness};
+
 use super::super::{
     EventBody, JournalRead as _, MemoryJournal, Precluded, RecordFilter, Redactor, RunLog, Settled,
 };
 use super::*;
-use crate::base::{RunId, SystemClock, SystemRandomness};
 
 /// Refuses what comes while it is broken.
 #[derive(Default)]

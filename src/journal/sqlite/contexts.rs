@@ -7,11 +7,12 @@ use async_trait::async_trait;
 use sqlx::sqlite::{SqliteConnection, SqlitePool, SqliteRow};
 use sqlx::{Connection as _, Row as _};
 
+use luaplan_base::{ContentHash, Error, ErrorCode, Result, RunId, Value};
+
 use super::errors::{journal_error, unwritable};
-use crate::base::{ContentHash, Error, ErrorCode, Result, RunId, Value};
-use crate::journal::contexts::{check_stored_name, conflict};
-use crate::journal::select::{context_version, stored_time};
-use crate::journal::{ContextStore, ContextVersion, NewContext, SavedContext};
+use crate::contexts::{check_stored_name, conflict};
+use crate::select::{context_version, stored_time};
+use crate::{ContextStore, ContextVersion, NewContext, SavedContext};
 
 const COLUMNS: &str = "name, version, hash, length(CAST(body AS BLOB)), created_at, run_id";
 
@@ -28,11 +29,11 @@ impl SqliteContexts {
         Self { path, readers, writer }
     }
 
-    pub(in crate::journal) fn failed(&self, error: sqlx::Error) -> Error {
+    pub(crate) fn failed(&self, error: sqlx::Error) -> Error {
         journal_error(&self.path, error)
     }
 
-    pub(in crate::journal) fn writer(&self) -> Result<&SqlitePool> {
+    pub(crate) fn writer(&self) -> Result<&SqlitePool> {
         self.writer.as_ref().ok_or_else(|| unwritable(&self.path, "it is open only to read"))
     }
 

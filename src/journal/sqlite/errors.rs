@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::base::{Error, ErrorCode};
+use luaplan_base::{Error, ErrorCode};
 
 // Primary result codes, https://www.sqlite.org/rescode.html
 const PERM: i32 = 3;

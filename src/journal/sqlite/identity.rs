@@ -4,7 +4,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::base::{Error, ErrorCode, Result};
+use luaplan_base::{Error, ErrorCode, Result};
 
 /// The file that was at a path when it was opened; nothing where the system does not tell files apart.
 pub(super) struct FileIdentity(Option<(u64, u64)>);

@@ -23,12 +23,13 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool, SqlitePoo
 use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::sync::{mpsc, oneshot};
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 pub use self::contexts::SqliteContexts;
 use self::writer::{Command, Writer};
 use super::placed::Row;
 use super::private_folder::create_private_folder;
 use super::{Durability, Event, GENESIS_HASH, JournalWrite, Precluded, Record, Settled, anchor};
-use crate::base::{Error, ErrorCode, Result};
 
 /// How long a process waits for another that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);

@@ -7,15 +7,16 @@ use futures::TryStreamExt as _;
 use sqlx::sqlite::{Sqlite, SqliteRow};
 use sqlx::{QueryBuilder, Row as _};
 
+use luaplan_base::{Result, RunId};
+
 use super::SqliteJournal;
 use super::errors::{journal_error, newer, undecodable};
-use crate::base::{Result, RunId};
-use crate::journal::select::{
+use crate::select::{
     RUNS_AT_ONCE, select_call_counts, select_for_summaries, select_records, select_runs, summaries,
 };
-use crate::journal::{JournalRead, RECORD_VERSION, Record, RecordFilter, RunFilter, RunSummary};
+use crate::{JournalRead, RECORD_VERSION, Record, RecordFilter, RunFilter, RunSummary};
 
-/// A record from its row, columns as [`crate::journal::select::COLUMNS`] has them.
+/// A record from its row, columns as [`crate::select::COLUMNS`] has them.
 pub(super) fn decode(path: &Path, row: &SqliteRow) -> Result<Record> {
     let sequence = row.try_get::<i64, _>(0).map_err(|error| journal_error(path, error))?;
     let sequence = sequence.unsigned_abs();

@@ -6,9 +6,10 @@ use std::time::Duration;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Executor as _, Row as _};
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::errors::{is_busy, journal_error, newer};
-use crate::base::{Error, ErrorCode, Result};
-use crate::journal::request_keys;
+use crate::request_keys;
 
 /// Version of the tables, kept in `PRAGMA user_version`.
 pub(super) const SCHEMA_VERSION: i64 = 1;

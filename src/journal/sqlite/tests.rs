@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use sqlx::Executor as _;
 use tokio::sync::{mpsc, oneshot};
 
+use luaplan_base::{RunId, SeededRandomness, SpanId, TraceId};
+
 use super::writer::{Append, Command, Writer};
 use super::*;
-use crate::base::{RunId, SeededRandomness, SpanId, TraceId};
-use crate::journal::placed::Row;
-use crate::journal::{EventBody, JournalRead as _, RecordFilter};
+use crate::placed::Row;
+use crate::{EventBody, JournalRead as _, RecordFilter};
 
 fn printed(text: String) -> Event {
     let randomness = SeededRandomness::new(1);

@@ -5,11 +5,12 @@ use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{Sqlite, SqliteRow};
 use sqlx::{Executor as _, Row as _};
 
+use luaplan_base::Result;
+
 use super::errors::journal_error;
 use super::{SqliteJournal, schema};
-use crate::base::Result;
-use crate::journal::anchor;
-use crate::journal::verify::{Check, ProblemKind, StoredRow, VerifyReport};
+use crate::anchor;
+use crate::verify::{Check, ProblemKind, StoredRow, VerifyReport};
 
 impl SqliteJournal {
     /// Checks every record, the order of all, the end against the anchor, the file in itself and

@@ -8,14 +8,15 @@ use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _};
 use tokio::sync::{mpsc, oneshot};
 
+use luaplan_base::Result;
+
 use super::errors::{journal_error, newer};
 use super::identity::FileIdentity;
 use super::read::decode;
-use crate::base::Result;
-use crate::journal::anchor::Anchor;
-use crate::journal::placed::{Head, Placed, Row, place};
-use crate::journal::select::{select_precluding, stored_time};
-use crate::journal::{Durability, Precluded, RECORD_VERSION, Record, Settled, anchor};
+use crate::anchor::Anchor;
+use crate::placed::{Head, Placed, Row, place};
+use crate::select::{select_precluding, stored_time};
+use crate::{Durability, Precluded, RECORD_VERSION, Record, Settled, anchor};
 
 /// The most appends in one transaction.
 const BATCH_MAX: usize = 256;

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::base::Effect;
-use crate::plan::flow::{ContextPath, Origin, Slice};
-use crate::plan::preview::Preview;
+use luaplan_base::Effect;
+
+use crate::flow::{ContextPath, Origin, Slice};
+use crate::preview::Preview;
 
 /// What a node stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

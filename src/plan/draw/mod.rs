@@ -13,7 +13,7 @@ pub use graph::{Edge, EdgeKind, Graph, GraphNode, NodeKind};
 
 use std::str::FromStr;
 
-use crate::base::{Error, ErrorCode};
+use luaplan_base::{Error, ErrorCode};
 
 /// A form of the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use luaplan_base::LimitProfile;
+use luaplan_catalog::{Catalog, read_manifest};
+
 use super::*;
-use crate::base::LimitProfile;
-use crate::catalog::{Catalog, read_manifest};
-use crate::plan::check;
-use crate::plan::preview::{PreviewOptions, preview};
+use crate::check;
+use crate::preview::{PreviewOptions, preview};
 
 fn graph(source: &str) -> Graph {
     let manifest = |(name, effect): (&str, &str)| {

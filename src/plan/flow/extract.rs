@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use luaplan_catalog::Catalog;
+
 use super::origin::{ContextPath, Origin, Slice, is_identifier};
 use super::solver::Solver;
 use super::state::{FrameId, Key, Kind, Node, ObjectId, Source};
 use super::value::{BOOL, Cell, Constant, NIL, NUMBER, TEXT, Taint};
-use crate::catalog::Catalog;
 
 /// Parts of a table looked at for its leaves.
 const PARTS_MAX: usize = 2_000;

@@ -8,12 +8,13 @@ use emmylua_parser::{
     LuaTableExpr, LuaVarExpr, NumberResult, UnaryOperator,
 };
 
+use luaplan_syntax::Lines;
+
 use super::program::{
     Block, Call, CallPlace, Expr, Function, FunctionId, Literal, Operator, Program, Stat, Table, Target,
     VarId,
 };
-use crate::plan::found::span_of;
-use crate::syntax::Lines;
+use crate::found::span_of;
 
 pub(super) fn lower(chunk: &LuaChunk, source: &str) -> Program {
     let mut lowerer = Lowerer {

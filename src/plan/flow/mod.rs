@@ -41,8 +41,9 @@ use emmylua_parser::{LuaAstNode, LuaChunk};
 pub use extract::{Argument, CallSite, Flow, Leaf};
 pub use origin::{ContextPath, Origin, Slice};
 
+use luaplan_catalog::Catalog;
+
 use super::{CheckedPlan, globals};
-use crate::catalog::Catalog;
 use rules::Rule;
 use solver::Solver;
 use state::{At, FrameId, Key, Kind, Node};
@@ -54,7 +55,7 @@ use value::{ANY, Cell, Constant};
 /// [`Flow::gave_up`].
 #[must_use]
 pub fn analyse(plan: &CheckedPlan, catalog: &Catalog) -> Flow {
-    let Ok(syntax) = crate::syntax::syntax_tree(plan.source()) else { return Flow::of_anything(catalog) };
+    let Ok(syntax) = luaplan_syntax::syntax_tree(plan.source()) else { return Flow::of_anything(catalog) };
     let Some(chunk) = LuaChunk::cast(syntax) else { return Flow::of_anything(catalog) };
     let program = lower::lower(&chunk, plan.source());
     let mut solver = Solver::new(&program, catalog);

@@ -1,16 +1,17 @@
-//! Tool calls: which value reaches which parameter, as [`crate::catalog::ToolSpec::bind`] would bind it.
+//! Tool calls: which value reaches which parameter, as [`luaplan_catalog::ToolSpec::bind`] would bind it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::Value as Json;
 
+use luaplan_catalog::ToolSpec;
+
 use super::calls::Want;
 use super::rules::only;
 use super::solver::Solver;
 use super::state::{Key, Kind, Node, Use};
 use super::value::{BOOL, Cell, NIL, NUMBER, TEXT};
-use crate::catalog::ToolSpec;
 
 /// The name under which arguments stand that fit no parameter.
 pub(super) const OTHER: &str = "…";

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
+use luaplan_catalog::Catalog;
+
 use super::calls::Want;
 use super::program::Program;
 use super::rules::Rule;
@@ -11,7 +13,6 @@ use super::state::{
     At, Factor, Frame, FrameId, Key, Kind, Link, Node, Object, ObjectId, RuleId, Source, Use,
 };
 use super::value::{Cell, NULL, NUMBER, TEXT, Taint};
-use crate::catalog::Catalog;
 
 /// After so much work the analysis gives up and answers "everything from everything".
 const WORK_MAX: u64 = 800_000;

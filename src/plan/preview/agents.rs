@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use luaplan_base::Effect;
+use luaplan_catalog::{Catalog, TargetKind, ToolSpec};
+
 use super::{PreviewCall, PreviewOptions, Reach, Target, call, reach};
-use crate::base::Effect;
-use crate::catalog::{Catalog, TargetKind, ToolSpec};
-use crate::plan::flow::{CallSite, Flow, Leaf};
+use crate::flow::{CallSite, Flow, Leaf};
 
 /// The parameter that names the agent.
 const NAME: &str = "name";

@@ -15,10 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use luaplan_base::{Effect, Value};
+use luaplan_catalog::{Catalog, TargetKind};
+
 use super::CheckedPlan;
 use super::flow::{CallSite, Flow, Leaf, Slice, analyse};
-use crate::base::{Effect, Value};
-use crate::catalog::{Catalog, TargetKind};
 
 pub use agents::{AgentPlan, AgentReach, SavedPlan, agents_called, with_effects};
 pub use reach::{Reach, Target, host_of};

@@ -5,10 +5,11 @@ use std::fmt;
 use serde::Serialize;
 use url::Url;
 
+use luaplan_base::Value;
+use luaplan_catalog::{TargetKind, ToolSpec};
+
 use super::sql::{Tables, tables_of};
-use crate::base::Value;
-use crate::catalog::{TargetKind, ToolSpec};
-use crate::plan::flow::{Argument, CallSite, ContextPath, Leaf, Origin};
+use crate::flow::{Argument, CallSite, ContextPath, Leaf, Origin};
 
 /// Values of a context looked up for one argument.
 const VALUES_MAX: usize = 200;

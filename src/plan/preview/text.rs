@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use luaplan_catalog::TargetKind;
+
 use super::{AgentPlan, AgentReach, Preview, PreviewCall, Target};
-use crate::catalog::TargetKind;
-use crate::plan::flow::Origin;
+use crate::flow::Origin;
 
 /// The names of what is reached, for one or more of a kind.
 const HEADINGS: [(TargetKind, &str); 7] = [

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use crate::base::Value;
+use luaplan_base::Value;
 
 use super::literals::{texts, words};
 use super::{Plan, Raised};

@@ -2,8 +2,8 @@
 
 use emmylua_parser::{LuaAstNode, LuaChunk, LuaStat};
 
-use crate::base::{ErrorCode, nearest};
-use crate::syntax::Span;
+use luaplan_base::{ErrorCode, nearest};
+use luaplan_syntax::Span;
 
 use super::super::found::{comments, span_of};
 use super::super::report::Report;

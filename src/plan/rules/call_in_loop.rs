@@ -2,7 +2,7 @@
 
 use emmylua_parser::{LuaAstNode, LuaBreakStat, LuaExpr, LuaGotoStat, LuaReturnStat};
 
-use crate::base::Effect;
+use luaplan_base::Effect;
 
 use super::super::found::span_of;
 use super::loops::Loop;

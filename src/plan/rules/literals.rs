@@ -2,7 +2,7 @@
 
 use emmylua_parser::{LuaAstNode, LuaChunk, LuaLiteralExpr, LuaLiteralToken};
 
-use crate::syntax::Span;
+use luaplan_syntax::Span;
 
 use super::super::found::span_of;
 

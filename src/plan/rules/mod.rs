@@ -21,9 +21,9 @@ use std::sync::Arc;
 
 use emmylua_parser::{LuaAstNode, LuaCallExpr, LuaChunk};
 
-use crate::base::ErrorCode;
-use crate::catalog::ToolSpec;
-use crate::syntax::Span;
+use luaplan_base::ErrorCode;
+use luaplan_catalog::ToolSpec;
+use luaplan_syntax::Span;
 
 use super::Severity;
 use super::check::CheckInput;

@@ -2,7 +2,7 @@
 
 use emmylua_parser::LuaAstNode;
 
-use crate::base::Effect;
+use luaplan_base::Effect;
 
 use super::super::found::span_of;
 use super::loops::{Bound, Loop};

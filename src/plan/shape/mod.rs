@@ -8,7 +8,7 @@ mod text;
 
 use indexmap::IndexMap;
 
-use crate::base::Value;
+use luaplan_base::Value;
 
 /// An object with more keys than this is a map: its keys are data too.
 const KEYS_MAX: usize = 40;

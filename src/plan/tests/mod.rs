@@ -2,9 +2,10 @@
 
 mod shape;
 
+use luaplan_base::LimitProfile;
+use luaplan_catalog::Catalog;
+
 use super::*;
-use crate::base::LimitProfile;
-use crate::catalog::Catalog;
 
 #[test]
 fn no_name_is_both_allowed_and_forbidden() {

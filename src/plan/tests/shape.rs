@@ -1,8 +1,9 @@
 //! Keys and types are shown, data never.
 
+use luaplan_base::Value;
+
 use super::super::shape;
 use super::super::shape::class;
-use crate::base::Value;
 
 fn shape_of(json: &str, depth: usize) -> String {
     shape(&Value::from_json_text(json).unwrap(), depth)

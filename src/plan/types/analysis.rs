@@ -7,7 +7,7 @@ use std::sync::Arc;
 use emmylua_code_analysis::{EmmyLuaAnalysis, Emmyrc, EmmyrcLuaVersion, FileId, LuaSignatureId};
 use emmylua_parser::{LuaAstNode, LuaFuncStat};
 
-use crate::catalog::{Catalog, stubs};
+use luaplan_catalog::{Catalog, stubs};
 
 use super::super::declarations;
 use super::question::{Question, Verdict};

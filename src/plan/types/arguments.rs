@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use emmylua_code_analysis::{LuaMemberKey, LuaSemanticDeclId, LuaType};
 use emmylua_parser::{LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexKey, LuaTableField};
 
-use crate::base::{ErrorCode, nearest};
-use crate::catalog::ToolSpec;
-use crate::syntax::Span;
+use luaplan_base::{ErrorCode, nearest};
+use luaplan_catalog::ToolSpec;
+use luaplan_syntax::Span;
 
 use super::super::report::Report;
 use super::super::{Severity, arguments as literal};
@@ -187,7 +187,7 @@ impl Checker<'_, '_> {
             _ => None,
         };
         let message = known.unwrap_or_else(|| {
-            let expected = self.spec.parameter(name).map(crate::catalog::lua_type).unwrap_or_default();
+            let expected = self.spec.parameter(name).map(luaplan_catalog::lua_type).unwrap_or_default();
             let mut words: Vec<&str> = kinds.iter().map(Kind::word).collect();
             words.dedup();
             format!(

@@ -8,7 +8,7 @@ use emmylua_parser::{
 };
 use serde_json::Value as Json;
 
-use crate::base::{ErrorCode, nearest};
+use luaplan_base::{ErrorCode, nearest};
 
 use super::super::Severity;
 use super::super::guards::{Use, is_target, use_of};

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use emmylua_code_analysis::{LuaMemberKey, LuaType};
 use emmylua_parser::{LuaAstNode, LuaExpr, LuaNameExpr};
 
-use crate::base::Value;
+use luaplan_base::Value;
 
 use super::CONTEXT;
 use super::analysis::Typed;

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use emmylua_parser::{LuaAstNode, LuaCallExpr, LuaExpr, LuaLiteralToken};
 
-use crate::base::{ErrorCode, Value};
-use crate::syntax::Span;
+use luaplan_base::{ErrorCode, Value};
+use luaplan_syntax::Span;
 
 use super::super::{Severity, declarations};
 use super::ToolCall;

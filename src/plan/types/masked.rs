@@ -2,7 +2,7 @@
 
 use emmylua_parser::{LuaChunk, LuaClosureExpr, LuaExpr, LuaStat, LuaVarExpr};
 
-use crate::syntax::Span;
+use luaplan_syntax::Span;
 
 use super::super::found::{comments, span_of};
 use super::CONTEXT;

@@ -21,8 +21,8 @@ use std::collections::HashSet;
 
 use emmylua_parser::LuaChunk;
 
-use crate::base::ErrorCode;
-use crate::syntax::Span;
+use luaplan_base::ErrorCode;
+use luaplan_syntax::Span;
 
 use super::check::CheckInput;
 use super::found::Walk;

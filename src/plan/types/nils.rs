@@ -7,7 +7,7 @@ use emmylua_parser::{
     LuaVarExpr,
 };
 
-use crate::base::ErrorCode;
+use luaplan_base::ErrorCode;
 
 use super::super::Severity;
 use super::super::guards::{Use, is_target, use_of};

@@ -11,8 +11,8 @@ use emmylua_parser::{
     LuaUnaryExpr, LuaVarExpr, LuaWhileStat, UnaryOperator,
 };
 
-use crate::base::{ErrorCode, Value, nearest};
-use crate::syntax::Span;
+use luaplan_base::{ErrorCode, Value, nearest};
+use luaplan_syntax::Span;
 
 use super::super::guards::{Use, is_target, use_of};
 use super::super::{Severity, globals};

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::base::ErrorCode;
-use crate::catalog::Catalog;
-use crate::syntax::Span;
+use luaplan_base::ErrorCode;
+use luaplan_catalog::Catalog;
+use luaplan_syntax::Span;
 
 use super::super::Severity;
 use super::ToolCall;

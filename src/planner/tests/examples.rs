@@ -1,16 +1,17 @@
 use std::path::Path;
 
+use luaplan_catalog::{Catalog, load_folder};
+
 use super::super::examples::{EXAMPLES, fitting};
 use super::limits;
-use crate::catalog::{Catalog, load_folder};
 
 #[test]
 fn every_worked_example_passes_the_check_against_the_shipped_tools() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools");
     let catalog: Catalog = load_folder(&folder).unwrap_or_default().into_iter().collect();
     for example in EXAMPLES {
         let Some(missing) = example.tools.iter().find(|tool| catalog.get(tool).is_none()) else {
-            let report = crate::plan::check(example.source, example.name, &catalog, &limits());
+            let report = luaplan_plan::check(example.source, example.name, &catalog, &limits());
             assert_eq!(report.findings, [], "{}", example.name);
             continue;
         };

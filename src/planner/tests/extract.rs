@@ -6,7 +6,7 @@ use super::super::extract;
 
 #[test]
 fn every_answer_gives_the_program_its_case_says() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/llm/extract");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/llm/extract");
     let mut count = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();

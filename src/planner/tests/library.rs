@@ -20,7 +20,7 @@ fn declarations_are_split_by_library_in_order() {
 
 #[test]
 fn the_shipped_library_is_split_into_its_files() {
-    use crate::sandbox::{LIBRARY_STUB_FILES, LIBRARY_STUBS};
+    use luaplan_vm::{LIBRARY_STUB_FILES, LIBRARY_STUBS};
     let names: Vec<String> = split(LIBRARY_STUBS).into_iter().map(|library| library.name).collect();
     let files: Vec<&str> = LIBRARY_STUB_FILES.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, files);

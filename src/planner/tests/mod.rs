@@ -9,9 +9,9 @@ mod prompt;
 mod rounds;
 mod verdict;
 
-use crate::base::{LimitProfile, Limits};
-use crate::catalog::{Catalog, read_manifest};
-use crate::plan::CheckReport;
+use luaplan_base::{LimitProfile, Limits};
+use luaplan_catalog::{Catalog, read_manifest};
+use luaplan_plan::CheckReport;
 
 use super::PlannerSettings;
 
@@ -70,5 +70,5 @@ pub(super) fn catalog() -> Catalog {
 }
 
 pub(super) fn check(source: &str) -> CheckReport {
-    crate::plan::check(source, "plan", &catalog(), &limits())
+    luaplan_plan::check(source, "plan", &catalog(), &limits())
 }

@@ -1,10 +1,11 @@
 //! The prompt: what it holds, and what is cut first.
 
+use luaplan_base::{ErrorCode, Result, Value};
+use luaplan_catalog::Catalog;
+use luaplan_llm::count_tokens;
+
 use super::super::{Planner, PlannerSettings, PlanningRequest, Prompt};
 use super::{catalog, limits, settings};
-use crate::base::{ErrorCode, Result, Value};
-use crate::catalog::Catalog;
-use crate::llm::count_tokens;
 
 const CONTEXT: &str =
     r#"{"since": "2025-06-01", "orders": [{"id": 1, "lines": [{"sku": {"code": "secret"}}]}]}"#;
@@ -84,9 +85,9 @@ fn an_empty_task_is_refused() {
 
 #[test]
 fn the_shipped_tools_library_and_examples_fit_the_usual_budget_whole() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
-    let catalog: Catalog = crate::catalog::load_folder(&folder).unwrap().into_iter().collect();
-    let settings = PlannerSettings { library_stubs: crate::sandbox::LIBRARY_STUBS, ..settings() };
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools");
+    let catalog: Catalog = luaplan_catalog::load_folder(&folder).unwrap().into_iter().collect();
+    let settings = PlannerSettings { library_stubs: luaplan_vm::LIBRARY_STUBS, ..settings() };
     let prompt = compose(&settings, "Sum up the orders.", &catalog).unwrap();
     assert!(prompt.budget.trimmed.is_empty(), "{:?}", prompt.budget);
     assert!(prompt.budget.used_tokens < settings.prompt_tokens / 2, "{:?}", prompt.budget);

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use luaplan_base::{Error, ErrorCode, Limits, Result, RunId, SeededRandomness, SystemClock, Value};
+use luaplan_bus::RunBudget;
+use luaplan_journal::{EventBody, JournalRead as _, MemoryJournal, RecordFilter, Redactor, RunLog};
+use luaplan_llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
+
 use super::super::{FailedRun, PastCall, Planner, PlannerSettings, PlanningRequest, Proposal};
 use super::{catalog, check, limits, settings};
-use crate::base::{Error, ErrorCode, Limits, Result, RunId, SeededRandomness, SystemClock, Value};
-use crate::bus::RunBudget;
-use crate::journal::{EventBody, JournalRead as _, MemoryJournal, RecordFilter, Redactor, RunLog};
-use crate::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
 
 const GOOD: &str = "```lua\nfunction run(context)\n  return context\nend\n```";
 const BAD: &str = "```lua\nfunction run(context)\n  local x = nope{a = 1}\n  return x\nend\n```";

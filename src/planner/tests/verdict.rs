@@ -1,10 +1,11 @@
 //! Which candidate is taken, and why.
 
+use luaplan_base::ContentHash;
+
 use super::super::review;
 use super::super::verdict::{
     Advice, CandidateId, MockVerdict, Standing, TestsVerdict, Verdict, equals_at_the_top, rank,
 };
-use crate::base::ContentHash;
 
 /// A candidate that passed everything.
 fn good(id: u32) -> Standing {

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::base::{Error, ErrorCode};
-use crate::sandbox::meter::Dead;
+use luaplan_base::{Error, ErrorCode};
+
+use crate::meter::Dead;
 
 /// An error of ours on its way through the plan, which may catch it.
 #[derive(Debug, Clone)]

@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mlua::{Lua, MultiValue, Table, Value as LuaValue};
 
+use luaplan_base::{Error, ErrorCode, Value};
+
 use super::codec::Codec;
 use super::fault::{self, Kind};
 use super::raw::{age, native, tables};
-use crate::base::{Error, ErrorCode, Value};
-use crate::sandbox::calls::{Calls, Ticket};
-use crate::sandbox::failed_call::about_failed_call;
-use crate::sandbox::meter::Meter;
-use crate::sandbox::native::Charge;
+use crate::calls::{Calls, Ticket};
+use crate::failed_call::about_failed_call;
+use crate::meter::Meter;
+use crate::native::Charge;
 
 /// How many frames are searched for the plan's own.
 const FRAMES_SEARCHED: usize = 200;

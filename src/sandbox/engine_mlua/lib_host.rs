@@ -5,11 +5,12 @@ use std::rc::Rc;
 
 use mlua::{Lua, MultiValue, Value as LuaValue};
 
+use luaplan_base as base;
+
 use super::fault;
 use super::support::Support;
-use crate::base;
-use crate::sandbox::meter::Meter;
-use crate::sandbox::stdlib::{LibError, LibHost, LibTable, Native, Result, Table, Value};
+use crate::meter::Meter;
+use crate::stdlib::{LibError, LibHost, LibTable, Native, Result, Table, Value};
 
 /// One call of the library, with the tables it has met.
 struct Host<'l> {
@@ -36,7 +37,7 @@ pub(super) fn call(
     let args = args.into_iter().map(|arg| host.take(arg)).collect();
     let result = native.call(library, &host, args).and_then(|value| host.give(value));
     result.map_err(|error| match error {
-        LibError::Dead => crate::sandbox::meter::Dead.into(),
+        LibError::Dead => crate::meter::Dead.into(),
         LibError::Raise(error) => fault::raise(error),
         LibError::Engine(error) => match error.downcast::<mlua::Error>() {
             Ok(error) => *error,

@@ -9,7 +9,7 @@ use mlua::{Function, Lua, MultiValue, Table, Value};
 
 use super::lib_host;
 use super::support::Support;
-use crate::sandbox::stdlib::{CHECKS, LIBRARIES, Library, Native, ROUND, SORTED_ORDER, TOTAL, quoted};
+use crate::stdlib::{CHECKS, LIBRARIES, Library, Native, ROUND, SORTED_ORDER, TOTAL, quoted};
 
 /// Globals the Lua parts use, as the VM has them before the plan runs.
 const CORE_GLOBALS: [&str; 6] = ["type", "tostring", "tonumber", "pairs", "next", "select"];

@@ -4,7 +4,7 @@ use mlua::chunk::ChunkMode;
 use mlua::{Function, Lua};
 
 use super::bytecode::without_local_names;
-use crate::sandbox::part::{LuaPart, PART_CHUNK_NAME};
+use crate::part::{LuaPart, PART_CHUNK_NAME};
 
 impl LuaPart {
     /// The part as a function of that VM.
@@ -13,7 +13,7 @@ impl LuaPart {
     ///
     /// # Errors
     /// If the text is not Lua, which a test rules out, or memory is used up.
-    pub(in crate::sandbox::engine_mlua) fn load(&'static self, lua: &Lua) -> mlua::Result<Function> {
+    pub(in crate::engine_mlua) fn load(&'static self, lua: &Lua) -> mlua::Result<Function> {
         let name = format!("{PART_CHUNK_NAME}{}", self.name);
         let bytecode = match self.bytecode.get() {
             Some(bytecode) => bytecode,

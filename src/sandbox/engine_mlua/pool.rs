@@ -6,9 +6,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use luaplan_base::Result;
+
 use super::vm::Vm;
-use crate::base::Result;
-use crate::sandbox::{Interrupt, VmOptions};
+use crate::{Interrupt, VmOptions};
 
 /// How large a VM that has ended may be to wait until it is taken apart.
 const SPENT_BYTES_MAX: usize = 1 << 20;

@@ -3,10 +3,11 @@
 use mlua::{Table, Value as LuaValue};
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{Error, ErrorCode};
+
 use super::fault::{self, Kind};
 use super::host::{Host, lock};
-use crate::base::{Error, ErrorCode};
-use crate::sandbox::failed_call::about_failed_call;
+use crate::failed_call::about_failed_call;
 
 /// How many ignored failures a message spells out; all are in the details.
 const IGNORED_NAMED: usize = 3;
@@ -95,8 +96,9 @@ impl Host {
         }
         let value = codec.and_then(|codec| codec.read_result(&LuaValue::Table(table.clone())).ok());
         let Some(value) = value else { return self.plan_error(None, "the plan raised a table") };
-        let named =
-            ["message", "error"].iter().find_map(|name| value.get(name).and_then(crate::base::Value::as_str));
+        let named = ["message", "error"]
+            .iter()
+            .find_map(|name| value.get(name).and_then(luaplan_base::Value::as_str));
         let json = value.to_json();
         let message = named.map_or_else(|| json.to_string(), str::to_owned);
         self.plan_error(None, &message).with_detail("raised", json)

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use mlua::{Lua, Table};
 
+use luaplan_base::{Error, ErrorCode};
+
 use super::codec::Codec;
 use super::fault;
-use crate::base::{Error, ErrorCode};
-use crate::sandbox::meter::Meter;
-use crate::sandbox::part::LuaPart;
+use crate::meter::Meter;
+use crate::part::LuaPart;
 
 /// The VM as the plan library sees it. Cheap to clone into each function.
 ///
@@ -16,14 +17,14 @@ use crate::sandbox::part::LuaPart;
 /// callback is refused with `call_not_possible_here`. Functions that take functions are therefore
 /// written in Lua and loaded with [`Support::run_part`].
 #[derive(Clone)]
-pub(in crate::sandbox) struct Support {
-    pub(in crate::sandbox) meter: Arc<Meter>,
+pub(crate) struct Support {
+    pub(crate) meter: Arc<Meter>,
     pub(super) codec: Arc<Codec>,
 }
 
 impl Support {
     /// The plan's `null`: what a JSON null inside a list is.
-    pub(in crate::sandbox) fn null(&self) -> mlua::Value {
+    pub(crate) fn null(&self) -> mlua::Value {
         mlua::Value::NULL
     }
 
@@ -31,7 +32,7 @@ impl Support {
     ///
     /// # Errors
     /// Only if memory is used up.
-    pub(in crate::sandbox) fn mark_array(&self, table: &Table) -> mlua::Result<()> {
+    pub(crate) fn mark_array(&self, table: &Table) -> mlua::Result<()> {
         self.codec.mark_array(table)
     }
 
@@ -39,12 +40,12 @@ impl Support {
     ///
     /// # Errors
     /// Only if memory is used up.
-    pub(in crate::sandbox) fn mark_object(&self, table: &Table) -> mlua::Result<()> {
+    pub(crate) fn mark_object(&self, table: &Table) -> mlua::Result<()> {
         self.codec.mark_object(table)
     }
 
     /// An error the plan can catch; the plan's line is added where it is caught or reported.
-    pub(in crate::sandbox) fn fail(&self, message: impl Into<String>) -> mlua::Error {
+    pub(crate) fn fail(&self, message: impl Into<String>) -> mlua::Error {
         fault::raise(Error::new(ErrorCode::PlanError, message))
     }
 
@@ -53,7 +54,7 @@ impl Support {
     ///
     /// # Errors
     /// What the part raises.
-    pub(in crate::sandbox) fn run_part<R: mlua::FromLuaMulti>(
+    pub(crate) fn run_part<R: mlua::FromLuaMulti>(
         &self,
         lua: &Lua,
         part: &'static LuaPart,

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use mlua::{Function, Lua, LuaOptions, StdLib, Table, Thread, Value as LuaValue};
 
+use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value};
+
 use super::codec::{Codec, FailureParts};
 use super::host::{Host, lock};
 use super::pool::Spent;
@@ -14,14 +16,11 @@ use super::raw::watch::Watch;
 use super::raw::{call, coroutine, put_in, stock};
 use super::support::Support;
 use super::{compiled, library, report};
-use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value};
-use crate::sandbox::json_size::json_bytes;
-use crate::sandbox::machine::Resume;
-use crate::sandbox::meter::Meter;
-use crate::sandbox::part::{
-    CONTROL, FAILURES, LIBRARY, MAIN, PATTERNS, TABLES, TOOLS, VALUES, printable_chunk_name,
-};
-use crate::sandbox::{
+use crate::json_size::json_bytes;
+use crate::machine::Resume;
+use crate::meter::Meter;
+use crate::part::{CONTROL, FAILURES, LIBRARY, MAIN, PATTERNS, TABLES, TOOLS, VALUES, printable_chunk_name};
+use crate::{
     Interrupt, LineTrace, Machine, PausedSlice, PausedWait, PendingCalls, Step, Stopped, VmOptions, VmUsage,
 };
 
@@ -292,7 +291,7 @@ impl Vm {
 
     /// Lives as long as what the VM holds outside Lua.
     #[cfg(test)]
-    pub(in crate::sandbox) fn alive(&self) -> std::sync::Weak<dyn std::any::Any + Send + Sync> {
+    pub(crate) fn alive(&self) -> std::sync::Weak<dyn std::any::Any + Send + Sync> {
         let host: Arc<dyn std::any::Any + Send + Sync> = self.host.clone();
         Arc::downgrade(&host)
     }

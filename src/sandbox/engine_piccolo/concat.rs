@@ -12,8 +12,8 @@ use super::fault::{self, Raised};
 use super::host::Host;
 use super::numbers::exact;
 use super::values::binary_metamethod;
-use crate::sandbox::native::Charge as _;
-use crate::sandbox::native::number;
+use crate::native::Charge as _;
+use crate::native::number;
 
 /// The longest text of a number.
 const NUMBER_BYTES: u64 = 32;

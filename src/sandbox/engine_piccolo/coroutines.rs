@@ -12,7 +12,7 @@ use super::fault::{self, Kind, Raised};
 use super::globals::wanted;
 use super::host::Host;
 use super::values::{give, text};
-use crate::sandbox::meter::Dead;
+use crate::meter::Dead;
 
 /// How many coroutines may resume one another, about as many as in Lua.
 const NESTED_MAX: usize = 190;

@@ -4,9 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use piccolo::{Fuel, Lua};
 
+use luaplan_base::{Error, ErrorCode, LimitName};
+
 use super::depth;
 use super::vm::{PiccoloVm, Running};
-use crate::base::{Error, ErrorCode, LimitName};
 
 /// Fuel between two looks at the meter, the memory and the depth.
 const BURST_FUEL: i32 = 4096;

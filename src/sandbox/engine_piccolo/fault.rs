@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use piccolo::{BadThreadMode, Context, Execution, InvalidTableKey, RuntimeError, TypeError, Value};
 
+use luaplan_base::{Error, ErrorCode};
+
 use super::host::Host;
-use crate::base::{Error, ErrorCode};
-use crate::sandbox::meter::Dead;
-use crate::sandbox::native::NativeError;
+use crate::meter::Dead;
+use crate::native::NativeError;
 
 /// An error of the engine.
 pub(super) type Raised<'gc> = piccolo::Error<'gc>;

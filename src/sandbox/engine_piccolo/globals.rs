@@ -12,7 +12,7 @@ use super::host::Host;
 use super::numbers::{coerced, integer};
 use super::store::store;
 use super::values::{Take, call_metamethod, give, metamethod, raw_equal, text};
-use crate::sandbox::native::number;
+use crate::native::number;
 
 pub(super) type Answer<'gc> = Result<CallbackReturn<'gc>, Raised<'gc>>;
 pub(super) type Basic = for<'gc> fn(&Host, Context<'gc>, &Execution<'gc, '_>, Stack<'gc, '_>) -> Answer<'gc>;

@@ -12,15 +12,16 @@ use piccolo::{
     StashedThread, StashedUserData, Table, UserData, Value,
 };
 
+use luaplan_base::{Error, ErrorCode, Value as Carried};
+
 use super::codec::Codec;
 use super::fault::{self, Kind, Raised};
 use super::store::Keys;
 use super::values::{Null, give, text};
-use crate::base::{Error, ErrorCode, Value as Carried};
-use crate::sandbox::calls::{Calls, Ticket};
-use crate::sandbox::failed_call::about_failed_call;
-use crate::sandbox::meter::{Dead, Meter};
-use crate::sandbox::native::{Charge, Out};
+use crate::calls::{Calls, Ticket};
+use crate::failed_call::about_failed_call;
+use crate::meter::{Dead, Meter};
+use crate::native::{Charge, Out};
 
 /// Codes of caught messages are kept for so many messages, each of at most so many bytes.
 const CODES_MAX: usize = 1_000;

@@ -9,7 +9,7 @@ use super::fault::{self, Raised};
 use super::globals::table_argument;
 use super::host::Host;
 use super::store::number_of;
-use crate::sandbox::native::Charge as _;
+use crate::native::Charge as _;
 
 /// `ordered_keys(table)`: the keys as a list, and how many. For a table from outside its known keys
 /// come first, in their order; then integers, floats, strings, `false` and `true`; then the rest in

@@ -5,15 +5,16 @@ use std::rc::Rc;
 
 use piccolo::{Context, Execution, Value as LuaValue};
 
+use luaplan_base as base;
+
 use super::fault::{self, Fault, Kind, Raised};
 use super::host::Host;
 use super::store::store;
 use super::values::{is_null, metamethod, text};
-use crate::base;
-use crate::sandbox::failed_call::about_failed_call;
-use crate::sandbox::meter::{Dead, Meter};
-use crate::sandbox::native::number::{self, Number};
-use crate::sandbox::stdlib::{LibError, LibHost, LibTable, Native, Result, Table, Value};
+use crate::failed_call::about_failed_call;
+use crate::meter::{Dead, Meter};
+use crate::native::number::{self, Number};
+use crate::stdlib::{LibError, LibHost, LibTable, Native, Result, Table, Value};
 
 /// One call of the library, with the tables it has met.
 struct Call<'gc, 'h> {

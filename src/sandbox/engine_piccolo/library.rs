@@ -4,14 +4,15 @@ use std::rc::Rc;
 
 use piccolo::{Callback, Context, Executor, Table, Value};
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::fault::Raised;
 use super::host::{Host, lossy};
 use super::values::{give, text};
 use super::vm::{Engine, broken};
 use super::{fault, lib_host, parts};
-use crate::base::{Error, ErrorCode, Result};
-use crate::sandbox::part::LuaPart;
-use crate::sandbox::stdlib::{CHECKS, LIBRARIES, Native, ROUND, SORTED_ORDER, TOTAL, quoted};
+use crate::part::LuaPart;
+use crate::stdlib::{CHECKS, LIBRARIES, Native, ROUND, SORTED_ORDER, TOTAL, quoted};
 
 /// Globals the Lua parts use, as the VM has them before the plan runs.
 const CORE_GLOBALS: [&str; 6] = ["type", "tostring", "tonumber", "pairs", "next", "select"];

@@ -11,7 +11,7 @@ use super::host::Host;
 use super::numbers::{coerced, float, integer};
 use super::order;
 use super::values::{give, text};
-use crate::sandbox::native::number::Number;
+use crate::native::number::Number;
 
 /// The arguments of a call, read with Lua's messages.
 struct Call<'gc, 'a, 'b> {

@@ -7,7 +7,7 @@ use piccolo::{Callback, CallbackReturn, Context, Table, Value};
 use super::fault::{self, Raised};
 use super::host::Host;
 use super::values::{text, to_arg};
-use crate::sandbox::native::{Arg, Item, NATIVES, Native, NativeCall};
+use crate::native::{Arg, Item, NATIVES, Native, NativeCall};
 
 /// A table with every native under its name.
 pub(super) fn table<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Result<Table<'gc>, Raised<'gc>> {

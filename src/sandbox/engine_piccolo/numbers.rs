@@ -2,7 +2,7 @@
 
 use piccolo::Value;
 
-use crate::sandbox::native::number::{self, Number};
+use crate::native::number::{self, Number};
 
 /// The number a value is, or that its text stands for.
 pub(super) fn coerced(value: Value<'_>) -> Option<Number> {

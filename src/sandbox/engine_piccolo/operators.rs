@@ -8,7 +8,7 @@ use super::fault;
 use super::host::Host;
 use super::numbers::{self, Computed, coerced, exact, float, integer};
 use super::values::{Take, binary_metamethod, call_metamethod, give};
-use crate::sandbox::native::number::Number;
+use crate::native::number::Number;
 
 enum Work {
     Arithmetic(fn(Number, Number) -> Computed),

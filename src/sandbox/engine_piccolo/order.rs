@@ -10,8 +10,8 @@ use super::fault::{self, Raised};
 use super::host::Host;
 use super::numbers::{self, coerced, exact, float};
 use super::values::{Take, binary_metamethod, call_metamethod, give, raw_equal};
-use crate::sandbox::native::Charge as _;
-use crate::sandbox::native::number::Number;
+use crate::native::Charge as _;
+use crate::native::number::Number;
 
 /// The helper of that name, if it is one of these.
 pub(super) fn helper<'gc>(ctx: Context<'gc>, host: &Rc<Host>, name: &str) -> Option<Value<'gc>> {
@@ -91,7 +91,7 @@ fn plain_order<'gc>(
 ) -> Result<Option<Option<Ordering>>, Raised<'gc>> {
     if let (Value::String(left), Value::String(right)) = (left, right) {
         let bytes = left.as_bytes().len().min(right.as_bytes().len()) as u64;
-        host.charge(bytes / crate::sandbox::meter::BYTES_PER_INSTRUCTION).map_err(fault::dead)?;
+        host.charge(bytes / crate::meter::BYTES_PER_INSTRUCTION).map_err(fault::dead)?;
         return Ok(Some(Some(left.as_bytes().cmp(right.as_bytes()))));
     }
     Ok(match (exact(left), exact(right)) {

@@ -9,10 +9,11 @@ use piccolo::{
     Closure, Context, Executor, Function, FunctionPrototype, Lua, PrototypeError, StashedFunction, Variadic,
 };
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::rewrite::{self, Refusal};
 use super::vm::{Engine, SOURCE_BYTES_MAX, broken};
-use crate::base::{Error, ErrorCode, Result};
-use crate::sandbox::part::LuaPart;
+use crate::part::LuaPart;
 
 /// A part as a function of that VM.
 ///

@@ -8,7 +8,7 @@ use piccolo::{
 
 use super::fault::{self, Kind, Raised};
 use super::values::text;
-use crate::sandbox::meter::Dead;
+use crate::meter::Dead;
 
 /// What is raised, as a value a plan's handler is given; the end of the run passes.
 fn caught<'gc>(ctx: Context<'gc>, error: &Raised<'gc>) -> Result<Value<'gc>, Raised<'gc>> {

@@ -3,10 +3,11 @@
 use piccolo::{Context, Table, Value};
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{Error, ErrorCode};
+
 use super::fault::{self, Kind, Raised};
 use super::host::{Host, lossy};
-use crate::base::{Error, ErrorCode};
-use crate::sandbox::failed_call::about_failed_call;
+use crate::failed_call::about_failed_call;
 
 /// How many ignored failures a message spells out; all are in the details.
 const IGNORED_NAMED: usize = 3;
@@ -55,8 +56,9 @@ impl Host {
             return error;
         }
         let Some(value) = value else { return self.plan_error(None, None, "the plan raised a table") };
-        let named =
-            ["message", "error"].iter().find_map(|name| value.get(name).and_then(crate::base::Value::as_str));
+        let named = ["message", "error"]
+            .iter()
+            .find_map(|name| value.get(name).and_then(luaplan_base::Value::as_str));
         let json = value.to_json();
         let message = named.map_or_else(|| json.to_string(), str::to_owned);
         self.plan_error(None, None, &message).with_detail("raised", json)

@@ -14,7 +14,7 @@ use super::cycles;
 use super::fault::{self, Raised};
 use super::host::Host;
 use super::values::give;
-use crate::sandbox::native::Charge as _;
+use crate::native::Charge as _;
 
 /// Keys moved for the price of an instruction, when a table is made anew.
 const KEYS_PER_INSTRUCTION: u64 = 4;

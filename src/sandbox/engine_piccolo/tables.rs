@@ -12,8 +12,8 @@ use super::host::Host;
 use super::numbers::exact;
 use super::store::store;
 use super::values::{give, text, to_arg};
-use crate::sandbox::native::sort::{Comparisons, sort};
-use crate::sandbox::native::{Arg, Charge as _, concat};
+use crate::native::sort::{Comparisons, sort};
+use crate::native::{Arg, Charge as _, concat};
 
 type Answer<'gc> = Result<CallbackReturn<'gc>, Raised<'gc>>;
 
@@ -114,7 +114,7 @@ fn join<'gc>(
     let mut separator = Vec::new();
     match (stack.get(1), exact(stack.get(1))) {
         (Value::String(text), _) => separator.extend_from_slice(text.as_bytes()),
-        (_, Some(number)) => crate::sandbox::native::number::write_number(&mut separator, number),
+        (_, Some(number)) => crate::native::number::write_number(&mut separator, number),
         _ => {}
     }
     let first = if stack.get(2).is_nil() { 1 } else { integer(&stack, 2) };

@@ -1,8 +1,9 @@
 //! What piccolo itself does otherwise than Lua 5.4, put right: each line gives the same on both
 //! engines.
 
-use crate::base::{ErrorCode, LimitProfile, Value};
-use crate::sandbox::{Interrupt, Machine, PiccoloVm, Step, Stopped, Vm, VmLimits, VmOptions};
+use luaplan_base::{ErrorCode, LimitProfile, Value};
+
+use crate::{Interrupt, Machine, PiccoloVm, Step, Stopped, Vm, VmLimits, VmOptions};
 
 fn run<M: Machine>(source: &str, limits: VmLimits) -> Stopped {
     let options = VmOptions {
@@ -98,11 +99,11 @@ fn what_the_engine_lacks_is_refused_with_its_line() {
         let error = run::<PiccoloVm>(source, limits()).result.unwrap_err();
         assert_eq!(error.code(), ErrorCode::EngineUnsupported, "{error}");
         assert_eq!(error.details().get("line").and_then(serde_json::Value::as_u64), Some(line));
-        let found = crate::plan::unsupported_on_piccolo(source);
+        let found = luaplan_plan::unsupported_on_piccolo(source);
         assert_eq!(found.iter().map(|finding| u64::from(finding.line)).collect::<Vec<_>>(), [line]);
     }
     assert!(
-        crate::plan::unsupported_on_piccolo("function run() local a <const> = 1 return -a // 2 end")
+        luaplan_plan::unsupported_on_piccolo("function run() local a <const> = 1 return -a // 2 end")
             .is_empty()
     );
 }

@@ -7,7 +7,7 @@ use piccolo::{
 };
 
 use super::fault::Raised;
-use crate::sandbox::native::Arg;
+use crate::native::Arg;
 
 /// What the plan sees as `null`.
 pub(super) struct Null;

@@ -9,19 +9,20 @@ use piccolo::{
     Table, Thread, Value, Variadic,
 };
 
+use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value as Carried};
+
 use super::fault::Raised;
 use super::host::{Failures, Host, lossy};
 use super::parts;
 use super::rewrite::{self, HELPERS, Rewritten};
 use super::{concat, coroutines, cycles, globals, library, maths, members, operators, order, report};
-use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value as Carried};
-use crate::sandbox::json_size::json_bytes;
-use crate::sandbox::machine::{Machine, Resume};
-use crate::sandbox::meter::Meter;
-use crate::sandbox::part::{
+use crate::json_size::json_bytes;
+use crate::machine::{Machine, Resume};
+use crate::meter::Meter;
+use crate::part::{
     CONTROL, FAILURES, LIBRARY, LuaPart, MAIN, PATTERNS, TABLES, TOOLS, VALUES, printable_chunk_name,
 };
-use crate::sandbox::{PausedSlice, PausedWait, PendingCalls, Step, Stopped, VmOptions, VmUsage};
+use crate::{PausedSlice, PausedWait, PendingCalls, Step, Stopped, VmOptions, VmUsage};
 
 /// The prelude's parts, in the order in which `MAIN` takes them.
 static PARTS: [&LuaPart; 7] = [&FAILURES, &VALUES, &CONTROL, &TOOLS, &LIBRARY, &TABLES, &PATTERNS];

@@ -1,7 +1,7 @@
 //! Text under construction, whose room is asked for before it is used.
 
 use super::Charge;
-use crate::sandbox::meter::Dead;
+use crate::meter::Dead;
 
 /// Bytes that are allowed without asking.
 const FREE_BYTES: usize = 256;

@@ -17,7 +17,7 @@ const ITEM_INSTRUCTIONS: u64 = 1;
 /// # Errors
 /// An item that is neither text nor number; [`NativeError::Dead`] where the run has been stopped
 /// or the text would not fit.
-pub(in crate::sandbox) fn join(
+pub(crate) fn join(
     items: &[Arg<'_>],
     separator: &[u8],
     first: i64,
@@ -54,7 +54,7 @@ pub(in crate::sandbox) fn join(
 
 /// The error of an item that cannot be joined.
 #[must_use]
-pub(in crate::sandbox) fn invalid(item: Arg<'_>, place: i64) -> NativeError {
+pub(crate) fn invalid(item: Arg<'_>, place: i64) -> NativeError {
     NativeError::Message(format!(
         "invalid value ({}) at index {place} in table for 'concat'",
         type_name(item)

@@ -13,17 +13,17 @@
 mod args;
 mod buffer;
 mod bytes;
-pub(in crate::sandbox) mod concat;
+pub(crate) mod concat;
 mod decimal;
 mod format;
 mod format_number;
 mod format_spec;
-pub(in crate::sandbox) mod number;
+pub(crate) mod number;
 mod pack;
 mod pack_options;
 mod patterns;
-pub(in crate::sandbox) mod sort;
-pub(in crate::sandbox) mod utf8;
+pub(crate) mod sort;
+pub(crate) mod utf8;
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +32,7 @@ use super::meter::Dead;
 
 /// One argument of a native.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::sandbox) enum Arg<'a> {
+pub(crate) enum Arg<'a> {
     /// There is none at this place.
     None,
     /// `nil`.
@@ -51,7 +51,7 @@ pub(in crate::sandbox) enum Arg<'a> {
 
 /// One result of a native.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::sandbox) enum Item {
+pub(crate) enum Item {
     /// `nil`.
     Nil,
     /// A boolean.
@@ -82,14 +82,14 @@ pub(in crate::sandbox) enum Item {
 
 /// What a native gives back. Reused from call to call.
 #[derive(Debug, Default)]
-pub(in crate::sandbox) struct Out {
+pub(crate) struct Out {
     bytes: Vec<u8>,
     items: Vec<Item>,
 }
 
 impl Out {
     /// Forgets what is in it, and gives back what an unusually large result took.
-    pub(in crate::sandbox) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         const KEPT_BYTES: usize = 64 * 1024;
         self.items.clear();
         self.bytes.clear();
@@ -98,22 +98,22 @@ impl Out {
     }
 
     /// The results, in order.
-    pub(in crate::sandbox) fn items(&self) -> &[Item] {
+    pub(crate) fn items(&self) -> &[Item] {
         &self.items
     }
 
     /// The bytes [`Item::Text`] points into.
-    pub(in crate::sandbox) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Adds one result.
-    pub(in crate::sandbox) fn push(&mut self, item: Item) {
+    pub(crate) fn push(&mut self, item: Item) {
         self.items.push(item);
     }
 
     /// Adds a text, which is copied. Its size has been reserved before.
-    pub(in crate::sandbox) fn push_text(&mut self, text: &[u8]) {
+    pub(crate) fn push_text(&mut self, text: &[u8]) {
         let from = self.bytes.len();
         self.bytes.extend_from_slice(text);
         self.items.push(Item::Text { from, to: self.bytes.len() });
@@ -123,7 +123,7 @@ impl Out {
     ///
     /// # Errors
     /// What `write` gives; nothing is added then.
-    pub(in crate::sandbox) fn push_written<E>(
+    pub(crate) fn push_written<E>(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -139,7 +139,7 @@ impl Out {
 
 /// Why a native gave nothing back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::sandbox) enum NativeError {
+pub(crate) enum NativeError {
     /// The run is over.
     Dead,
     /// The argument at `index`, counted from 1, is wrong. The plan reads
@@ -161,7 +161,7 @@ impl From<Dead> for NativeError {
 }
 
 /// Where the cost of work goes.
-pub(in crate::sandbox) trait Charge {
+pub(crate) trait Charge {
     /// Counts `instructions` against the run's budget, and looks whether the run has been stopped.
     ///
     /// # Errors
@@ -176,30 +176,30 @@ pub(in crate::sandbox) trait Charge {
 }
 
 /// One call of a native.
-pub(in crate::sandbox) struct NativeCall<'a> {
+pub(crate) struct NativeCall<'a> {
     /// The arguments, in order.
-    pub(in crate::sandbox) args: &'a [Arg<'a>],
+    pub(crate) args: &'a [Arg<'a>],
     /// Where its cost goes.
-    pub(in crate::sandbox) meter: &'a dyn Charge,
+    pub(crate) meter: &'a dyn Charge,
     /// Where its results go.
-    pub(in crate::sandbox) out: &'a mut Out,
+    pub(crate) out: &'a mut Out,
 }
 
 impl<'a> NativeCall<'a> {
     /// The argument at `place`, counted from 0.
-    pub(in crate::sandbox) fn arg(&self, place: usize) -> Arg<'a> {
+    pub(crate) fn arg(&self, place: usize) -> Arg<'a> {
         self.args.get(place).copied().unwrap_or(Arg::None)
     }
 }
 
 /// A function of the standard library.
-pub(in crate::sandbox) struct Native {
+pub(crate) struct Native {
     /// Its name in `host.native`, for example `find`.
-    pub(in crate::sandbox) name: &'static str,
+    pub(crate) name: &'static str,
     /// What it does.
-    pub(in crate::sandbox) run: fn(&mut NativeCall<'_>) -> Result<(), NativeError>,
+    pub(crate) run: fn(&mut NativeCall<'_>) -> Result<(), NativeError>,
 }
 
 /// Every native there is, each file's own list.
-pub(in crate::sandbox) const NATIVES: &[&[Native]] =
+pub(crate) const NATIVES: &[&[Native]] =
     &[bytes::NATIVES, format::NATIVES, number::NATIVES, pack::NATIVES, patterns::NATIVES, utf8::NATIVES];

@@ -7,7 +7,7 @@ use super::{Arg, Item, Native, NativeCall, NativeError, decimal};
 
 /// A number of Lua: the two kinds are told apart by `math.type` alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::sandbox) enum Number {
+pub(crate) enum Number {
     /// 64 signed bits; arithmetic wraps.
     Integer(i64),
     /// A double.
@@ -27,12 +27,12 @@ pub(super) const NATIVES: &[Native] =
 
 /// Whether Lua takes this byte for white space around a numeral.
 #[must_use]
-pub(in crate::sandbox) fn is_space(byte: u8) -> bool {
+pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 /// Writes a number as `tostring` does.
-pub(in crate::sandbox) fn write_number(out: &mut Vec<u8>, number: Number) {
+pub(crate) fn write_number(out: &mut Vec<u8>, number: Number) {
     match number {
         Number::Integer(integer) => write_integer(out, integer),
         Number::Float(float) => write_float(out, float),
@@ -40,13 +40,13 @@ pub(in crate::sandbox) fn write_number(out: &mut Vec<u8>, number: Number) {
 }
 
 /// Writes an integer in decimal digits.
-pub(in crate::sandbox) fn write_integer(out: &mut Vec<u8>, integer: i64) {
+pub(crate) fn write_integer(out: &mut Vec<u8>, integer: i64) {
     let _ = write!(out, "{integer}"); // writing to memory cannot fail
 }
 
 /// Writes a float as `tostring` does: up to 14 significant digits, and `.0` where it would
 /// otherwise read as an integer. A NaN is `nan` or, with its sign bit set, `-nan`.
-pub(in crate::sandbox) fn write_float(out: &mut Vec<u8>, float: f64) {
+pub(crate) fn write_float(out: &mut Vec<u8>, float: f64) {
     let start = out.len();
     if !float.is_finite() {
         out.extend_from_slice(decimal::not_finite(float));
@@ -63,7 +63,7 @@ pub(in crate::sandbox) fn write_float(out: &mut Vec<u8>, float: f64) {
 
 /// The integer a float stands for, where it is whole and fits.
 #[must_use]
-pub(in crate::sandbox) fn float_to_integer(float: f64) -> Option<i64> {
+pub(crate) fn float_to_integer(float: f64) -> Option<i64> {
     // Both bounds are doubles exactly: -2^63 fits, 2^63 does not.
     let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&float);
     (fits && float.floor() == float).then_some(float as i64)
@@ -72,7 +72,7 @@ pub(in crate::sandbox) fn float_to_integer(float: f64) -> Option<i64> {
 /// Reads a numeral as `tonumber` and the coercions of Lua do: white space around it, a sign,
 /// decimal or hexadecimal, whole or with fraction and exponent. `None` where it is not one.
 #[must_use]
-pub(in crate::sandbox) fn parse(text: &[u8]) -> Option<Number> {
+pub(crate) fn parse(text: &[u8]) -> Option<Number> {
     let text = trim(text);
     let (negative, digits) = sign(text);
     if let Some(hexadecimal) = strip_hex(digits) {
@@ -92,7 +92,7 @@ pub(in crate::sandbox) fn parse(text: &[u8]) -> Option<Number> {
 /// Reads an integer in a base of 2 to 36, as `tonumber` with a base does: digits wrap around at
 /// 64 bits. `None` where the text is not such a numeral.
 #[must_use]
-pub(in crate::sandbox) fn parse_in_base(text: &[u8], base: u64) -> Option<i64> {
+pub(crate) fn parse_in_base(text: &[u8], base: u64) -> Option<i64> {
     let (negative, digits) = sign(trim(text));
     if digits.is_empty() {
         return None;

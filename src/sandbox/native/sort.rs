@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::Charge;
 use super::number::Number;
-use crate::sandbox::meter::Dead;
+use crate::meter::Dead;
 
 /// Runs of so many items are sorted by insertion before they are merged.
 const RUN_ITEMS: usize = 8;
@@ -22,7 +22,7 @@ const BYTES_PER_INSTRUCTION: u64 = 16;
 ///
 /// # Errors
 /// Those of `is_less`.
-pub(in crate::sandbox) fn sort<T: Copy, E>(
+pub(crate) fn sort<T: Copy, E>(
     items: &mut [T],
     mut is_less: impl FnMut(&T, &T) -> Result<bool, E>,
 ) -> Result<(), E> {
@@ -98,7 +98,7 @@ fn merge<T: Copy, E>(
 }
 
 /// Counts comparisons and charges for them.
-pub(in crate::sandbox) struct Comparisons<'a> {
+pub(crate) struct Comparisons<'a> {
     meter: &'a dyn Charge,
     uncharged: u64,
 }
@@ -106,7 +106,7 @@ pub(in crate::sandbox) struct Comparisons<'a> {
 impl<'a> Comparisons<'a> {
     /// Comparisons charged to `meter`.
     #[must_use]
-    pub(in crate::sandbox) fn charged_to(meter: &'a dyn Charge) -> Self {
+    pub(crate) fn charged_to(meter: &'a dyn Charge) -> Self {
         Self { meter, uncharged: 0 }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Comparisons<'a> {
     ///
     /// # Errors
     /// [`Dead`] where the run has been stopped.
-    pub(in crate::sandbox) fn number_less(&mut self, left: Number, right: Number) -> Result<bool, Dead> {
+    pub(crate) fn number_less(&mut self, left: Number, right: Number) -> Result<bool, Dead> {
         self.count()?;
         Ok(number_less(left, right))
     }
@@ -124,7 +124,7 @@ impl<'a> Comparisons<'a> {
     ///
     /// # Errors
     /// [`Dead`] where the run has been stopped.
-    pub(in crate::sandbox) fn text_less(&mut self, left: &[u8], right: &[u8]) -> Result<bool, Dead> {
+    pub(crate) fn text_less(&mut self, left: &[u8], right: &[u8]) -> Result<bool, Dead> {
         self.count()?;
         let common = left.len().min(right.len());
         let mut start = 0;
@@ -153,13 +153,13 @@ impl<'a> Comparisons<'a> {
     ///
     /// # Errors
     /// [`Dead`] where the run has been stopped.
-    pub(in crate::sandbox) fn settle(&mut self) -> Result<(), Dead> {
+    pub(crate) fn settle(&mut self) -> Result<(), Dead> {
         self.meter.charge(std::mem::take(&mut self.uncharged))
     }
 }
 
 /// Looks whether the run goes on and counts nothing: what a sort of [`flat_price`] is charged to.
-pub(in crate::sandbox) struct Paid<'a>(pub(in crate::sandbox) &'a dyn Charge);
+pub(crate) struct Paid<'a>(pub(crate) &'a dyn Charge);
 
 impl Charge for Paid<'_> {
     fn charge(&self, _: u64) -> Result<(), Dead> {
@@ -173,14 +173,14 @@ impl Charge for Paid<'_> {
 
 /// A price of sorting `count` items of `bytes` altogether that does not depend on their order.
 #[must_use]
-pub(in crate::sandbox) fn flat_price(count: u64, bytes: u64) -> u64 {
+pub(crate) fn flat_price(count: u64, bytes: u64) -> u64 {
     let rounds = u64::from(count.max(1).ilog2()) + 1;
     (count + bytes / BYTES_PER_INSTRUCTION).saturating_mul(rounds)
 }
 
 /// Whether one number is less than another, exactly.
 #[must_use]
-pub(in crate::sandbox) fn number_less(left: Number, right: Number) -> bool {
+pub(crate) fn number_less(left: Number, right: Number) -> bool {
     match (left, right) {
         (Number::Integer(left), Number::Integer(right)) => left < right,
         (Number::Float(left), Number::Float(right)) => left < right,

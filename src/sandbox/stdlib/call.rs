@@ -1,7 +1,8 @@
 //! One call of a library function: its arguments read with clear errors, its cost charged.
 
+use luaplan_base::{Error, ErrorCode};
+
 use super::value::{LibError, LibHost, Result, Table, Text, Value};
-use crate::base::{Error, ErrorCode};
 
 /// Bytes the native parts handle for the price of one VM instruction.
 const BYTES_PER_INSTRUCTION: u64 = 8;
@@ -10,11 +11,11 @@ const BYTES_PER_INSTRUCTION: u64 = 8;
 const CALL_INSTRUCTIONS: u64 = 10;
 
 /// A library function written in Rust.
-pub(in crate::sandbox) struct Native {
+pub(crate) struct Native {
     /// Its name inside the library.
-    pub(in crate::sandbox) name: &'static str,
+    pub(crate) name: &'static str,
     /// What it does.
-    pub(in crate::sandbox) run: for<'v> fn(&Call<'v>) -> Result<Value<'v>>,
+    pub(crate) run: for<'v> fn(&Call<'v>) -> Result<Value<'v>>,
 }
 
 impl Native {
@@ -22,7 +23,7 @@ impl Native {
     ///
     /// # Errors
     /// What the plan is to see, or that the run is over.
-    pub(in crate::sandbox) fn call<'v>(
+    pub(crate) fn call<'v>(
         &self,
         library: &'static str,
         host: &'v dyn LibHost<'v>,
@@ -34,7 +35,7 @@ impl Native {
 }
 
 /// One call of a [`Native`].
-pub(in crate::sandbox) struct Call<'v> {
+pub(crate) struct Call<'v> {
     pub(super) host: &'v dyn LibHost<'v>,
     library: &'static str,
     name: &'static str,
@@ -249,7 +250,7 @@ fn whole(number: f64) -> Option<i64> {
 }
 
 /// A text in a message: quoted, and not longer than a line.
-pub(in crate::sandbox) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     const SHOWN: usize = 60;
     let shown: String = text.chars().take(SHOWN).collect();
     let more = if text.chars().nth(SHOWN).is_some() { "…" } else { "" };

@@ -7,7 +7,7 @@ use super::value::{Result, Value};
 const DIGITS_MAX: i64 = 400;
 
 /// `math.round`, also known as `stats.round`.
-pub(in crate::sandbox) static ROUND: Native = Native { name: "round", run: call };
+pub(crate) static ROUND: Native = Native { name: "round", run: call };
 
 fn call<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let digits = if call.is_absent(1) { 0 } else { call.integer(1, "digits")? };

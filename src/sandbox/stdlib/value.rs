@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::base;
-use crate::sandbox::meter::{Dead, Meter};
+use luaplan_base as base;
+
+use crate::meter::{Dead, Meter};
 
 /// A value of the plan. Tables are handles; everything else is a copy.
 #[derive(Clone)]
-pub(in crate::sandbox) enum Value<'v> {
+pub(crate) enum Value<'v> {
     Nil,
     /// What a JSON null inside a list is.
     Null,
@@ -22,39 +23,39 @@ pub(in crate::sandbox) enum Value<'v> {
 
 /// Bytes that are usually UTF-8.
 #[derive(Clone, PartialEq, Eq)]
-pub(in crate::sandbox) struct Text(Rc<[u8]>);
+pub(crate) struct Text(Rc<[u8]>);
 
 impl Text {
-    pub(in crate::sandbox) fn new(bytes: &[u8]) -> Self {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
         Self(bytes.into())
     }
 
-    pub(in crate::sandbox) fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    pub(in crate::sandbox) fn to_string_lossy(&self) -> String {
+    pub(crate) fn to_string_lossy(&self) -> String {
         String::from_utf8_lossy(&self.0).into_owned()
     }
 }
 
 impl<'v> Value<'v> {
-    pub(in crate::sandbox) fn is_nil(&self) -> bool {
+    pub(crate) fn is_nil(&self) -> bool {
         matches!(self, Self::Nil)
     }
 
     /// Text as a value.
-    pub(in crate::sandbox) fn text(bytes: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn text(bytes: impl AsRef<[u8]>) -> Self {
         Self::String(Text::new(bytes.as_ref()))
     }
 }
 
 /// A table of the plan.
-pub(in crate::sandbox) type Table<'v> = Rc<dyn LibTable<'v> + 'v>;
+pub(crate) type Table<'v> = Rc<dyn LibTable<'v> + 'v>;
 
 /// What the library does with a table. Reading follows `__index` where it says so, so that a strict
 /// error value raises its own error.
-pub(in crate::sandbox) trait LibTable<'v> {
+pub(crate) trait LibTable<'v> {
     /// The member `name`, through `__index`.
     fn get(&self, name: &str) -> Result<Value<'v>>;
 
@@ -87,7 +88,7 @@ pub(in crate::sandbox) trait LibTable<'v> {
 }
 
 /// The engine as the plan library sees it.
-pub(in crate::sandbox) trait LibHost<'v> {
+pub(crate) trait LibHost<'v> {
     /// Where cost goes.
     fn meter(&self) -> &Meter;
 
@@ -113,7 +114,7 @@ pub(in crate::sandbox) trait LibHost<'v> {
 }
 
 /// Why a library function gave nothing back.
-pub(in crate::sandbox) enum LibError {
+pub(crate) enum LibError {
     /// The run is over.
     Dead,
     /// An error the plan can catch; the plan's line is added where it is caught or reported.
@@ -128,4 +129,4 @@ impl From<Dead> for LibError {
     }
 }
 
-pub(in crate::sandbox) type Result<T, E = LibError> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = LibError> = std::result::Result<T, E>;

@@ -1,8 +1,9 @@
 //! Tool calls as steps: ids, lines, batches, waits.
 
+use luaplan_base::{CallOutcome, CallRequest, ErrorCode, ToolFailure, Value};
+
 use super::harness::{answer, failure, finish, limits, result, run, start};
-use crate::base::{CallOutcome, CallRequest, ErrorCode, ToolFailure, Value};
-use crate::sandbox::Step;
+use crate::Step;
 
 /// The ids, tools and lines of each batch of a plan.
 fn batches(plan: &str) -> Vec<Vec<(String, String, Option<u32>)>> {

@@ -4,12 +4,13 @@
 //! contains TEXT), and `-- context: JSON`, `-- printed: TEXT` where they matter. The tools are the
 //! ones of [`super::harness::answer`].
 
+use luaplan_base::Value;
+
 use super::harness::{limits, run_with};
-use crate::base::Value;
 
 #[test]
 fn every_case_ends_as_its_comment_says() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/sandbox");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/sandbox");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(!files.is_empty());

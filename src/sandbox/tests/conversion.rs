@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
+use luaplan_base::{ErrorCode, Value};
+
 use super::harness::{failure, limits, result, run, run_with};
-use crate::base::{ErrorCode, Value};
 
 const IDENTITY: &str = "function run(context) return context end";
 
@@ -172,7 +173,7 @@ proptest! {
     #[test]
     fn every_document_comes_back_unchanged_with_its_key_order(value in document()) {
         let got = run_with(IDENTITY, &value, limits()).result.unwrap();
-        prop_assert_eq!(crate::sandbox::json_size::json_bytes(&value), value.to_json().to_string().len() as u64);
+        prop_assert_eq!(crate::json_size::json_bytes(&value), value.to_json().to_string().len() as u64);
         prop_assert_eq!(format!("{:?}", got), format!("{:?}", value));
     }
 

@@ -3,9 +3,10 @@
 //! Results, the codes of errors and the calls made are the same. A case with the line
 //! `-- engine: mlua (REASON)` is for the first engine alone.
 
+use luaplan_base::Value;
+
 use super::harness::{answer, limits, options};
-use crate::base::Value;
-use crate::sandbox::{Machine, PiccoloVm, Step, Vm};
+use crate::{Machine, PiccoloVm, Step, Vm};
 
 /// What is compared.
 #[derive(Debug, PartialEq)]
@@ -44,7 +45,7 @@ fn seen_on<M: Machine>(source: &str, context: &Value) -> (Seen, u64) {
 }
 
 fn cases() -> Vec<(String, String)> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/sandbox");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/sandbox");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files

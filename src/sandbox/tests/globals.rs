@@ -1,7 +1,8 @@
 //! What a plan can see, and what it cannot reach.
 
+use luaplan_base::ErrorCode;
+
 use super::harness::{failure, result, run};
-use crate::base::ErrorCode;
 
 /// What Lua itself and the prelude give; the plan library and the tools come on top.
 const GLOBALS: [&str; 28] = [
@@ -121,7 +122,7 @@ fn no_address_is_visible() {
 
 #[test]
 fn the_check_and_the_sandbox_know_the_same_names() {
-    use crate::plan::globals;
+    use luaplan_plan::globals;
 
     let mut wanted: Vec<String> = globals::all().map(str::to_owned).collect();
     for (library, members) in globals::LIBRARIES {

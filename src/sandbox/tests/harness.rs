@@ -1,7 +1,8 @@
 //! Runs plans against answers given in the test.
 
-use crate::base::{CallOutcome, CallRequest, ErrorCode, LimitProfile, ToolFailure, Value};
-use crate::sandbox::{Interrupt, Step, Stopped, Vm, VmLimits, VmOptions};
+use luaplan_base::{CallOutcome, CallRequest, ErrorCode, LimitProfile, ToolFailure, Value};
+
+use crate::{Interrupt, Step, Stopped, Vm, VmLimits, VmOptions};
 
 pub(super) fn limits() -> VmLimits {
     VmLimits::from(&LimitProfile::Strict.limits())

@@ -1,8 +1,9 @@
 //! Plans that try to crash or confuse the host end like any other: with a value or a coded error.
 
+use luaplan_base::{ErrorCode, Value};
+
 use super::harness::{limits, run_with};
-use crate::base::{ErrorCode, Value};
-use crate::sandbox::VmLimits;
+use crate::VmLimits;
 
 #[test]
 fn hostile_plans_end_with_a_value_or_a_coded_error() {

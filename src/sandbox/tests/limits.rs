@@ -1,8 +1,9 @@
 //! Every limit stops the plan, names itself and what was seen, and cannot be swallowed.
 
+use luaplan_base::{Error, ErrorCode, Value};
+
 use super::harness::{answer, finish, limits, options, run_with, start};
-use crate::base::{Error, ErrorCode, Value};
-use crate::sandbox::{Interrupt, InterruptReason, Step, Vm, VmLimits};
+use crate::{Interrupt, InterruptReason, Step, Vm, VmLimits};
 
 fn small() -> VmLimits {
     VmLimits {

@@ -1,8 +1,9 @@
 //! Which lines ran is noted, and noting changes nothing else.
 
+use luaplan_base::Value;
+
 use super::harness::{answer, finish, limits, options};
-use crate::base::Value;
-use crate::sandbox::{LineTrace, Stopped, Vm, VmOptions};
+use crate::{LineTrace, Stopped, Vm, VmOptions};
 
 const PLAN: &str = r#"local function twice(n)
   return n * 2

@@ -1,7 +1,8 @@
 //! The same plan with the same answers does the same, to the instruction.
 
+use luaplan_base::Value;
+
 use super::harness::{limits, result, run, run_with};
-use crate::base::Value;
 
 #[test]
 fn the_same_plan_counts_the_same_every_time() {
@@ -53,7 +54,7 @@ fn sort_is_stable_and_may_pause() {
                 table.sort(rows, function(a, b) return echo(a.group) < b.group end) \
                 local ordered = true for i = 2, 200 do local a, b = rows[i - 1], rows[i] \
                 ordered = ordered and (a.group < b.group or a.group == b.group and a.id < b.id) end return ordered";
-    let wide = crate::sandbox::VmLimits { tool_calls: 10_000, ..limits() };
+    let wide = crate::VmLimits { tool_calls: 10_000, ..limits() };
     let stopped = run_with(&format!("function run() {body} end"), &Value::Null, wide);
     assert_eq!(stopped.result.unwrap(), Value::Bool(true));
     assert_eq!(
@@ -81,7 +82,7 @@ const PINNED_INSTRUCTIONS: u64 = 15_208;
 
 #[test]
 fn a_dropped_vm_gives_everything_back() {
-    let vm = crate::sandbox::Vm::new(super::harness::options(limits())).unwrap();
+    let vm = crate::Vm::new(super::harness::options(limits())).unwrap();
     let host = vm.alive();
     let step = vm.start("function run() echo(1) end", "plan.lua", &Value::Null);
     assert!(host.upgrade().is_some());

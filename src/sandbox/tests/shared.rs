@@ -1,8 +1,9 @@
 //! What leaves a VM is bounded where it arrives: sharing makes it small inside and large outside.
 
+use luaplan_base::{ErrorCode, LimitProfile, Value};
+
 use super::harness::run_with;
-use crate::base::{ErrorCode, LimitProfile, Value};
-use crate::sandbox::{Stopped, VmLimits};
+use crate::{Stopped, VmLimits};
 
 fn standard() -> VmLimits {
     VmLimits::from(&LimitProfile::Standard.limits())
@@ -89,7 +90,7 @@ fn ordinary_amounts_pass() {
 
 #[test]
 fn a_pool_gives_a_fresh_vm_for_every_run() {
-    let pool = crate::sandbox::VmPool::new(super::harness::options(standard()), 2);
+    let pool = crate::VmPool::new(super::harness::options(standard()), 2);
     for _ in 0..3 {
         pool.refill().unwrap();
         for _ in 0..3 {
@@ -100,7 +101,7 @@ fn a_pool_gives_a_fresh_vm_for_every_run() {
             let stopped =
                 super::harness::finish(vm.start(plan, "plan.lua", &Value::Null), super::harness::answer);
             assert_eq!(stopped.result.unwrap().to_json().to_string(), "[1,1]");
-            interrupt.trigger(crate::sandbox::InterruptReason::Cancelled);
+            interrupt.trigger(crate::InterruptReason::Cancelled);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The table library of plans against the original, on generated calls.
 
+use luaplan_base::Value;
+
 use super::harness::{limits, run_with};
-use crate::base::Value;
-use crate::sandbox::VmLimits;
+use crate::VmLimits;
 
 const GENERATED: &str = include_str!("tables.lua");
 

@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
+use luaplan_catalog::Catalog;
+
 use super::seen::SeenRun;
-use crate::catalog::Catalog;
 use lines::Statement;
 pub(super) use sites::Site;
 
@@ -45,7 +46,7 @@ pub(super) struct Gatherer {
 impl Gatherer {
     /// For a plan that has not run yet. A source that is not Lua has no lines that can run.
     pub(super) fn new(plan: &str, source: &str, catalog: &Catalog) -> Self {
-        let (statements, sites) = match crate::syntax::syntax_tree(source) {
+        let (statements, sites) = match luaplan_syntax::syntax_tree(source) {
             Ok(tree) => (lines::statements(&tree, source), sites::sites(&tree, source, catalog)),
             Err(_) => (Vec::new(), Vec::new()),
         };

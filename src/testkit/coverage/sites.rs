@@ -5,29 +5,30 @@ use emmylua_parser::{
 };
 use serde_json::{Value as Json, json};
 
+use luaplan_catalog::Catalog;
+
 use super::lines::LineStarts;
-use crate::catalog::Catalog;
-use crate::testkit::recorder::CallRecord;
+use crate::recorder::CallRecord;
 
 /// A place that calls a tool, or hands it to a function that does, as `retry` and `pcall` do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::testkit) struct Site {
-    pub(in crate::testkit) line: u32,
-    pub(in crate::testkit) tool: String,
+pub(crate) struct Site {
+    pub(crate) line: u32,
+    pub(crate) tool: String,
     /// The last line of the call.
     last_line: u32,
     /// Where a function gives the call's result back as it is, the line that function begins on: Lua
     /// has left the function when the call is made, so the call has another line.
     returned_from: Option<u32>,
     /// How often it was called, over all tests.
-    pub(in crate::testkit) calls: u64,
+    pub(crate) calls: u64,
     /// How often that failed.
-    pub(in crate::testkit) failures: u64,
+    pub(crate) failures: u64,
 }
 
 impl Site {
     /// What the tests saw of it.
-    pub(in crate::testkit) fn state(&self) -> &'static str {
+    pub(crate) fn state(&self) -> &'static str {
         match (self.calls, self.failures) {
             (0, _) => "never called",
             (_, 0) => "called",

@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
+use luaplan_catalog::builtin_manifests;
+
 use super::*;
-use crate::catalog::builtin_manifests;
 
 /// Every kind of statement, each line with `--` and whether it stands for a statement that can run.
 const PLAN: &str = r#"local LIMIT <const> = 5           -- no
@@ -52,7 +53,7 @@ end                               -- no
 "#;
 
 fn lines_of(source: &str) -> BTreeSet<u32> {
-    let tree = crate::syntax::syntax_tree(source).unwrap();
+    let tree = luaplan_syntax::syntax_tree(source).unwrap();
     lines::statements(&tree, source).into_iter().map(|statement| statement.line).collect()
 }
 
@@ -73,7 +74,7 @@ fn what_is_not_lua_has_no_lines() {
 fn a_place_is_a_call_of_a_tool_or_a_tool_handed_to_a_function() {
     let source = "function run(context)\n  local rows = query_db { table = \"t\" }\n  local sent = retry(2, send_email,\n    context.to,\n    \"s\", rows)\n  local alias = fetch_url\n  parallel { function() return fetch_url(\"u\") end }\n  return not_a_tool(query_db)\nend";
     let catalog = Catalog::from_iter(builtin_manifests().unwrap());
-    let tree = crate::syntax::syntax_tree(source).unwrap();
+    let tree = luaplan_syntax::syntax_tree(source).unwrap();
     let found: Vec<(u32, String)> =
         sites::sites(&tree, source, &catalog).into_iter().map(|site| (site.line, site.tool)).collect();
     let expected = [(2, "query_db"), (3, "send_email"), (7, "fetch_url"), (8, "query_db")];
@@ -84,7 +85,7 @@ fn a_place_is_a_call_of_a_tool_or_a_tool_handed_to_a_function() {
 fn a_call_a_function_gives_back_as_it_is_counts_at_its_own_line() {
     let source = "local function get(t)\n  return query_db { table = t }\nend\nfunction run(context)\n  local a = get(\"x\")\n  return parallel {\n    function()\n      return fetch_url(\"u\")\n    end,\n    function()\n      return fetch_url(\"v\")\n    end,\n  }\nend";
     let catalog = Catalog::from_iter(builtin_manifests().unwrap());
-    let tree = crate::syntax::syntax_tree(source).unwrap();
+    let tree = luaplan_syntax::syntax_tree(source).unwrap();
     let found = sites::sites(&tree, source, &catalog);
     let line_at = |tool: &str, line| sites::place_of(&found, tool, line).map(|place| found[place].line);
     assert_eq!(line_at("query_db", 2), Some(2));

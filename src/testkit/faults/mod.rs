@@ -9,14 +9,15 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use luaplan_base::{Effect, Error, ErrorCode, Result, ToolFailure};
+use luaplan_catalog::Catalog;
+
 use super::own_tools::names_own_tools;
 use super::recorder::CallRecord;
 use super::report::TestResult;
 use super::runner::{TestOptions, describe, none_fits, open, test_files};
 use super::seen::{Fault, Probe, SeenError, SeenRun};
 use super::test_file::TestFile;
-use crate::base::{Effect, Error, ErrorCode, Result, ToolFailure};
-use crate::catalog::Catalog;
 
 mod report;
 

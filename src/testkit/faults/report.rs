@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use owo_colors::OwoColorize as _;
 use serde_json::{Value as Json, json};
 
+use luaplan_base::Result;
+
 use super::{FaultReport, FaultResult, Verdict};
-use crate::base::Result;
-use crate::testkit::report::{TestReport, TestResult, one_line};
+use crate::report::{TestReport, TestResult, one_line};
 
 const VERDICTS: [Verdict; 5] =
     [Verdict::Handled, Verdict::Ignored, Verdict::Used, Verdict::Crashed, Verdict::Unmocked];

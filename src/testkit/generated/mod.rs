@@ -15,7 +15,8 @@ mod words;
 
 use serde_json::Value as Json;
 
-use crate::catalog::ToolSpec;
+use luaplan_catalog::ToolSpec;
+
 use draw::Draw;
 use schema::Writer;
 

@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
+use luaplan_catalog::{Catalog, ToolSpec, builtin_manifests, read_manifest};
+
 use super::{answer, pattern, sql};
-use crate::catalog::{Catalog, ToolSpec, builtin_manifests, read_manifest};
 
 fn builtins() -> Catalog {
     Catalog::from_iter(builtin_manifests().unwrap())
@@ -118,7 +119,7 @@ proptest! {
 #[test]
 fn the_schema_alone_is_enough_for_the_built_in_tools() {
     for mut spec in builtin_manifests().unwrap() {
-        spec.kind = crate::catalog::ToolKind::Http;
+        spec.kind = luaplan_catalog::ToolKind::Http;
         for seed in 0..50 {
             assert!(answer(&spec, &json!({}), seed).is_some(), "{}", spec.name);
         }

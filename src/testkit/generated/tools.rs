@@ -2,10 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
+use luaplan_catalog::{ToolKind, ToolSpec};
+
 use super::draw::Draw;
 use super::{rows, words};
-use crate::catalog::{ToolKind, ToolSpec};
-use crate::testkit::defaults::fetched;
+use crate::defaults::fetched;
 
 /// The answer of a built-in tool; `None` for any other.
 pub(super) fn answer(spec: &ToolSpec, arguments: &Json, draw: &mut Draw) -> Option<Json> {

@@ -12,11 +12,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, ToolFailure, Value};
+use luaplan_bus::{Invocation, RunBudget, Tool, ask_model};
+use luaplan_catalog::ToolSpec;
+use luaplan_llm::{ChatReply, LlmClient};
+
 use self::request::{AnswerFormat, Asked};
-use crate::base::{CallOutcome, Error, ErrorCode, LimitName, Result, ToolFailure, Value};
-use crate::bus::{Invocation, RunBudget, Tool, ask_model};
-use crate::catalog::ToolSpec;
-use crate::llm::{ChatReply, LlmClient};
 
 /// The tool.
 pub struct CallLlm {

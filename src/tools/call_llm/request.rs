@@ -1,7 +1,7 @@
 //! What the plan asks, as a request to a model.
 
-use crate::base::{ErrorCode, Result, ToolFailure, Value};
-use crate::llm::{ChatMessage, ChatRequest, ChatRole};
+use luaplan_base::{ErrorCode, Result, ToolFailure, Value};
+use luaplan_llm::{ChatMessage, ChatRequest, ChatRole};
 
 const OUTPUT_TOKENS_DEFAULT: u32 = 1_024;
 const OUTPUT_TOKENS_MAX: u32 = 32_768;

@@ -1,8 +1,9 @@
 //! From settings and arguments to the words of the command.
 
+use luaplan_base::{ToolFailure, Value};
+
 use super::settings::CommandSettings;
-use crate::base::{ToolFailure, Value};
-use crate::tools::manifest::{Arguments, bad_arguments};
+use crate::manifest::{Arguments, bad_arguments};
 
 /// The most bytes of all words together; well below what systems take.
 const WORDS_BYTES_MAX: usize = 64 * 1024;

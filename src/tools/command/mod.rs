@@ -19,6 +19,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value as Json, json};
 use tokio::process::Command;
 
+use luaplan_base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
+use luaplan_bus::Invocation;
+use luaplan_catalog::ToolSpec;
+
 use self::confinement::{Confinement, SEARCH_PATH};
 use self::process::Ended;
 pub use self::settings::{CommandGrants, CommandSettings};
@@ -26,9 +30,6 @@ use self::settings::{OutputForm, Variable};
 use self::user::drop_root;
 pub use self::user::user_of_commands;
 use super::manifest::{Arguments, Maker, ManifestTool, response_invalid};
-use crate::base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
-use crate::bus::Invocation;
-use crate::catalog::ToolSpec;
 
 struct CommandMaker {
     settings: CommandSettings,

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
-use crate::base::{ErrorCode, ToolFailure};
+use luaplan_base::{ErrorCode, ToolFailure};
 
 /// So much of standard error is kept, from its end: programs say last what went wrong.
 const STDERR_BYTES_MAX: usize = 4 * 1024;

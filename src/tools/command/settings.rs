@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use crate::base::{Result, written};
-use crate::catalog::ToolSpec;
-use crate::tools::manifest::{Template, check_names, fault, read_settings};
+use luaplan_base::{Result, written};
+use luaplan_catalog::ToolSpec;
+
+use crate::manifest::{Template, check_names, fault, read_settings};
 
 /// The command a manifest describes.
 #[derive(Debug, Clone, Deserialize)]

@@ -4,11 +4,11 @@ use std::fmt;
 
 use url::Host;
 
-use crate::base::{Error, ErrorCode, Result};
+use luaplan_base::{Error, ErrorCode, Result};
 
 /// What the list says about one host and port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tools) enum Permission {
+pub(crate) enum Permission {
     /// Not on the list.
     Refused,
     /// Allowed as long as the address is public.
@@ -19,7 +19,7 @@ pub(in crate::tools) enum Permission {
 
 /// The parsed list.
 #[derive(Debug, Clone)]
-pub(in crate::tools) struct AllowList(Vec<Entry>);
+pub(crate) struct AllowList(Vec<Entry>);
 
 #[derive(Debug, Clone)]
 struct Entry {
@@ -41,7 +41,7 @@ impl AllowList {
     ///
     /// # Errors
     /// `config_invalid` naming the entry.
-    pub(in crate::tools) fn parse(tool: &str, entries: &[String]) -> Result<Self> {
+    pub(crate) fn parse(tool: &str, entries: &[String]) -> Result<Self> {
         Self::parse_under(&format!("tools.{tool}.allow_hosts"), entries)
     }
 
@@ -49,7 +49,7 @@ impl AllowList {
     ///
     /// # Errors
     /// `config_invalid` naming the entry.
-    pub(in crate::tools) fn parse_under(key: &str, entries: &[String]) -> Result<Self> {
+    pub(crate) fn parse_under(key: &str, entries: &[String]) -> Result<Self> {
         if entries.is_empty() {
             return Ok(Self(vec![Entry { pattern: Pattern::Any, port: None }]));
         }
@@ -57,18 +57,18 @@ impl AllowList {
     }
 
     /// A list that allows nothing.
-    pub(in crate::tools) const fn none() -> Self {
+    pub(crate) const fn none() -> Self {
         Self(Vec::new())
     }
 
     /// The same list, and this host on this port named in full.
-    pub(in crate::tools) fn and_named(mut self, host: &Host<&str>, port: u16) -> Self {
+    pub(crate) fn and_named(mut self, host: &Host<&str>, port: u16) -> Self {
         self.0.push(Entry { pattern: Pattern::Exact(host.to_owned()), port: Some(port) });
         self
     }
 
     /// What the list says.
-    pub(in crate::tools) fn permission(&self, host: &Host<&str>, port: u16) -> Permission {
+    pub(crate) fn permission(&self, host: &Host<&str>, port: u16) -> Permission {
         let mut permission = Permission::Refused;
         for entry in &self.0 {
             if entry.port.is_some_and(|wanted| wanted != port) || !entry.pattern.matches(host) {

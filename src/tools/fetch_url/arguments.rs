@@ -3,7 +3,7 @@
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::base::{ErrorCode, ToolFailure, Value};
+use luaplan_base::{ErrorCode, ToolFailure, Value};
 
 /// Headers that belong to the connection or that the client sets itself.
 const HEADERS_REFUSED: [&str; 14] = [

@@ -8,14 +8,15 @@ use reqwest::redirect::Policy;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_catalog::regular_file::read_bytes;
+
 use super::allow_list::Permission;
 use super::guard::{GuardedResolver, HostLookup};
 use super::settings::FetchUrlSettings;
-use crate::base::{Error, ErrorCode, Result};
-use crate::catalog::regular_file::read_bytes;
 
 /// Two clients, so that a connection opened for a host named in full is never reused for another.
-pub(in crate::tools) struct Clients {
+pub(crate) struct Clients {
     public: Client,
     named: Client,
 }
@@ -26,7 +27,7 @@ impl Clients {
     /// # Errors
     /// `config_invalid` where `ca_file` holds no certificate, `file_unreadable` where it cannot be
     /// read, `internal` where TLS cannot be set up.
-    pub(in crate::tools) fn build(
+    pub(crate) fn build(
         tool: &str,
         settings: &FetchUrlSettings,
         lookup: Arc<dyn HostLookup>,
@@ -51,7 +52,7 @@ impl Clients {
     }
 
     /// The client for hosts with this permission.
-    pub(in crate::tools) fn for_permission(&self, permission: Permission) -> &Client {
+    pub(crate) fn for_permission(&self, permission: Permission) -> &Client {
         match permission {
             Permission::Named => &self.named,
             Permission::Public | Permission::Refused => &self.public,

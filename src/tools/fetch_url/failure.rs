@@ -8,15 +8,16 @@ use jiff::fmt::rfc2822;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 
+use luaplan_base::{ErrorCode, ToolFailure, Value};
+
 use super::guard::{BlockedAddress, blocked};
-use crate::base::{ErrorCode, ToolFailure, Value};
 
 /// So much of an error page is shown; services explain themselves there.
 const ERROR_BODY_BYTES_MAX: usize = 2 * 1024;
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The failure for a URL that took too long.
-pub(in crate::tools) fn timed_out(limit: Duration) -> ToolFailure {
+pub(crate) fn timed_out(limit: Duration) -> ToolFailure {
     let limit_ms = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
     ToolFailure::new(
         ErrorCode::ToolTimeout,
@@ -27,7 +28,7 @@ pub(in crate::tools) fn timed_out(limit: Duration) -> ToolFailure {
 }
 
 /// The failure for an error of the HTTP client.
-pub(in crate::tools) fn from_client(error: &reqwest::Error) -> ToolFailure {
+pub(crate) fn from_client(error: &reqwest::Error) -> ToolFailure {
     let mut reason = error.to_string();
     let mut certificate_refused = false;
     let mut cause: Option<&(dyn StdError + 'static)> = error.source();
@@ -62,7 +63,7 @@ pub(in crate::tools) fn from_client(error: &reqwest::Error) -> ToolFailure {
 }
 
 /// The failure for a status that is not 2xx, with the beginning of what the server said.
-pub(in crate::tools) async fn http_status(mut response: Response, now: Timestamp) -> ToolFailure {
+pub(crate) async fn http_status(mut response: Response, now: Timestamp) -> ToolFailure {
     let status = response.status();
     let mut failure = ToolFailure::new(ErrorCode::HttpStatus, format!("the server answered {status}"))
         .with_detail("status", i64::from(status.as_u16()));
@@ -95,7 +96,7 @@ fn may_pass(status: StatusCode) -> bool {
 }
 
 /// `Retry-After` in either form, seconds or a date.
-pub(in crate::tools) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let wait = match text.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),

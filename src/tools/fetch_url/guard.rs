@@ -11,9 +11,10 @@ use async_trait::async_trait;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
+use luaplan_base::{ErrorCode, ToolFailure};
+
 use super::address::refusal;
 use super::allow_list::{AllowList, Permission};
-use crate::base::{ErrorCode, ToolFailure};
 
 const URL_BYTES_MAX: usize = 8 * 1024;
 
@@ -42,7 +43,7 @@ impl HostLookup for SystemLookup {
 ///
 /// # Errors
 /// `url_invalid` for anything but an absolute http or https URL without user and password.
-pub(in crate::tools) fn parse_url(text: &str) -> Result<Url, ToolFailure> {
+pub(crate) fn parse_url(text: &str) -> Result<Url, ToolFailure> {
     let invalid = |reason: String| ToolFailure::new(ErrorCode::UrlInvalid, reason);
     if text.len() > URL_BYTES_MAX {
         return Err(invalid(format!("the URL is longer than {URL_BYTES_MAX} bytes"))
@@ -60,7 +61,7 @@ pub(in crate::tools) fn parse_url(text: &str) -> Result<Url, ToolFailure> {
 }
 
 /// The rules of form that every URL asked has to meet, redirect targets too.
-pub(in crate::tools) fn check_form(url: &Url) -> Result<(), ToolFailure> {
+pub(crate) fn check_form(url: &Url) -> Result<(), ToolFailure> {
     let invalid = |reason: String| ToolFailure::new(ErrorCode::UrlInvalid, reason);
     if !matches!(url.scheme(), "http" | "https") {
         return Err(invalid(format!(
@@ -84,7 +85,7 @@ pub(in crate::tools) fn check_form(url: &Url) -> Result<(), ToolFailure> {
 ///
 /// # Errors
 /// `url_blocked` with `rule`.
-pub(in crate::tools) fn admit(allow: &AllowList, url: &Url) -> Result<Permission, ToolFailure> {
+pub(crate) fn admit(allow: &AllowList, url: &Url) -> Result<Permission, ToolFailure> {
     let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
         return Err(ToolFailure::new(ErrorCode::UrlInvalid, "the URL has no host"));
     };
@@ -107,7 +108,7 @@ pub(in crate::tools) fn admit(allow: &AllowList, url: &Url) -> Result<Permission
 }
 
 /// The failure for an address that is refused.
-pub(in crate::tools) fn blocked(message: String, rule: &'static str) -> ToolFailure {
+pub(crate) fn blocked(message: String, rule: &'static str) -> ToolFailure {
     ToolFailure::new(ErrorCode::UrlBlocked, message).with_detail("rule", rule)
 }
 
@@ -115,20 +116,20 @@ pub(in crate::tools) fn blocked(message: String, rule: &'static str) -> ToolFail
 /// cause of its connection error.
 #[derive(Debug, thiserror::Error)]
 #[error("`{host}` leads to an address that is not public ({rule})")]
-pub(in crate::tools) struct BlockedAddress {
+pub(crate) struct BlockedAddress {
     host: String,
-    pub(in crate::tools) rule: &'static str,
+    pub(crate) rule: &'static str,
 }
 
 /// The resolver of one HTTP client: gives out only addresses that passed.
-pub(in crate::tools) struct GuardedResolver {
+pub(crate) struct GuardedResolver {
     lookup: Arc<dyn HostLookup>,
     permission: Permission,
 }
 
 impl GuardedResolver {
     /// A resolver for hosts with this permission.
-    pub(in crate::tools) fn new(lookup: Arc<dyn HostLookup>, permission: Permission) -> Self {
+    pub(crate) fn new(lookup: Arc<dyn HostLookup>, permission: Permission) -> Self {
         Self { lookup, permission }
     }
 }
@@ -146,7 +147,7 @@ impl Resolve for GuardedResolver {
 }
 
 /// The addresses of a name that may be connected to.
-pub(in crate::tools) fn permitted(
+pub(crate) fn permitted(
     host: &str,
     found: &[IpAddr],
     permission: Permission,

@@ -5,15 +5,15 @@
 //! character set. Environment proxies and cookies are not used.
 
 mod address;
-pub(in crate::tools) mod allow_list;
+pub(crate) mod allow_list;
 mod arguments;
-pub(in crate::tools) mod client;
-pub(in crate::tools) mod failure;
-pub(in crate::tools) mod guard;
+pub(crate) mod client;
+pub(crate) mod failure;
+pub(crate) mod guard;
 mod settings;
 #[cfg(test)]
 mod tests;
-pub(in crate::tools) mod transfer;
+pub(crate) mod transfer;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -27,14 +27,15 @@ use jiff::Timestamp;
 use reqwest::header::HeaderValue;
 use tokio::time::Instant;
 
+use luaplan_base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
+use luaplan_bus::{Invocation, Tool};
+use luaplan_catalog::ToolSpec;
+
 use self::allow_list::AllowList;
 use self::arguments::Arguments;
 use self::client::Clients;
 use self::guard::{admit, parse_url};
 use self::transfer::{Fetched, Transfer};
-use crate::base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
-use crate::bus::{Invocation, Tool};
-use crate::catalog::ToolSpec;
 
 pub use guard::{HostLookup, SystemLookup};
 pub use settings::FetchUrlSettings;

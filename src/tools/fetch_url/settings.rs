@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::base::{Error, ErrorCode, Result, written};
+use luaplan_base::{Error, ErrorCode, Result, written};
 
 /// `[tools.fetch_url]`, apart from what every tool has (rate, timeout, …).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -5,12 +5,13 @@ use indexmap::IndexMap;
 use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 
+use luaplan_base::{ErrorCode, ToolFailure, Value};
+
 use super::allow_list::AllowList;
 use super::arguments::Arguments;
 use super::failure::retry_after;
 use super::guard::{BlockedAddress, admit, parse_url, permitted};
 use super::settings::FetchUrlSettings;
-use crate::base::{ErrorCode, ToolFailure, Value};
 
 /// What the guard says to a URL whose name leads to `addresses`, as the case file spells it.
 fn verdict(allow_hosts: &str, url: &str, addresses: &str) -> String {

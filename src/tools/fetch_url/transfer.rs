@@ -8,13 +8,14 @@ use reqwest::header::{self, HeaderMap};
 use reqwest::{Response, StatusCode};
 use url::Url;
 
+use luaplan_base::{ErrorCode, ToolFailure};
+
 use super::allow_list::AllowList;
 use super::arguments::Arguments;
 use super::client::Clients;
 use super::failure::{from_client, http_status};
 use super::guard::{admit, blocked, check_form, parse_url};
 use super::settings::FetchUrlSettings;
-use crate::base::{ErrorCode, ToolFailure};
 
 /// Headers of a plan that may follow a redirect to another origin; the rest may hold secrets.
 const HEADERS_KEPT_ACROSS_ORIGINS: [header::HeaderName; 3] =
@@ -130,7 +131,7 @@ fn too_large(key: &str, limit: u64, observed: u64) -> ToolFailure {
 }
 
 /// Where a response redirects to, if it does and the way there may be gone.
-pub(in crate::tools) fn redirect_target(from: &Url, response: &Response) -> Result<Option<Url>, ToolFailure> {
+pub(crate) fn redirect_target(from: &Url, response: &Response) -> Result<Option<Url>, ToolFailure> {
     let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     let Some(location) = response.headers().get(header::LOCATION).filter(|_| is_redirect) else {
         return Ok(None);

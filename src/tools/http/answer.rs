@@ -4,12 +4,13 @@ use reqwest::header::LINK;
 use serde_json::Value as Json;
 use url::Url;
 
+use luaplan_base::{ToolFailure, Value};
+
 use super::exchange::{Answer, same_host};
 use super::request::Request;
 use super::settings::{Pages, PagesBy, Response};
-use crate::base::{ToolFailure, Value};
-use crate::tools::fetch_url::guard::check_form;
-use crate::tools::manifest::response_invalid;
+use crate::fetch_url::guard::check_form;
+use crate::manifest::response_invalid;
 
 /// The answer as a document.
 ///

@@ -6,29 +6,30 @@ use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode};
 use url::Url;
 
+use luaplan_base::{ErrorCode, ToolFailure};
+
 use super::request::Request;
 use super::settings::HttpGrants;
-use crate::base::{ErrorCode, ToolFailure};
-use crate::tools::fetch_url::allow_list::AllowList;
-use crate::tools::fetch_url::client::Clients;
-use crate::tools::fetch_url::failure::{from_client, http_status};
-use crate::tools::fetch_url::guard::{admit, blocked};
-use crate::tools::fetch_url::transfer::redirect_target;
+use crate::fetch_url::allow_list::AllowList;
+use crate::fetch_url::client::Clients;
+use crate::fetch_url::failure::{from_client, http_status};
+use crate::fetch_url::guard::{admit, blocked};
+use crate::fetch_url::transfer::redirect_target;
 
 /// What came back.
 #[derive(Debug)]
-pub(in crate::tools) struct Answer {
-    pub(in crate::tools) status: StatusCode,
-    pub(in crate::tools) headers: HeaderMap,
-    pub(in crate::tools) body: Bytes,
-    pub(in crate::tools) url: Url,
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) url: Url,
 }
 
 /// The way to the tool's host.
-pub(in crate::tools) struct Exchange {
-    pub(in crate::tools) clients: Clients,
-    pub(in crate::tools) allow: AllowList,
-    pub(in crate::tools) grants: HttpGrants,
+pub(crate) struct Exchange {
+    pub(crate) clients: Clients,
+    pub(crate) allow: AllowList,
+    pub(crate) grants: HttpGrants,
 }
 
 impl Exchange {
@@ -38,7 +39,7 @@ impl Exchange {
     /// # Errors
     /// `url_blocked`, `too_many_redirects`, `http_status`, `fetch_failed`, `tool_timeout`,
     /// `result_too_large`.
-    pub(in crate::tools) async fn send(
+    pub(crate) async fn send(
         &self,
         request: &Request,
         taken: &[u16],

@@ -19,18 +19,19 @@ use reqwest::header::{HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde_json::{Value as Json, json};
 
-pub(in crate::tools) use self::exchange::Exchange;
-pub(in crate::tools) use self::request::Request;
-pub(in crate::tools) use self::settings::HEADERS_REFUSED;
+pub(crate) use self::exchange::Exchange;
+pub(crate) use self::request::Request;
+pub(crate) use self::settings::HEADERS_REFUSED;
+use luaplan_base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
+use luaplan_bus::Invocation;
+use luaplan_catalog::ToolSpec;
+
 use self::settings::{Format, OnMore};
 pub use self::settings::{HttpGrants, HttpSettings};
 use super::fetch_url::allow_list::AllowList;
 use super::fetch_url::client::Clients;
 use super::fetch_url::{FetchUrlSettings, HostLookup, SystemLookup};
 use super::manifest::{Arguments, Maker, ManifestTool, bad_arguments, response_invalid};
-use crate::base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
-use crate::bus::Invocation;
-use crate::catalog::ToolSpec;
 
 struct HttpMaker {
     settings: HttpSettings,

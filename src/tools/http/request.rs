@@ -7,17 +7,18 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value as Json, json};
 use url::Url;
 
+use luaplan_base::{ErrorCode, ToolFailure};
+
 use super::settings::{Auth, Body, HttpSettings, secret_header};
-use crate::base::{ErrorCode, ToolFailure};
-use crate::tools::manifest::{Arguments, bad_arguments};
+use crate::manifest::{Arguments, bad_arguments};
 
 /// One request, apart from its secret.
 #[derive(Debug, Clone)]
-pub(in crate::tools) struct Request {
-    pub(in crate::tools) method: reqwest::Method,
-    pub(in crate::tools) url: Url,
-    pub(in crate::tools) headers: HeaderMap,
-    pub(in crate::tools) body: Option<String>,
+pub(crate) struct Request {
+    pub(crate) method: reqwest::Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<String>,
 }
 
 impl Request {

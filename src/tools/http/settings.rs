@@ -7,13 +7,14 @@ use indexmap::IndexMap;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 
+use luaplan_base::{Effect, Result, written};
+use luaplan_catalog::{TargetKind, ToolSpec};
+
 use super::url_template::UrlTemplate;
-use crate::base::{Effect, Result, written};
-use crate::catalog::{TargetKind, ToolSpec};
-use crate::tools::manifest::{Document, Template, check_names, fault, read_settings};
+use crate::manifest::{Document, Template, check_names, fault, read_settings};
 
 /// Headers that belong to the connection or that the client sets itself.
-pub(in crate::tools) const HEADERS_REFUSED: [&str; 11] = [
+pub(crate) const HEADERS_REFUSED: [&str; 11] = [
     "accept-encoding",
     "connection",
     "content-length",

@@ -4,8 +4,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use url::Url;
 
-use crate::base::ToolFailure;
-use crate::tools::manifest::{Arguments, Template, bad_arguments};
+use luaplan_base::ToolFailure;
+
+use crate::manifest::{Arguments, Template, bad_arguments};
 
 /// Everything but the characters RFC 3986 calls unreserved.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -114,7 +115,7 @@ impl UrlTemplate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::Value;
+    use luaplan_base::Value;
 
     fn fill(template: &str, argument: &str) -> Result<String, ToolFailure> {
         let template = UrlTemplate::try_from(template.to_owned()).unwrap();

@@ -12,18 +12,19 @@ use secrecy::SecretString;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-pub(in crate::tools) use self::secrets::Scrubber;
+pub(crate) use self::secrets::Scrubber;
 pub use self::secrets::{NamedSecret, NamedSecrets};
-pub(in crate::tools) use self::template::{Arguments, Document, Template, bad_arguments};
+pub(crate) use self::template::{Arguments, Document, Template, bad_arguments};
+use luaplan_base::toml_error::{faulty_key, unknown_field};
+use luaplan_base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
+use luaplan_bus::{Invocation, Tool};
+use luaplan_catalog::{TargetKind, ToolKind, ToolSpec};
+
 use super::{command, http, sql};
-use crate::base::toml_error::{faulty_key, unknown_field};
-use crate::base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
-use crate::bus::{Invocation, Tool};
-use crate::catalog::{TargetKind, ToolKind, ToolSpec};
 
 /// How a tool of one kind does what its manifest says.
 #[async_trait]
-pub(in crate::tools) trait Maker: Send + Sync {
+pub(crate) trait Maker: Send + Sync {
     /// Does it.
     async fn make(&self, arguments: Arguments, invocation: Invocation) -> CallOutcome;
 
@@ -42,7 +43,7 @@ pub struct ManifestTool {
 }
 
 impl ManifestTool {
-    pub(in crate::tools) fn new(spec: ToolSpec, secrets: &[SecretString], maker: Box<dyn Maker>) -> Self {
+    pub(crate) fn new(spec: ToolSpec, secrets: &[SecretString], maker: Box<dyn Maker>) -> Self {
         Self { spec, scrubber: Scrubber::new(secrets), maker }
     }
 }
@@ -102,7 +103,7 @@ fn fitting(spec: &ToolSpec, value: Value) -> CallOutcome {
 }
 
 /// The failure of a call whose answer is not what the manifest says.
-pub(in crate::tools) fn response_invalid(message: impl Into<String>) -> ToolFailure {
+pub(crate) fn response_invalid(message: impl Into<String>) -> ToolFailure {
     ToolFailure::new(ErrorCode::ResponseInvalid, message)
 }
 
@@ -158,7 +159,7 @@ pub fn fixed_targets(spec: &ToolSpec) -> Vec<(TargetKind, String)> {
 }
 
 /// The settings of `spec`, as `T` reads them.
-pub(in crate::tools) fn read_settings<T: DeserializeOwned>(spec: &ToolSpec) -> Result<T> {
+pub(crate) fn read_settings<T: DeserializeOwned>(spec: &ToolSpec) -> Result<T> {
     spec.settings.clone().try_into().map_err(|error: toml::de::Error| {
         let message = error.message().trim().replace('\n', " ");
         let mut key = faulty_key(&error).map_or("settings".to_owned(), |key| format!("settings.{key}"));
@@ -175,17 +176,12 @@ pub(in crate::tools) fn read_settings<T: DeserializeOwned>(spec: &ToolSpec) -> R
 }
 
 /// A fault in a manifest: the key's path and what is wrong with it.
-pub(in crate::tools) fn fault(key: &str, what: &str) -> Error {
+pub(crate) fn fault(key: &str, what: &str) -> Error {
     Error::new(ErrorCode::ConfigInvalid, format!("`{key}`: {what}")).with_detail("key", key)
 }
 
 /// Refuses places for arguments that are no parameters. `needed`: each must always have a value.
-pub(in crate::tools) fn check_names(
-    spec: &ToolSpec,
-    key: &str,
-    template: &Template,
-    needed: bool,
-) -> Result<()> {
+pub(crate) fn check_names(spec: &ToolSpec, key: &str, template: &Template, needed: bool) -> Result<()> {
     for name in template.names() {
         let Some(schema) = spec.parameter(name) else {
             let known: Vec<&str> = spec.parameters().map(|(name, _)| name).collect();

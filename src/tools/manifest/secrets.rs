@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::base::{CallOutcome, ToolFailure, Value};
-use crate::journal::Redactor;
+use luaplan_base::{CallOutcome, ToolFailure, Value};
+use luaplan_journal::Redactor;
 
 /// One configured secret.
 #[derive(Debug, Clone)]
@@ -51,30 +51,30 @@ impl FromIterator<(String, NamedSecret)> for NamedSecrets {
 
 /// Takes a tool's own secrets out of what it hands on: a server or a program may repeat them.
 #[derive(Default)]
-pub(in crate::tools) struct Scrubber {
+pub(crate) struct Scrubber {
     redactor: Redactor,
     is_idle: bool,
 }
 
 impl Scrubber {
     /// A scrubber for these values.
-    pub(in crate::tools) fn new(secrets: &[SecretString]) -> Self {
+    pub(crate) fn new(secrets: &[SecretString]) -> Self {
         let values = secrets.iter().map(|secret| secret.expose_secret().to_owned()).collect();
         Self { redactor: Redactor::new(values), is_idle: secrets.is_empty() }
     }
 
     /// The outcome without the secrets.
-    pub(in crate::tools) fn outcome(&self, outcome: CallOutcome) -> CallOutcome {
+    pub(crate) fn outcome(&self, outcome: CallOutcome) -> CallOutcome {
         if self.is_idle { outcome } else { self.redactor.outcome(outcome) }
     }
 
     /// The failure without the secrets.
-    pub(in crate::tools) fn failure(&self, failure: ToolFailure) -> ToolFailure {
+    pub(crate) fn failure(&self, failure: ToolFailure) -> ToolFailure {
         if self.is_idle { failure } else { self.redactor.failure(failure) }
     }
 
     /// The text without the secrets.
-    pub(in crate::tools) fn text(&self, text: String) -> String {
+    pub(crate) fn text(&self, text: String) -> String {
         match self.redactor.value(Value::String(text)) {
             Value::String(text) => text,
             _ => String::new(),
@@ -85,7 +85,7 @@ impl Scrubber {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::ErrorCode;
+    use luaplan_base::ErrorCode;
 
     #[test]
     fn no_form_of_a_secret_is_handed_on() {

@@ -4,16 +4,16 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::base::{ErrorCode, ToolFailure, Value};
+use luaplan_base::{ErrorCode, ToolFailure, Value};
 
 /// The arguments of a call by name: those given, and the defaults of those that are not. Null
 /// counts as not given.
-pub(in crate::tools) type Arguments = IndexMap<String, Value>;
+pub(crate) type Arguments = IndexMap<String, Value>;
 
 /// A text with places for arguments. `{{` and `}}` stand for the braces themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(in crate::tools) struct Template {
+pub(crate) struct Template {
     parts: Vec<Part>,
 }
 
@@ -36,7 +36,7 @@ impl Template {
     ///
     /// # Errors
     /// In words, where braces do not match or hold no name.
-    pub(in crate::tools) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut rest = text;
@@ -71,7 +71,7 @@ impl Template {
     }
 
     /// The arguments it names, in order.
-    pub(in crate::tools) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Argument(name) => Some(name.as_str()),
             Part::Text(_) => None,
@@ -79,7 +79,7 @@ impl Template {
     }
 
     /// The argument that is all of it.
-    pub(in crate::tools) fn only(&self) -> Option<&str> {
+    pub(crate) fn only(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [Part::Argument(name)] => Some(name),
             _ => None,
@@ -87,7 +87,7 @@ impl Template {
     }
 
     /// The text, where it has no place for an argument.
-    pub(in crate::tools) fn literal(&self) -> Option<&str> {
+    pub(crate) fn literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [Part::Text(text)] => Some(text),
             _ => None,
@@ -95,7 +95,7 @@ impl Template {
     }
 
     /// Whether an argument decides its first character.
-    pub(in crate::tools) fn begins_with_argument(&self) -> bool {
+    pub(crate) fn begins_with_argument(&self) -> bool {
         matches!(self.parts.first(), Some(Part::Argument(_)))
     }
 
@@ -103,7 +103,7 @@ impl Template {
     ///
     /// # Errors
     /// `bad_arguments` for an argument that is not text, a number, true or false.
-    pub(in crate::tools) fn fill(
+    pub(crate) fn fill(
         &self,
         arguments: &Arguments,
         encode: impl Fn(&str) -> String,
@@ -125,7 +125,7 @@ impl Template {
     ///
     /// # Errors
     /// As [`Template::fill`].
-    pub(in crate::tools) fn fill_each(&self, arguments: &Arguments) -> Result<Vec<String>, ToolFailure> {
+    pub(crate) fn fill_each(&self, arguments: &Arguments) -> Result<Vec<String>, ToolFailure> {
         if let Some(name) = self.only()
             && let Some(Value::Array(items)) = arguments.get(name)
         {
@@ -143,7 +143,7 @@ fn is_name(text: &str) -> bool {
 ///
 /// # Errors
 /// `bad_arguments` for what is not text, a number, true or false.
-pub(in crate::tools) fn as_text(name: &str, value: &Value) -> Result<String, ToolFailure> {
+pub(crate) fn as_text(name: &str, value: &Value) -> Result<String, ToolFailure> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
@@ -157,7 +157,7 @@ pub(in crate::tools) fn as_text(name: &str, value: &Value) -> Result<String, Too
 }
 
 /// The failure of a call whose arguments cannot be used; nothing was done.
-pub(in crate::tools) fn bad_arguments(message: impl Into<String>) -> ToolFailure {
+pub(crate) fn bad_arguments(message: impl Into<String>) -> ToolFailure {
     ToolFailure::new(ErrorCode::BadArguments, message)
 }
 
@@ -165,7 +165,7 @@ pub(in crate::tools) fn bad_arguments(message: impl Into<String>) -> ToolFailure
 /// itself, whatever its type; a member or item whose argument is not given is left out.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Json")]
-pub(in crate::tools) enum Document {
+pub(crate) enum Document {
     Plain(Json),
     Text(Template),
     List(Vec<Document>),
@@ -194,7 +194,7 @@ impl TryFrom<Json> for Document {
 
 impl Document {
     /// Every text in it.
-    pub(in crate::tools) fn templates(&self) -> Vec<&Template> {
+    pub(crate) fn templates(&self) -> Vec<&Template> {
         match self {
             Self::Plain(_) => Vec::new(),
             Self::Text(text) => vec![text],
@@ -207,7 +207,7 @@ impl Document {
     ///
     /// # Errors
     /// `bad_arguments` for bytes, which JSON does not have, and as [`Template::fill`].
-    pub(in crate::tools) fn fill(&self, arguments: &Arguments) -> Result<Option<Json>, ToolFailure> {
+    pub(crate) fn fill(&self, arguments: &Arguments) -> Result<Option<Json>, ToolFailure> {
         Ok(match self {
             Self::Plain(plain) => Some(plain.clone()),
             Self::Text(text) => match text.only() {

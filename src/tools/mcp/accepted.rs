@@ -8,13 +8,14 @@ use rmcp::model::{Prompt, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{ContentHash, Effect, Error, ErrorCode, Rate, Result};
+use luaplan_catalog::{ArgumentRole, CompiledParams, ServerHints, ToolKind, ToolSpec, plan_name};
+use luaplan_journal::create_private_folder;
+
 use super::content::canonical;
 use super::kept_file::read_regular;
 use super::prompts::AcceptedPrompt;
 use super::settings::McpServerSettings;
-use crate::base::{ContentHash, Effect, Error, ErrorCode, Rate, Result};
-use crate::catalog::{ArgumentRole, CompiledParams, ServerHints, ToolKind, ToolSpec, plan_name};
-use crate::journal::create_private_folder;
 
 const VERSION: u32 = 1;
 

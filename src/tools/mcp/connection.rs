@@ -17,6 +17,8 @@ use serde_json::Value as Json;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use luaplan_base::{ContentHash, ErrorCode, ToolFailure};
+
 use super::accepted::{Accepted, AcceptedTool, Refused, hash_of};
 use super::address::{Address, secrets_of_address};
 use super::content::shown;
@@ -27,8 +29,7 @@ use super::prompts::{self, AcceptedPrompt};
 use super::remote;
 use super::settings::{McpServerSettings, McpTransport};
 use super::trouble::{self, LastTrouble, cause};
-use crate::base::{ContentHash, ErrorCode, ToolFailure};
-use crate::tools::manifest::Scrubber;
+use crate::manifest::Scrubber;
 
 /// The longest message; what is longer is passed over, and its call runs into its timeout.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use rmcp::model::{CallToolResult, ContentBlock, ReadResourceResult, ResourceContents};
 use serde_json::Value as Json;
 
-use crate::base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
+use luaplan_base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
 
 /// So much of what a server says of a failure is shown.
 const MESSAGE_CHARACTERS_MAX: usize = 2_000;

@@ -31,9 +31,9 @@ pub use prompts::{AcceptedArgument, AcceptedPrompt};
 pub use settings::{McpServerSettings, McpTransport, OAuthGrant, OAuthSettings};
 pub use trouble::HELP;
 
-use crate::base::{CallOutcome, ErrorCode, ToolFailure};
-use crate::bus::{Invocation, Tool};
-use crate::catalog::ToolSpec;
+use luaplan_base::{CallOutcome, ErrorCode, ToolFailure};
+use luaplan_bus::{Invocation, Tool};
+use luaplan_catalog::ToolSpec;
 
 /// One accepted tool of a server.
 pub struct McpTool {

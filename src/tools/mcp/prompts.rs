@@ -4,10 +4,11 @@ use rmcp::model::{ContentBlock, GetPromptResult, Prompt, ResourceContents, Role}
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use luaplan_base::{ContentHash, ErrorCode, ToolFailure};
+use luaplan_catalog::plan_name;
+
 use super::accepted::Refused;
 use super::content::canonical;
-use crate::base::{ContentHash, ErrorCode, ToolFailure};
-use crate::catalog::plan_name;
 
 /// More prompts than this are not taken from one server.
 const PROMPTS_MAX: usize = 200;

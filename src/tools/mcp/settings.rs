@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use crate::base::{Effect, Result};
-use crate::tools::fetch_url::allow_list::AllowList;
+use luaplan_base::{Effect, Result};
+
+use crate::fetch_url::allow_list::AllowList;
 
 /// How a server is reached.
 #[derive(Clone)]

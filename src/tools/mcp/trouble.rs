@@ -8,8 +8,9 @@ use http::StatusCode;
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
+use luaplan_base::{ErrorCode, ToolFailure, Value};
+
 use super::address::Address;
-use crate::base::{ErrorCode, ToolFailure, Value};
 
 /// The fact of a failure that says what to do about it.
 pub const HELP: &str = "help";

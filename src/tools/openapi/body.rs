@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use luaplan_catalog::accepts;
+
 use super::document::Document;
 use super::parameters::ToolParameters;
 use super::schema::{Converter, Direction, says_kind};
-use crate::catalog::accepts;
 
 /// The parameter that is a body as a whole.
 const WHOLE: &str = "body";

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 use url::Url;
 
-use crate::base::{Error, ErrorCode, Result};
+use luaplan_base::{Error, ErrorCode, Result};
 
 /// A chain of references longer than this is none.
 const REFERENCES_MAX: usize = 16;

@@ -4,12 +4,13 @@ use jiff::Timestamp;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use url::{Host, Url};
 
-use crate::base::{Error, ErrorCode, Result, ToolFailure};
-use crate::tools::fetch_url::allow_list::AllowList;
-use crate::tools::fetch_url::client::Clients;
-use crate::tools::fetch_url::guard::parse_url;
-use crate::tools::fetch_url::{FetchUrlSettings, SystemLookup};
-use crate::tools::http::{Exchange, HttpGrants, Request};
+use luaplan_base::{Error, ErrorCode, Result, ToolFailure};
+
+use crate::fetch_url::allow_list::AllowList;
+use crate::fetch_url::client::Clients;
+use crate::fetch_url::guard::parse_url;
+use crate::fetch_url::{FetchUrlSettings, SystemLookup};
+use crate::http::{Exchange, HttpGrants, Request};
 
 /// The largest document that is read, from a file or a server: 32 MiB.
 pub const DOCUMENT_BYTES_MAX: u64 = 32 * 1024 * 1024;

@@ -22,10 +22,11 @@ use std::collections::hash_map::Entry;
 
 use serde_json::Value as Json;
 
+use luaplan_catalog::plan_name;
+
 pub use self::document::Document;
 pub use self::fetch::{DOCUMENT_BYTES_MAX, fetch};
 use self::manifest::Draft;
-use crate::catalog::plan_name;
 
 /// Methods a manifest knows, as documents write them.
 const METHODS: [&str; 6] = ["get", "head", "post", "put", "patch", "delete"];

@@ -3,10 +3,11 @@
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
+use luaplan_catalog::{accepts, is_lua_keyword};
+
 use super::document::Document;
 use super::schema::{Converter, DESCRIPTION_CHARACTERS_MAX, Direction, cut, says_kind};
-use crate::catalog::{accepts, is_lua_keyword};
-use crate::tools::http::HEADERS_REFUSED;
+use crate::http::HEADERS_REFUSED;
 
 /// Headers that OpenAPI keeps for itself: a parameter of that name means nothing.
 const HEADERS_IGNORED: [&str; 3] = ["accept", "content-type", "authorization"];

@@ -1,5 +1,7 @@
 //! From a request to the SQL that is sent.
 
+use luaplan_base::Value;
+
 use super::calls::Questions;
 use super::check::{Checked, StatementKind, check};
 use super::dialect::Dialect;
@@ -7,7 +9,6 @@ use super::failure::{Failed, bad_arguments, refused};
 use super::functions::AllowedFunctions;
 use super::request::{Condition, Form, Request, TableForm};
 use super::template::{Params, Rendered, Template};
-use crate::base::Value;
 
 /// A checked statement, ready to send.
 #[derive(Debug)]

@@ -7,6 +7,8 @@ use std::time::Duration;
 use sqlx::mysql::MySqlConnectOptions;
 use sqlx::postgres::PgConnectOptions;
 
+use luaplan_base::{Error, ErrorCode, Result, Value};
+
 use super::calls::Questions;
 use super::check::StatementKind;
 use super::compose::Statement;
@@ -19,7 +21,6 @@ use super::session::Target;
 use super::settings::{DatabaseUrl, QueryDbSettings};
 use super::sqlite::SqliteDatabase;
 use super::template::Rendered;
-use crate::base::{Error, ErrorCode, Result, Value};
 
 pub(super) struct Database {
     write_granted: bool,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use sqlx::mysql::MySqlDatabaseError;
 use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
-use crate::base::{ErrorCode, ToolFailure, Value};
+use luaplan_base::{ErrorCode, ToolFailure, Value};
 
 /// A failure on its way up; boxed because it is rare and large.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ mod lex;
 mod mysql;
 mod mysql_session;
 mod number;
-pub(in crate::tools) mod outline;
+pub(crate) mod outline;
 mod pg_decode;
 mod pg_encode;
 mod pg_session;
@@ -46,6 +46,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use indexmap::IndexMap;
 
+use luaplan_base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
+use luaplan_bus::{Invocation, Tool};
+use luaplan_catalog::ToolSpec;
+
 use self::check::StatementKind;
 use self::compose::compose;
 use self::database::Database;
@@ -56,9 +60,6 @@ use self::rows::{Caps, Rows};
 use self::settings::Forms;
 pub use self::settings::{DatabaseUrl, Decimals, QueryDbSettings};
 pub use self::sqlite_reader::sqlite_reader_main;
-use crate::base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
-use crate::bus::{Invocation, Tool};
-use crate::catalog::ToolSpec;
 
 /// The manifest, `tools/query_db.toml`.
 pub const MANIFEST: &str = include_str!("../../../tools/query_db.toml");
@@ -152,7 +153,7 @@ impl QueryDb {
     ///
     /// # Errors
     /// `query_refused`, `bad_arguments`, `database_unknown`.
-    pub(in crate::tools) fn try_statement(&self, arguments: &Value) -> std::result::Result<(), ToolFailure> {
+    pub(crate) fn try_statement(&self, arguments: &Value) -> std::result::Result<(), ToolFailure> {
         let tried = || {
             let request = Request::read(arguments)?;
             let database = self.database(request.database)?;

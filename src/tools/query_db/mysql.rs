@@ -3,6 +3,8 @@
 use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlQueryResult, MySqlRow};
 use sqlx::{AssertSqlSafe, Column, ConnectOptions, Decode, Executor, MySql, MySqlConnection, Row, TypeInfo};
 
+use luaplan_base::Value;
+
 use super::check::StatementKind;
 use super::compose::Statement;
 use super::dialect::Dialect;
@@ -13,7 +15,6 @@ use super::pool::Pool;
 use super::rows::{Flow, Room, Rows};
 use super::session::{Target, arguments};
 use super::settings::{Decimals, Forms, Intervals};
-use crate::base::Value;
 
 pub(super) struct MysqlDatabase {
     target: Target,

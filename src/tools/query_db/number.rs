@@ -2,8 +2,9 @@
 
 use serde_json::Value as Json;
 
+use luaplan_base::{Value, fixed_point};
+
 use super::settings::Decimals;
-use crate::base::{Value, fixed_point};
 
 /// A double; `None` for NaN and the infinities, which a value may not hold.
 pub(super) fn float(number: f64) -> Option<Value> {

@@ -6,18 +6,18 @@ use super::lex::{TokenKind, lex};
 
 /// A statement as far as its text tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::tools) struct Outline {
+pub(crate) struct Outline {
     /// The names of its `:name` placeholders, each once, in order.
-    pub(in crate::tools) names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Whether it inserts, updates or deletes.
-    pub(in crate::tools) writes: bool,
+    pub(crate) writes: bool,
 }
 
 /// Reads a statement by the rules of the first dialect that allows it, writing included.
 ///
 /// # Errors
 /// Why no dialect allows it, in words; also for placeholders without a name.
-pub(in crate::tools) fn outline(sql: &str) -> Result<Outline, String> {
+pub(crate) fn outline(sql: &str) -> Result<Outline, String> {
     let mut first_refusal = None;
     for dialect in [Dialect::Postgres, Dialect::Sqlite, Dialect::Mysql] {
         match outline_in(dialect, sql) {

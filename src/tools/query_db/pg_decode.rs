@@ -3,9 +3,10 @@
 use sqlx::TypeInfo;
 use sqlx::postgres::{PgTypeInfo, PgTypeKind};
 
+use luaplan_base::{Value, fixed_point};
+
 use super::number::{decimal, float, fraction, json, seconds, single};
 use super::settings::{Forms, Intervals};
-use crate::base::{Value, fixed_point};
 
 const DAY_MICROS: i64 = 86_400_000_000;
 

@@ -4,8 +4,9 @@ use sqlx::encode::{Encode, IsNull};
 use sqlx::postgres::{PgArgumentBuffer, PgArguments, PgTypeInfo};
 use sqlx::{Arguments, Postgres, Type, TypeInfo};
 
+use luaplan_base::Value;
+
 use super::failure::{Failed, bad_arguments, query_failed};
-use crate::base::Value;
 
 /// One parameter, ready to send; `bytes` is `None` for NULL.
 #[derive(Debug)]

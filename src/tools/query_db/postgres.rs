@@ -8,6 +8,8 @@ use sqlx::{
     SqlSafeStr, Statement as _, TypeInfo, ValueRef,
 };
 
+use luaplan_base::Value;
+
 use super::check::StatementKind;
 use super::compose::Statement;
 use super::dialect::Dialect;
@@ -20,7 +22,6 @@ use super::pool::Pool;
 use super::rows::{Flow, Room, Rows};
 use super::session::Target;
 use super::settings::{Forms, Intervals};
-use crate::base::Value;
 
 pub(super) struct PostgresDatabase {
     target: Target,

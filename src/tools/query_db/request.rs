@@ -2,10 +2,11 @@
 
 use indexmap::IndexMap;
 
+use luaplan_base::Value;
+
 use super::failure::{Failed, bad_arguments};
 use super::settings::Intervals;
 use super::template::Params;
-use crate::base::Value;
 
 /// The two forms of a query.
 #[derive(Debug)]

@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use luaplan_base::{ErrorCode, Value};
+
 use super::failure::Failed;
 use super::settings::Forms;
-use crate::base::{ErrorCode, Value};
 
 /// How much one result may hold.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

@@ -7,11 +7,12 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use sqlx::{Arguments, Column, Connection, Database, Either, Encode, Row, Type};
 
+use luaplan_base::{ErrorCode, Value};
+
 use super::dialect::Dialect;
 use super::failure::{Failed, Secrets, from_sqlx, query_failed, unreachable};
 use super::pool::{Lease, Place, Pool};
 use super::rows::{Flow, Room, Rows};
-use crate::base::{ErrorCode, Value};
 
 /// What a running statement yields: rows, and how many it changed.
 type RowStream<'c, DB> =

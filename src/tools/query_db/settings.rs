@@ -6,7 +6,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::base::written;
+use luaplan_base::written;
 
 /// Which databases plans may query, and how much.
 #[derive(Debug, Clone, Deserialize)]

@@ -17,6 +17,8 @@ use sqlx::{
 };
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::Value;
+
 use super::check::StatementKind;
 use super::compose::Statement;
 use super::dialect::Dialect;
@@ -27,7 +29,6 @@ use super::rows::{Room, Rows};
 use super::session::{Target, arguments};
 use super::sqlite_job::Job;
 use super::sqlite_process::SqliteProcess;
-use crate::base::Value;
 
 /// Virtual machine steps between two looks at the stop flag: well under a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;

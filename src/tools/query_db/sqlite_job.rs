@@ -9,6 +9,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use luaplan_base::{ToolFailure, Value};
+
 use super::calls::Questions;
 use super::check::StatementKind;
 use super::compose::Statement;
@@ -17,7 +19,6 @@ use super::rows::{Caps, Rows};
 use super::session::Target;
 use super::sqlite::SqliteDatabase;
 use super::template::Rendered;
-use crate::base::{ToolFailure, Value};
 
 /// The most bytes of one message, above every `bytes_max` that makes sense.
 pub(super) const MESSAGE_BYTES_MAX: u32 = 1 << 30;
@@ -90,7 +91,7 @@ impl Job {
 
 /// Values that came through a pipe. One that cannot be read must not become NULL: a write would store it.
 fn values_of(values: Vec<Json>) -> Result<Vec<Value>, Failed> {
-    let read = values.into_iter().map(Value::from_exact_json).collect::<crate::base::Result<_>>();
+    let read = values.into_iter().map(Value::from_exact_json).collect::<luaplan_base::Result<_>>();
     read.map_err(|error| query_failed(format!("a value cannot be handed on: {}", error.message())))
 }
 

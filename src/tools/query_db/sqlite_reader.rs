@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::sqlite_job;
-use crate::base::{Error, ErrorCode, Result};
 
 /// What the process may map beside what it has when it starts. SQLite's own memory is bounded lower, by
 /// `hard_heap_limit`; this is for everything else.

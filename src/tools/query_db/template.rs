@@ -2,10 +2,11 @@
 
 use indexmap::IndexMap;
 
+use luaplan_base::Value;
+
 use super::dialect::Dialect;
 use super::failure::{Failed, bad_arguments, refused};
 use super::lex::{Token, TokenKind, lex};
-use crate::base::Value;
 
 /// The values for placeholders, as the plan gave them.
 #[derive(Debug, Clone, Copy)]

@@ -3,6 +3,9 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::json;
 
+use luaplan_base::{Effect, Value};
+use luaplan_catalog::read_manifest;
+
 use super::calls::Questions;
 use super::check::{Checked, StatementKind};
 use super::compose::Statement;
@@ -16,8 +19,6 @@ use super::rows::{Caps, Rows};
 use super::settings::Decimals;
 use super::settings::{DatabaseUrl, QueryDbSettings};
 use super::template::{Params, Rendered, Template};
-use crate::base::{Effect, Value};
-use crate::catalog::read_manifest;
 
 const ALL: [Dialect; 3] = [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql];
 

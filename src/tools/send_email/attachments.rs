@@ -6,8 +6,9 @@ use lettre::message::header::ContentType;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
+use luaplan_base::{ErrorCode, Result, ToolFailure, Value};
+
 use super::header_text;
-use crate::base::{ErrorCode, Result, ToolFailure, Value};
 
 /// Most bytes of a file name; file systems take 255.
 const NAME_BYTES_MAX: usize = 200;

@@ -14,9 +14,10 @@ use lettre::transport::smtp::response::{Response, Severity};
 use secrecy::ExposeSecret as _;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use luaplan_base::{ErrorCode, Result, ToolFailure, Value};
+
 use super::header_text::neutralize;
 use super::settings::{Encryption, Server};
-use crate::base::{ErrorCode, Result, ToolFailure, Value};
 
 /// How long to wait for the answer to QUIT; the mail is delivered by then.
 const QUIT_WAIT: Duration = Duration::from_millis(500);

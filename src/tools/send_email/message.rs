@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use lettre::message::header::{ContentDisposition, ContentTransferEncoding, ContentType};
 use lettre::message::{Mailbox, Message, MultiPart, MultiPartKind, SinglePart};
 
+use luaplan_base::{ContentHash, Error, ErrorCode, Result};
+
 use super::attachments::Attachment;
-use crate::base::{ContentHash, Error, ErrorCode, Result};
 
 /// Everything the plan wants sent, checked.
 pub(super) struct Draft {

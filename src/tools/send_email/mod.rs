@@ -18,12 +18,13 @@ use async_trait::async_trait;
 use lettre::Address;
 use secrecy::SecretString;
 
+use luaplan_base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
+use luaplan_bus::{Invocation, Tool};
+use luaplan_catalog::ToolSpec;
+
 use self::delivery::Conversation;
 use self::message::{Draft, looks_like_html};
 use self::settings::Checked;
-use crate::base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
-use crate::bus::{Invocation, Tool};
-use crate::catalog::ToolSpec;
 
 pub use settings::SendEmailSettings;
 

@@ -4,9 +4,10 @@ use lettre::Address;
 use lettre::message::{Mailbox, Mailboxes};
 use url::Host;
 
+use luaplan_base::{ErrorCode, Result, ToolFailure, Value};
+
 use super::header_text;
 use super::settings::invalid;
-use crate::base::{ErrorCode, Result, ToolFailure, Value};
 
 /// The longest text one address argument may be.
 const ADDRESSES_BYTES_MAX: usize = 32 * 1024;

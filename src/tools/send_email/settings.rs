@@ -9,9 +9,10 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use url::{Host, Url};
 
+use luaplan_base::{Error, ErrorCode, Result, written};
+use luaplan_catalog::regular_file::read_bytes;
+
 use super::recipients::{AllowList, parse_sender};
-use crate::base::{Error, ErrorCode, Result, written};
-use crate::catalog::regular_file::read_bytes;
 
 /// The tool's settings as configuration carries them. `smtp` and `from` have no default: without
 /// them there is nothing to send through, and the tool is not offered.

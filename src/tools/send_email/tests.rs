@@ -3,11 +3,12 @@ use std::time::Duration;
 use lettre::Address;
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{Error, Result};
+use luaplan_catalog::read_manifest;
+
 use super::message::looks_like_html;
 use super::recipients::AllowList;
 use super::settings::{Checked, Encryption, SendEmailSettings};
-use crate::base::{Error, Result};
-use crate::catalog::read_manifest;
 
 fn read(changes: &Json) -> std::result::Result<SendEmailSettings, serde_json::Error> {
     let mut all = json!({ "smtp": "smtp://127.0.0.1:2525", "from": "reports@company.com" });

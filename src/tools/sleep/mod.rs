@@ -12,10 +12,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use crate::base::{CallOutcome, ErrorCode, ToolFailure, Value};
-use crate::bus::{Invocation, Progress, Tool, asleep};
-use crate::catalog::ToolSpec;
-use crate::journal::{Durability, EventBody};
+use luaplan_base::{CallOutcome, ErrorCode, ToolFailure, Value};
+use luaplan_bus::{Invocation, Progress, Tool, asleep};
+use luaplan_catalog::ToolSpec;
+use luaplan_journal::{Durability, EventBody};
 
 pub use settings::SleepSettings;
 
@@ -67,7 +67,7 @@ impl Tool for Sleep {
 }
 
 /// Sleeps until `wake_at`, or until what was journaled where the call was begun before.
-pub(in crate::tools) async fn until(spec: &ToolSpec, wake_at: Timestamp, invocation: Invocation) -> Progress {
+pub(crate) async fn until(spec: &ToolSpec, wake_at: Timestamp, invocation: Invocation) -> Progress {
     let now = invocation.log.clock().now();
     let wake_at = match invocation.wake_at {
         Some(known) => known,
@@ -93,7 +93,7 @@ pub(in crate::tools) async fn until(spec: &ToolSpec, wake_at: Timestamp, invocat
 }
 
 /// What came of a call that cannot be put to rest, as nobody would wake it.
-pub(in crate::tools) fn outcome_of(progress: Progress) -> CallOutcome {
+pub(crate) fn outcome_of(progress: Progress) -> CallOutcome {
     match progress {
         Progress::Ended(outcome) => outcome,
         Progress::Rests(reason) => Err(reason.into()),

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Number, Value as Json};
 
-use crate::base::{Result, parse_duration};
-use crate::catalog::{CompiledParams, ToolSpec};
+use luaplan_base::{Result, parse_duration};
+use luaplan_catalog::{CompiledParams, ToolSpec};
 
 /// What a sleeping tool takes.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -13,13 +13,14 @@ use async_trait::async_trait;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
+use luaplan_base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
+use luaplan_bus::{Invocation, Tool as _};
+use luaplan_catalog::ToolSpec;
+
 use self::settings::ResultForm;
 pub use self::settings::{SqlGrants, SqlSettings};
 use super::manifest::{Arguments, Maker, ManifestTool, response_invalid};
 use super::query_db::{DatabaseUrl, QueryDb, QueryDbSettings};
-use crate::base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
-use crate::bus::{Invocation, Tool as _};
-use crate::catalog::ToolSpec;
 
 struct SqlMaker {
     settings: SqlSettings,

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::base::{Effect, Result, written};
-use crate::catalog::{TargetKind, ToolSpec};
-use crate::tools::manifest::{fault, read_settings};
-use crate::tools::query_db::outline::{Outline, outline};
-use crate::tools::query_db::{DatabaseUrl, Decimals};
+use luaplan_base::{Effect, Result, written};
+use luaplan_catalog::{TargetKind, ToolSpec};
+
+use crate::manifest::{fault, read_settings};
+use crate::query_db::outline::{Outline, outline};
+use crate::query_db::{DatabaseUrl, Decimals};
 
 /// The statement a manifest names.
 #[derive(Debug, Clone, Deserialize)]

@@ -2,7 +2,7 @@
 
 use minijinja::value::Value as JinjaValue;
 
-use crate::base::{ErrorCode, ToolFailure, Value};
+use luaplan_base::{ErrorCode, ToolFailure, Value};
 
 const DEPTH_MAX: usize = 64;
 const INPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;

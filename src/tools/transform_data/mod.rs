@@ -23,12 +23,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use luaplan_base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
+use luaplan_bus::{Invocation, Tool};
+use luaplan_catalog::ToolSpec;
+
 use self::format::Format;
 use self::meter::{Exceeded, Meter};
 use self::named::NamedTemplates;
-use crate::base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
-use crate::bus::{Invocation, Tool};
-use crate::catalog::ToolSpec;
 
 pub use settings::TransformDataSettings;
 

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use minijinja::value::Value;
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 
+use luaplan_base::{ErrorCode, Result, ToolFailure};
+use luaplan_catalog::regular_file::read_text;
+
 use super::escape;
 use super::format::Format;
 use super::formatting;
 use super::meter::Exceeded;
-use crate::base::{ErrorCode, Result, ToolFailure};
-use crate::catalog::regular_file::read_text;
 
 const SOURCE_BYTES_MAX: u64 = 256 * 1024;
 const NESTING_MAX: usize = 100;
@@ -43,7 +44,7 @@ impl NamedTemplates {
             None => None,
             Some(folder) => {
                 Some(folder.canonicalize().ok().filter(|path| path.is_dir()).ok_or_else(|| {
-                    crate::base::Error::new(
+                    luaplan_base::Error::new(
                         ErrorCode::ConfigInvalid,
                         format!(
                             "`tools.transform_data.templates_dir` ({}) is not a folder",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::base::{Error, ErrorCode, Result, written};
+use luaplan_base::{Error, ErrorCode, Result, written};
 
 /// `[tools.transform_data]`, apart from what every tool has (rate, timeout, …).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

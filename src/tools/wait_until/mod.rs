@@ -5,10 +5,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::base::{CallOutcome, ErrorCode, ToolFailure, Value};
-use crate::bus::{Invocation, Progress, Tool};
-use crate::catalog::ToolSpec;
-use crate::tools::sleep::{SleepSettings, outcome_of, until};
+use luaplan_base::{CallOutcome, ErrorCode, ToolFailure, Value};
+use luaplan_bus::{Invocation, Progress, Tool};
+use luaplan_catalog::ToolSpec;
+
+use crate::sleep::{SleepSettings, outcome_of, until};
 
 /// The tool.
 pub struct WaitUntil {

@@ -14,7 +14,7 @@ mod resources;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Error, ErrorCode, Result};
+use luaplan_base::{Error, ErrorCode, Result};
 
 /// What a worker may use at most, enforced by the system. Above what a run's own limits allow: this
 /// is for a VM that no longer keeps them.

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use luaplan_app::{no_such_run, tool_catalog};
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_journal::{JournalRead as _, RecordFilter};
+use luaplan_testkit as testkit;
+use luaplan_testkit::{Fixture, TestOptions};
+
 use super::super::{Session, show};
-use crate::app::{no_such_run, tool_catalog};
-use crate::base::{Error, ErrorCode, Result};
 use crate::cli::args::FromRunArgs;
 use crate::cli::exit;
-use crate::journal::{JournalRead as _, RecordFilter};
-use crate::testkit::{self, Fixture, TestOptions};
 
 pub(super) async fn run(session: &Session<'_>, args: &FromRunArgs) -> Result<u8> {
     let journal = session.journal().await?.ok_or_else(show::no_runs)?;

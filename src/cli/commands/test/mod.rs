@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use luaplan_app::tool_catalog;
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_catalog::Catalog;
+use luaplan_journal::neutralize;
+use luaplan_testkit as testkit;
+use luaplan_testkit::{Coverage, FaultOptions, TestOptions, TestReport};
+
 use super::Session;
-use crate::app::tool_catalog;
-use crate::base::{Error, ErrorCode, Result};
-use crate::catalog::Catalog;
 use crate::cli::args::{Retryable, TestAction, TestArgs, TestFormat};
 use crate::cli::exit;
-use crate::journal::neutralize;
-use crate::testkit::{self, Coverage, FaultOptions, TestOptions, TestReport};
 
 mod from_run;
 mod watch;

@@ -7,13 +7,14 @@ use notify::{RecommendedWatcher, RecursiveMode};
 use notify_debouncer_mini::{DebounceEventResult, Debouncer, new_debouncer};
 use tokio::sync::mpsc;
 
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_testkit::{Affected, Snapshot};
+
 use super::super::Session;
 use super::{means, once};
-use crate::base::{Error, ErrorCode, Result};
 use crate::cli::args::TestArgs;
 use crate::cli::exit;
 use crate::cli::signals::Signals;
-use crate::testkit::{Affected, Snapshot};
 
 /// Editors write a file in several steps; they are one change.
 const QUIET: Duration = Duration::from_millis(100);

@@ -1,9 +1,10 @@
 //! The analysis on small plans.
 
+use luaplan_base::LimitProfile;
+use luaplan_catalog::read_manifest;
+
 use super::*;
-use crate::base::LimitProfile;
-use crate::catalog::read_manifest;
-use crate::plan::{admit_accepted, check};
+use crate::{admit_accepted, check};
 
 fn catalog() -> Catalog {
     let manifest = |name: &str| {

@@ -5,14 +5,15 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use mlua::{Table, Value as LuaValue};
 
+use luaplan_base::{Error, ErrorCode, Result, Value};
+
 use super::room::Room;
 use super::shape::{Codec, Shape, pointer};
 use super::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
-use crate::base::{Error, ErrorCode, Result, Value};
-use crate::sandbox::engine_mlua::fault;
-use crate::sandbox::failed_call::failure_in;
-use crate::sandbox::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
-use crate::sandbox::meter::{BYTES_PER_INSTRUCTION, Dead};
+use crate::engine_mlua::fault;
+use crate::failed_call::failure_in;
+use crate::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
+use crate::meter::{BYTES_PER_INSTRUCTION, Dead};
 
 /// How many nodes are read before the interrupt is looked at again.
 const NODES_BETWEEN_LOOKS: u64 = 4096;
@@ -82,7 +83,7 @@ impl Stop {
 impl Codec {
     /// Reads an argument of a call that is being asked for. It counts as held until the call is
     /// answered.
-    pub(in crate::sandbox) fn read_argument(&self, name: &str, value: &LuaValue) -> mlua::Result<Value> {
+    pub(crate) fn read_argument(&self, name: &str, value: &LuaValue) -> mlua::Result<Value> {
         match self.read(name, value, Unlooked::Refuse, self.held.bytes()) {
             Ok((value, host_bytes)) => {
                 self.held.add(host_bytes);
@@ -96,7 +97,7 @@ impl Codec {
     }
 
     /// Reads a value for a function of the library, which drops it before the plan goes on.
-    pub(in crate::sandbox) fn read_here(&self, name: &str, value: &LuaValue) -> mlua::Result<Value> {
+    pub(crate) fn read_here(&self, name: &str, value: &LuaValue) -> mlua::Result<Value> {
         self.read(name, value, Unlooked::Refuse, 0).map(|(value, _)| value).map_err(Stop::raised)
     }
 
@@ -104,7 +105,7 @@ impl Codec {
     ///
     /// # Errors
     /// `value_…`, or `limit_memory` if memory gives out meanwhile.
-    pub(in crate::sandbox) fn read_result(&self, value: &LuaValue) -> Result<Value> {
+    pub(crate) fn read_result(&self, value: &LuaValue) -> Result<Value> {
         self.read("result", value, Unlooked::Carry, 0).map(|(value, _)| value).map_err(|stop| match stop {
             Stop::Ours(error) => error,
             Stop::Lua(error) => {

@@ -6,7 +6,7 @@
 
 use mlua::Lua;
 
-use crate::base::Value;
+use luaplan_base::Value;
 
 /// Lua's own sizes on 64-bit machines, rounded up, with the binding's reference.
 const TABLE_BYTES: u64 = 64;

@@ -8,23 +8,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use indexmap::IndexMap;
 use mlua::{Function, Lua, Table, WeakLua};
 
-use crate::base::Value;
-use crate::sandbox::held::Held;
-use crate::sandbox::meter::Meter;
+use luaplan_base::Value;
+
+use crate::held::Held;
+use crate::meter::Meter;
 
 /// The kind and keys of a table that came from the host.
 #[derive(Debug)]
-pub(in crate::sandbox::engine_mlua) enum Shape {
+pub(in crate::engine_mlua) enum Shape {
     Array,
     /// Keys in order, with whether each was null.
     Object(Vec<(String, bool)>),
 }
 
 /// The place of a shape, and of the metatable that stands for it in the VM.
-pub(in crate::sandbox::engine_mlua) type ShapePlace = u32;
+pub(in crate::engine_mlua) type ShapePlace = u32;
 
 /// The metatables of lists and of objects without known keys are made first.
-pub(in crate::sandbox::engine_mlua) const ARRAY_PLACE: ShapePlace = 1;
+pub(in crate::engine_mlua) const ARRAY_PLACE: ShapePlace = 1;
 const PLAIN_OBJECT_PLACE: ShapePlace = 2;
 
 /// All shapes of a VM.
@@ -41,31 +42,31 @@ struct Shapes {
 }
 
 /// The tables and functions of the prelude that make and keep strict error values.
-pub(in crate::sandbox) struct FailureParts {
+pub(crate) struct FailureParts {
     /// The metatable every strict error value has.
-    pub(in crate::sandbox) metatable: Table,
+    pub(crate) metatable: Table,
     /// From strict error value to its record.
-    pub(in crate::sandbox) records: Table,
+    pub(crate) records: Table,
     /// `(message, code, retryable, details, call, tool, line) -> strict error value`.
-    pub(in crate::sandbox) create: Function,
+    pub(crate) create: Function,
 }
 
 /// The conversions of one VM, with the metatables they share between tables of the same shape.
-pub(in crate::sandbox) struct Codec {
+pub(crate) struct Codec {
     pub(super) lua: WeakLua,
-    pub(in crate::sandbox::engine_mlua) meter: Arc<Meter>,
+    pub(in crate::engine_mlua) meter: Arc<Meter>,
     pub(super) held: Arc<Held>,
     /// A table only we hold, at index 1 of each shape's metatable: how the prelude knows them.
     mark: Table,
     /// The metatables, each at its shape's place.
-    pub(in crate::sandbox::engine_mlua) metatables: Table,
+    pub(in crate::engine_mlua) metatables: Table,
     shapes: Mutex<Shapes>,
-    pub(in crate::sandbox::engine_mlua) failures: FailureParts,
+    pub(in crate::engine_mlua) failures: FailureParts,
     pub(super) has_failures: AtomicBool,
 }
 
 impl Codec {
-    pub(in crate::sandbox) fn new(
+    pub(crate) fn new(
         lua: &Lua,
         meter: Arc<Meter>,
         held: Arc<Held>,
@@ -98,40 +99,40 @@ impl Codec {
         Ok(place)
     }
 
-    pub(in crate::sandbox) fn mark_array(&self, table: &Table) -> mlua::Result<()> {
+    pub(crate) fn mark_array(&self, table: &Table) -> mlua::Result<()> {
         table.set_metatable(Some(self.metatables.raw_get(ARRAY_PLACE)?))
     }
 
-    pub(in crate::sandbox) fn mark_object(&self, table: &Table) -> mlua::Result<()> {
+    pub(crate) fn mark_object(&self, table: &Table) -> mlua::Result<()> {
         table.set_metatable(Some(self.metatables.raw_get(PLAIN_OBJECT_PLACE)?))
     }
 
     /// Bytes held outside the VM for calls without an answer.
-    pub(in crate::sandbox::engine_mlua) fn held_bytes(&self) -> u64 {
+    pub(in crate::engine_mlua) fn held_bytes(&self) -> u64 {
         self.held.bytes()
     }
 
     /// Counts what the arguments of the call that is being asked for take up.
-    pub(in crate::sandbox::engine_mlua) fn hold(&self, bytes: u64) {
+    pub(in crate::engine_mlua) fn hold(&self, bytes: u64) {
         self.held.add(bytes);
     }
 
     /// The memory limit, which holds outside the VM too.
-    pub(in crate::sandbox::engine_mlua) fn memory_bytes(&self) -> u64 {
+    pub(in crate::engine_mlua) fn memory_bytes(&self) -> u64 {
         self.meter.limits().memory_bytes
     }
 
-    pub(in crate::sandbox::engine_mlua) fn lua(&self) -> Option<Lua> {
+    pub(in crate::engine_mlua) fn lua(&self) -> Option<Lua> {
         self.lua.try_upgrade()
     }
 
     /// Whether the plan ever got a strict error value.
-    pub(in crate::sandbox::engine_mlua) fn has_failures(&self) -> bool {
+    pub(in crate::engine_mlua) fn has_failures(&self) -> bool {
         self.has_failures.load(Ordering::Relaxed)
     }
 
     /// What a strict error value says, and of which call, if `table` is one.
-    pub(in crate::sandbox) fn failure_text(&self, table: &Table) -> Option<(String, String)> {
+    pub(crate) fn failure_text(&self, table: &Table) -> Option<(String, String)> {
         if table.metatable()? != self.failures.metatable {
             return None;
         }
@@ -145,17 +146,14 @@ impl Codec {
     }
 
     /// The shape a metatable at this address stands for.
-    pub(in crate::sandbox::engine_mlua) fn shape_at(
-        &self,
-        metatable: usize,
-    ) -> Option<(Arc<Shape>, ShapePlace)> {
+    pub(in crate::engine_mlua) fn shape_at(&self, metatable: usize) -> Option<(Arc<Shape>, ShapePlace)> {
         let shapes = lock(&self.shapes);
         let place = *shapes.by_pointer.get(&metatable)?;
         Some((shapes.list.get(place as usize - 1)?.clone(), place))
     }
 
     /// The shape at a place.
-    pub(in crate::sandbox::engine_mlua) fn shape(&self, place: ShapePlace) -> Option<Arc<Shape>> {
+    pub(in crate::engine_mlua) fn shape(&self, place: ShapePlace) -> Option<Arc<Shape>> {
         lock(&self.shapes).list.get(place as usize - 1).cloned()
     }
 
@@ -169,7 +167,7 @@ impl Codec {
     }
 
     /// The place of the shape of an object with these members, made where there is none.
-    pub(in crate::sandbox::engine_mlua) fn object_place(
+    pub(in crate::engine_mlua) fn object_place(
         &self,
         lua: &Lua,
         members: &IndexMap<String, Value>,
@@ -224,7 +222,7 @@ impl Codec {
 
 impl Shape {
     /// Whether an object with these members has this shape.
-    pub(in crate::sandbox::engine_mlua) fn fits(&self, members: &IndexMap<String, Value>) -> bool {
+    pub(in crate::engine_mlua) fn fits(&self, members: &IndexMap<String, Value>) -> bool {
         let Self::Object(keys) = self else { return false };
         keys.len() == members.len()
             && keys

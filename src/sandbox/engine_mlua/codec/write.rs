@@ -2,13 +2,14 @@
 
 use mlua::{Lua, Table, Value as LuaValue};
 
+use luaplan_base::{Error, ErrorCode, ToolFailure, Value};
+
 use super::room::Room;
 use super::shape::Codec;
 use super::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
-use crate::base::{Error, ErrorCode, ToolFailure, Value};
-use crate::sandbox::calls::CallOrigin;
-use crate::sandbox::engine_mlua::fault;
-use crate::sandbox::meter::BYTES_PER_INSTRUCTION;
+use crate::calls::CallOrigin;
+use crate::engine_mlua::fault;
+use crate::meter::BYTES_PER_INSTRUCTION;
 
 struct Writer<'a> {
     codec: &'a Codec,
@@ -20,7 +21,7 @@ struct Writer<'a> {
 
 impl Codec {
     /// Makes the Lua form of `value`; failures inside name `origin`.
-    pub(in crate::sandbox) fn write(
+    pub(crate) fn write(
         &self,
         lua: &Lua,
         value: &Value,
@@ -38,7 +39,7 @@ impl Codec {
     }
 
     /// Makes the strict error value of a failed call.
-    pub(in crate::sandbox) fn write_failure(
+    pub(crate) fn write_failure(
         &self,
         lua: &Lua,
         failure: &ToolFailure,

@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_void};
 use mlua::{Function, Lua, ffi};
 
 use super::hook;
-use crate::sandbox::meter::Dead;
+use crate::meter::Dead;
 
 /// What one call costs, whatever the length of the list: how much of it is garbage that has not been
 /// collected yet must not show in the count. The memory limit bounds the list.
@@ -24,7 +24,7 @@ const OBJECTS_PER_LOOK: u64 = 8 * 1024;
 ///
 /// # Errors
 /// Only if memory is used up.
-pub(in crate::sandbox::engine_mlua) fn function(lua: &Lua) -> mlua::Result<Function> {
+pub(in crate::engine_mlua) fn function(lua: &Lua) -> mlua::Result<Function> {
     #[expect(unsafe_code, reason = "reads a list that Lua shows nobody")]
     // SAFETY: the function keeps to Lua's protocol, and owns nothing where it raises.
     unsafe {

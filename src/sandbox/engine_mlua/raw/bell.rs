@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mlua::{Lua, ffi};
 
-use crate::sandbox::Interrupt;
+use crate::Interrupt;
 
 /// Where in what all coroutines of a VM share the names of events are looked for, in words. Before
 /// it is a value whose unused bytes hold what the memory held before, an address perhaps; right
@@ -40,7 +40,7 @@ struct Place(Option<*const AtomicPtr<c_void>>);
 unsafe impl Send for Place {}
 
 /// Connects an interrupt with a VM while this lives. To be dropped before the VM.
-pub(in crate::sandbox::engine_mlua) struct Hung(Arc<Mutex<Place>>);
+pub(in crate::engine_mlua) struct Hung(Arc<Mutex<Place>>);
 
 impl Drop for Hung {
     fn drop(&mut self) {
@@ -49,7 +49,7 @@ impl Drop for Hung {
 }
 
 /// Lets `interrupt` end what runs in `lua`. `None` where this Lua keeps its names elsewhere.
-pub(in crate::sandbox::engine_mlua) fn hang(lua: &Lua, interrupt: &Interrupt) -> Option<Hung> {
+pub(in crate::engine_mlua) fn hang(lua: &Lua, interrupt: &Interrupt) -> Option<Hung> {
     let place = Arc::new(Mutex::new(Place(Some(call_name(lua)?))));
     let rung = place.clone();
     interrupt.on_trigger(Box::new(move || ring(&rung)));

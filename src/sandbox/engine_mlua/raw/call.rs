@@ -7,12 +7,13 @@ use std::ffi::{CStr, c_int};
 
 use mlua::{Lua, Table, ffi};
 
+use luaplan_base::Value;
+
 use super::put_in::put_in;
 use super::take_out::Taker;
 use super::watch::{Watch, on_duty};
-use crate::base::Value;
-use crate::sandbox::calls::Ticket;
-use crate::sandbox::engine_mlua::host::lock;
+use crate::calls::Ticket;
+use crate::engine_mlua::host::lock;
 
 /// How far up the stack the plan's own frame is looked for.
 const FRAMES_SEARCHED: c_int = 50;
@@ -22,7 +23,7 @@ const FRAMES_SEARCHED: c_int = 50;
 /// # Errors
 /// Only if memory is used up.
 #[expect(unsafe_code, reason = "keeps to Lua's protocol for C functions")]
-pub(in crate::sandbox::engine_mlua) fn install(lua: &Lua, functions: &Table) -> mlua::Result<()> {
+pub(in crate::engine_mlua) fn install(lua: &Lua, functions: &Table) -> mlua::Result<()> {
     // SAFETY: both own nothing where they raise, and read only what is on their stack.
     unsafe {
         functions.raw_set("request_short", lua.create_c_function(request)?)?;

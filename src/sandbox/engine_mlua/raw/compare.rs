@@ -7,9 +7,10 @@ use std::ffi::c_int;
 
 use mlua::ffi;
 
+use luaplan_base::{Error, ErrorCode};
+
 use super::watch::Watch;
-use crate::base::{Error, ErrorCode};
-use crate::sandbox::meter::Meter;
+use crate::meter::Meter;
 
 /// From a text this long on, every instruction is looked at.
 pub(super) const TEXT_BYTES_CLOSE: usize = 2 << 20;

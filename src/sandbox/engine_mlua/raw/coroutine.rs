@@ -13,7 +13,7 @@ use super::watch::on_duty;
 ///
 /// # Errors
 /// Only if memory is used up.
-pub(in crate::sandbox::engine_mlua) fn resume_function(lua: &Lua) -> mlua::Result<Function> {
+pub(in crate::engine_mlua) fn resume_function(lua: &Lua) -> mlua::Result<Function> {
     #[expect(unsafe_code, reason = "keeps to Lua's protocol for C functions, and owns nothing")]
     // SAFETY: see the reason.
     unsafe {
@@ -25,7 +25,7 @@ pub(in crate::sandbox::engine_mlua) fn resume_function(lua: &Lua) -> mlua::Resul
 ///
 /// # Errors
 /// Only if memory is used up.
-pub(in crate::sandbox::engine_mlua) fn close_function(lua: &Lua) -> mlua::Result<Function> {
+pub(in crate::engine_mlua) fn close_function(lua: &Lua) -> mlua::Result<Function> {
     #[expect(unsafe_code, reason = "keeps to Lua's protocol for C functions, and owns nothing")]
     // SAFETY: see the reason.
     unsafe {

@@ -4,16 +4,17 @@ use std::ffi::c_int;
 
 use mlua::{Function, Lua, Thread, Value as LuaValue, ffi};
 
+use luaplan_base::Value;
+
 use super::hook::memory_bytes;
 use super::put_in::put_in;
 use super::take_out::Taker;
 use super::watch::Watch;
-use crate::base::Value;
-use crate::sandbox::engine_mlua::codec::Codec;
+use crate::engine_mlua::codec::Codec;
 
 /// How a resume ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sandbox::engine_mlua) enum Ended {
+pub(in crate::engine_mlua) enum Ended {
     /// The slice is used up.
     Slice,
     /// It yielded so many values, which lie on top of its stack.
@@ -26,20 +27,20 @@ pub(in crate::sandbox::engine_mlua) enum Ended {
 
 /// The main coroutine, which its owner keeps alive.
 #[derive(Clone, Copy)]
-pub(in crate::sandbox::engine_mlua) struct Main<'a> {
+pub(in crate::engine_mlua) struct Main<'a> {
     lua: &'a Lua,
     state: *mut ffi::lua_State,
 }
 
 #[expect(unsafe_code, reason = "works on the stack of a coroutine that rests or is resumed here")]
 impl<'a> Main<'a> {
-    pub(in crate::sandbox::engine_mlua) fn new(lua: &'a Lua, thread: &'a Thread) -> Self {
+    pub(in crate::engine_mlua) fn new(lua: &'a Lua, thread: &'a Thread) -> Self {
         Self { lua, state: thread.state() }
     }
 
     /// Puts the arguments of the first resume on the stack: the plan's chunk and the context. False
     /// where the context has to go the long way; the chunk is there then.
-    pub(in crate::sandbox::engine_mlua) fn give(
+    pub(in crate::engine_mlua) fn give(
         self,
         codec: &Codec,
         chunk: &Function,
@@ -50,7 +51,7 @@ impl<'a> Main<'a> {
     }
 
     /// Puts one more value on the stack.
-    pub(in crate::sandbox::engine_mlua) fn give_value(self, value: &LuaValue) -> mlua::Result<()> {
+    pub(in crate::engine_mlua) fn give_value(self, value: &LuaValue) -> mlua::Result<()> {
         self.lua.exec_raw_lua(|raw| {
             // SAFETY: both stacks have room for one value; the coroutine rests.
             unsafe {
@@ -65,7 +66,7 @@ impl<'a> Main<'a> {
     }
 
     /// Resumes with the `count` values on top of the stack, on duty.
-    pub(in crate::sandbox::engine_mlua) fn resume(self, watch: &Watch, count: c_int) -> Ended {
+    pub(in crate::engine_mlua) fn resume(self, watch: &Watch, count: c_int) -> Ended {
         let entered = watch.enter(self.lua, self.state);
         watch.meter.begin_slice();
         let mut results = 0;
@@ -87,7 +88,7 @@ impl<'a> Main<'a> {
     }
 
     /// The integer at `place`, counted from 0, of the `count` values on top.
-    pub(in crate::sandbox::engine_mlua) fn integer(self, count: c_int, place: c_int) -> Option<i64> {
+    pub(in crate::engine_mlua) fn integer(self, count: c_int, place: c_int) -> Option<i64> {
         let mut is_integer = 0;
         // SAFETY: the index is one of a value on the stack.
         let number = unsafe { ffi::lua_tointegerx(self.state, place - count, &raw mut is_integer) };
@@ -95,7 +96,7 @@ impl<'a> Main<'a> {
     }
 
     /// Whether the first of the `count` values on top is `true` and the second the text `text`.
-    pub(in crate::sandbox::engine_mlua) fn is_well(self, count: c_int, text: &str) -> bool {
+    pub(in crate::engine_mlua) fn is_well(self, count: c_int, text: &str) -> bool {
         // SAFETY: the indexes are those of values on the stack; a string is not converted.
         unsafe {
             if count < 2 || ffi::lua_type(self.state, 1 - count) != ffi::LUA_TSTRING {
@@ -109,7 +110,7 @@ impl<'a> Main<'a> {
     }
 
     /// The value on top, the short way, with what reading it costs.
-    pub(in crate::sandbox::engine_mlua) fn take(self, codec: &Codec) -> Option<(Value, u64)> {
+    pub(in crate::engine_mlua) fn take(self, codec: &Codec) -> Option<(Value, u64)> {
         // SAFETY: only asks for the height of the stack, and brings it back to it.
         let top = unsafe { ffi::lua_gettop(self.state) };
         let mut taker = Taker::new(self.state, codec, codec.memory_bytes());
@@ -123,7 +124,7 @@ impl<'a> Main<'a> {
     ///
     /// # Errors
     /// Only if memory is used up.
-    pub(in crate::sandbox::engine_mlua) fn take_values(self, count: c_int) -> mlua::Result<Vec<LuaValue>> {
+    pub(in crate::engine_mlua) fn take_values(self, count: c_int) -> mlua::Result<Vec<LuaValue>> {
         let mut values = Vec::new();
         self.lua.exec_raw_lua(|raw| {
             for _ in 0..count {
@@ -145,7 +146,7 @@ impl<'a> Main<'a> {
     }
 
     /// Takes `count` values away.
-    pub(in crate::sandbox::engine_mlua) fn forget(self, count: c_int) {
+    pub(in crate::engine_mlua) fn forget(self, count: c_int) {
         // SAFETY: there are so many values on the stack.
         unsafe { ffi::lua_settop(self.state, -count - 1) }
     }

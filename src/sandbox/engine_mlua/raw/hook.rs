@@ -11,10 +11,11 @@ use std::ffi::{CStr, c_int};
 
 use mlua::ffi;
 
+use luaplan_base::LimitName;
+
 use super::compare;
 use super::watch::{Watch, on_duty};
-use crate::base::LimitName;
-use crate::sandbox::meter::Meter;
+use crate::meter::Meter;
 
 /// What the hook does after a look.
 enum Verdict {
@@ -26,7 +27,7 @@ enum Verdict {
 }
 
 /// Gives `f` the meter of the VM `state` belongs to; nothing where it does not run for a plan.
-pub(in crate::sandbox::engine_mlua) fn with_meter<R>(
+pub(in crate::engine_mlua) fn with_meter<R>(
     state: *mut ffi::lua_State,
     f: impl FnOnce(&Meter) -> R,
 ) -> Option<R> {

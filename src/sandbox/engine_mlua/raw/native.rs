@@ -13,8 +13,8 @@ use std::sync::LazyLock;
 use mlua::{Lua, Table, ffi};
 
 use super::hook;
-use crate::sandbox::meter::Meter;
-use crate::sandbox::native::{Arg, Item, NATIVES, Native, NativeCall, NativeError, Out};
+use crate::meter::Meter;
+use crate::native::{Arg, Item, NATIVES, Native, NativeCall, NativeError, Out};
 
 /// How many natives there can be.
 const PLACES: usize = 96;
@@ -47,7 +47,7 @@ enum End {
 ///
 /// # Errors
 /// Only if memory is used up.
-pub(in crate::sandbox::engine_mlua) fn table(lua: &Lua) -> mlua::Result<Table> {
+pub(in crate::engine_mlua) fn table(lua: &Lua) -> mlua::Result<Table> {
     let table = lua.create_table_with_capacity(0, FLAT.len())?;
     for (native, trampoline) in FLAT.iter().zip(TRAMPOLINES) {
         #[expect(unsafe_code, reason = "a light C function is what makes natives cheap")]

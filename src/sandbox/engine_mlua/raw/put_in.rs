@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 use mlua::{Lua, ffi};
 
-use crate::base::Value;
-use crate::sandbox::engine_mlua::codec::{
-    ARRAY_PLACE, Codec, Shape, ShapePlace, VALUE_DEPTH_MAX, VALUE_NODES_MAX,
-};
-use crate::sandbox::meter::BYTES_PER_INSTRUCTION;
+use luaplan_base::Value;
+
+use crate::engine_mlua::codec::{ARRAY_PLACE, Codec, Shape, ShapePlace, VALUE_DEPTH_MAX, VALUE_NODES_MAX};
+use crate::meter::BYTES_PER_INSTRUCTION;
 
 /// Slots of the stack each level of nesting takes: a table, its keys, a key, a value.
 const SLOTS_A_LEVEL: usize = 4;
@@ -26,7 +25,7 @@ static METATABLES: u8 = 0;
 /// # Errors
 /// Only if memory is used up.
 #[expect(unsafe_code, reason = "keeps a table in the registry under an address of ours")]
-pub(in crate::sandbox::engine_mlua) fn install(lua: &Lua, codec: &Codec) -> mlua::Result<()> {
+pub(in crate::engine_mlua) fn install(lua: &Lua, codec: &Codec) -> mlua::Result<()> {
     lua.exec_raw_lua(|raw| {
         // SAFETY: the stack of a live state has room for one value; no memory limit is set yet, so
         // a new entry of the registry does not fail.
@@ -116,7 +115,7 @@ struct Job<'a> {
 
 /// Pushes the Lua form of `value` onto `state`, charged. False where nothing came of it.
 #[expect(unsafe_code, reason = "one protected call around all that may raise")]
-pub(in crate::sandbox::engine_mlua) fn put_in(
+pub(in crate::engine_mlua) fn put_in(
     lua: &Lua,
     state: *mut ffi::lua_State,
     codec: &Codec,

@@ -8,10 +8,11 @@
 
 use mlua::ffi;
 
+use luaplan_base::{Error, ErrorCode};
+
 use super::layout::{Frame, NODE_BYTES, Slot, TableFields};
 use super::watch::Watch;
-use crate::base::{Error, ErrorCode};
-use crate::sandbox::meter::Meter;
+use crate::meter::Meter;
 
 /// Blocks for fewer keys are given unseen: their keys are moved in some ten milliseconds at worst.
 const NODES_UNSEEN: usize = 1 << 12;

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use mlua::{Function, Lua, Table, Value as LuaValue, ffi};
 
 use super::hook::with_meter;
-use crate::sandbox::meter::Dead;
+use crate::meter::Dead;
 
 /// How many arguments of `select` count as one instruction.
 const ARGS_PER_INSTRUCTION: u64 = 8;
@@ -28,7 +28,7 @@ const SELECT: usize = EVENTS.len();
 ///
 /// # Errors
 /// Where an original is not there, and if memory is used up.
-pub(in crate::sandbox::engine_mlua) fn install(lua: &Lua) -> mlua::Result<()> {
+pub(in crate::engine_mlua) fn install(lua: &Lua) -> mlua::Result<()> {
     let globals = lua.globals();
     let of_texts: Table = globals.raw_get::<Function>("getmetatable")?.call("")?;
     replace(lua, &globals, "select", SELECT, charged::<SELECT>)?;

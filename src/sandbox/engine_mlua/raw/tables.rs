@@ -8,10 +8,10 @@ use mlua::{Lua, Table, ffi};
 
 use super::hook;
 use super::native::{finish, read_at, with_out};
-use crate::sandbox::meter::Dead;
-use crate::sandbox::native::number::{self, Number};
-use crate::sandbox::native::sort::{Comparisons, Paid, flat_price, sort};
-use crate::sandbox::native::{Arg, Charge, Item, NativeError, Out, concat};
+use crate::meter::Dead;
+use crate::native::number::{self, Number};
+use crate::native::sort::{Comparisons, Paid, flat_price, sort};
+use crate::native::{Arg, Charge, Item, NativeError, Out, concat};
 
 /// Items moved between two looks at the meter, and how many cost one instruction.
 const ITEMS_PER_CHARGE: u64 = 1024;
@@ -23,7 +23,7 @@ type TableNative = unsafe extern "C-unwind" fn(*mut ffi::lua_State) -> c_int;
 ///
 /// # Errors
 /// Only if memory is used up.
-pub(in crate::sandbox::engine_mlua) fn add(lua: &Lua, natives: &Table) -> mlua::Result<()> {
+pub(in crate::engine_mlua) fn add(lua: &Lua, natives: &Table) -> mlua::Result<()> {
     let functions: [(&str, TableNative); 4] = [
         ("table_concat", table_concat),
         ("table_move", table_move),

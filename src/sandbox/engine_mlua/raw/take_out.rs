@@ -13,11 +13,12 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use mlua::ffi;
 
+use luaplan_base::Value;
+
 use super::put_in::KEYS_PLACE;
-use crate::base::Value;
-use crate::sandbox::engine_mlua::codec::{Codec, Shape, VALUE_DEPTH_MAX, VALUE_NODES_MAX};
-use crate::sandbox::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
-use crate::sandbox::meter::BYTES_PER_INSTRUCTION;
+use crate::engine_mlua::codec::{Codec, Shape, VALUE_DEPTH_MAX, VALUE_NODES_MAX};
+use crate::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
+use crate::meter::BYTES_PER_INSTRUCTION;
 
 /// Slots of the stack each level of nesting takes: a key, a value, a metatable, its keys.
 const SLOTS_A_LEVEL: c_int = 6;
@@ -32,7 +33,7 @@ const NODES_BETWEEN_LOOKS: u64 = 4096;
 const RECENT: usize = 8;
 
 /// Reads values of one coroutine.
-pub(in crate::sandbox::engine_mlua) struct Taker<'a> {
+pub(in crate::engine_mlua) struct Taker<'a> {
     state: *mut ffi::lua_State,
     codec: &'a Codec,
     failure: usize,
@@ -47,7 +48,7 @@ pub(in crate::sandbox::engine_mlua) struct Taker<'a> {
 
 impl<'a> Taker<'a> {
     /// Reads from `state`; what is read may take up `host_bytes_max` outside the VM.
-    pub(in crate::sandbox::engine_mlua) fn new(
+    pub(in crate::engine_mlua) fn new(
         state: *mut ffi::lua_State,
         codec: &'a Codec,
         host_bytes_max: u64,
@@ -58,17 +59,17 @@ impl<'a> Taker<'a> {
     }
 
     /// What the value read takes up outside the VM.
-    pub(in crate::sandbox::engine_mlua) fn host_bytes(&self) -> u64 {
+    pub(in crate::engine_mlua) fn host_bytes(&self) -> u64 {
         self.host_bytes
     }
 
     /// What reading costs, in instructions.
-    pub(in crate::sandbox::engine_mlua) fn cost(&self) -> u64 {
+    pub(in crate::engine_mlua) fn cost(&self) -> u64 {
         self.nodes + self.bytes / BYTES_PER_INSTRUCTION
     }
 
     /// The value at `index`, counted from the bottom of the frame.
-    pub(in crate::sandbox::engine_mlua) fn value(&mut self, index: c_int) -> Option<Value> {
+    pub(in crate::engine_mlua) fn value(&mut self, index: c_int) -> Option<Value> {
         self.count_node()?;
         self.count_bytes(0, NODE_BYTES)?;
         let state = self.state;

@@ -20,9 +20,9 @@ use super::compare::TEXT_BYTES_CLOSE;
 use super::hook::on_count;
 use super::layout::{Coroutine, fits};
 use super::{alloc, hook};
-use crate::sandbox::LineTrace;
-use crate::sandbox::engine_mlua::host::Host;
-use crate::sandbox::meter::{Meter, STEP_INSTRUCTIONS};
+use crate::LineTrace;
+use crate::engine_mlua::host::Host;
+use crate::meter::{Meter, STEP_INSTRUCTIONS};
 
 /// Bytes of texts that instructions may handle between two looks: each may compare or hash as many
 /// as the largest has, at seven nanoseconds a byte where they are NULs.
@@ -49,7 +49,7 @@ const ASLEEP_BYTES: u64 = 256 << 10;
 const NEAR_FRAMES: u64 = STEP_INSTRUCTIONS as u64 / 2;
 
 /// What watches one VM. It stays where it is made.
-pub(in crate::sandbox::engine_mlua) struct Watch {
+pub(in crate::engine_mlua) struct Watch {
     pub(super) meter: Arc<Meter>,
     pub(super) host: Arc<Host>,
     /// The allocator around which ours stands, and its data.
@@ -77,7 +77,7 @@ unsafe impl Send for Watch {}
 
 impl Watch {
     /// A watch for `lua`, which has no hook yet. `None` where its Lua is not the one known here.
-    pub(in crate::sandbox::engine_mlua) fn new(lua: &Lua, host: Arc<Host>) -> Option<Box<Self>> {
+    pub(in crate::engine_mlua) fn new(lua: &Lua, host: Arc<Host>) -> Option<Box<Self>> {
         let main_state = lua.exec_raw_lua(mlua::state::RawLua::state);
         fits(main_state, on_count).then(|| {
             Box::new(Self {
@@ -96,12 +96,12 @@ impl Watch {
     }
 
     /// Has the lines of the plan noted there; asked before the hook is set.
-    pub(in crate::sandbox::engine_mlua) fn trace_lines(&self, trace: LineTrace) {
+    pub(in crate::engine_mlua) fn trace_lines(&self, trace: LineTrace) {
         let _ = self.lines.set(trace);
     }
 
     /// Sets the hook on the VM's main state, from which coroutines made later have it.
-    pub(in crate::sandbox::engine_mlua) fn set_hook(&self, lua: &Lua) {
+    pub(in crate::engine_mlua) fn set_hook(&self, lua: &Lua) {
         let state = lua.exec_raw_lua(mlua::state::RawLua::state);
         let has_lines = self.lines.get().is_some();
         hook::set(state, c_int::try_from(STEP_INSTRUCTIONS).unwrap_or(c_int::MAX), has_lines);
@@ -109,7 +109,7 @@ impl Watch {
 
     /// Leaves the collector, which is stopped, asleep while the plan makes little: a restarted one
     /// would begin by going through all of the prelude.
-    pub(in crate::sandbox::engine_mlua) fn let_collector_sleep(&self, used_bytes: u64) {
+    pub(in crate::engine_mlua) fn let_collector_sleep(&self, used_bytes: u64) {
         self.collect_from_bytes.set(used_bytes + ASLEEP_BYTES);
     }
 
@@ -193,7 +193,7 @@ impl Watch {
 }
 
 /// While this lives, the VM's watch is on duty. Not to be sent away.
-pub(in crate::sandbox::engine_mlua) struct Entered<'a> {
+pub(in crate::engine_mlua) struct Entered<'a> {
     watch: &'a Watch,
     lua: &'a Lua,
 }
@@ -202,7 +202,7 @@ impl Entered<'_> {
     /// Charges what the main coroutine ran to its pause or end.
     ///
     /// Not at the end of a slice: the hook that paused has charged it.
-    pub(in crate::sandbox::engine_mlua) fn settle(&self) {
+    pub(in crate::engine_mlua) fn settle(&self) {
         self.watch.settle(self.watch.main.get());
     }
 }

@@ -8,13 +8,13 @@ use piccolo::{
 };
 
 use super::write::{ToMake, Written};
-use crate::sandbox::engine_piccolo::fault::Raised;
-use crate::sandbox::engine_piccolo::store::store_ours;
-use crate::sandbox::engine_piccolo::values::give;
+use crate::engine_piccolo::fault::Raised;
+use crate::engine_piccolo::store::store_ours;
+use crate::engine_piccolo::values::give;
 
 impl<'gc> Written<'gc> {
     /// Gives the value as the only result, once `create` has made the failures in it.
-    pub(in crate::sandbox::engine_piccolo) fn finish(
+    pub(in crate::engine_piccolo) fn finish(
         mut self,
         ctx: Context<'gc>,
         create: Function<'gc>,

@@ -6,16 +6,17 @@ use indexmap::IndexMap;
 use piccolo::table::NextValue;
 use piccolo::{Context, Table, Value};
 
+use luaplan_base::{Error, ErrorCode, Result, Value as Carried};
+
 use super::path::Path;
 use super::shape::{Codec, Shape};
 use super::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
-use crate::base::{Error, ErrorCode, Result, Value as Carried};
-use crate::sandbox::engine_piccolo::fault::{self, Raised};
-use crate::sandbox::engine_piccolo::host::{Host, lossy};
-use crate::sandbox::engine_piccolo::values::{address, is_null, text};
-use crate::sandbox::failed_call::failure_in;
-use crate::sandbox::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
-use crate::sandbox::meter::{BYTES_PER_INSTRUCTION, Dead};
+use crate::engine_piccolo::fault::{self, Raised};
+use crate::engine_piccolo::host::{Host, lossy};
+use crate::engine_piccolo::values::{address, is_null, text};
+use crate::failed_call::failure_in;
+use crate::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
+use crate::meter::{BYTES_PER_INSTRUCTION, Dead};
 
 /// What a failure nobody looked at means where it is met.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,7 @@ struct Reader<'gc, 'a> {
     open: Vec<usize>,
     nodes: u64,
     bytes: u64,
-    /// What the copy takes up outside the VM; see [`crate::sandbox::held`].
+    /// What the copy takes up outside the VM; see [`crate::held`].
     host_bytes: u64,
     /// What is held already and counts against the same limit.
     held_bytes: u64,
@@ -71,7 +72,7 @@ impl Stop {
 impl Codec {
     /// Reads an argument of a call that is being asked for. It counts as held until the call is
     /// answered.
-    pub(in crate::sandbox::engine_piccolo) fn read_argument<'gc>(
+    pub(in crate::engine_piccolo) fn read_argument<'gc>(
         &self,
         host: &Host,
         ctx: Context<'gc>,
@@ -91,7 +92,7 @@ impl Codec {
     }
 
     /// Reads a value for a function of the library, which drops it before the plan goes on.
-    pub(in crate::sandbox::engine_piccolo) fn read_here<'gc>(
+    pub(in crate::engine_piccolo) fn read_here<'gc>(
         &self,
         host: &Host,
         ctx: Context<'gc>,
@@ -105,7 +106,7 @@ impl Codec {
     ///
     /// # Errors
     /// `value_…`, or why the run is dead.
-    pub(in crate::sandbox::engine_piccolo) fn read_result<'gc>(
+    pub(in crate::engine_piccolo) fn read_result<'gc>(
         &self,
         host: &Host,
         ctx: Context<'gc>,

@@ -7,15 +7,16 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use piccolo::{Context, StashedTable, Table, Value};
 
-use crate::base::Value as Carried;
-use crate::sandbox::engine_piccolo::fault::Raised;
-use crate::sandbox::engine_piccolo::host::Host;
-use crate::sandbox::engine_piccolo::values::text;
-use crate::sandbox::held::Held;
-use crate::sandbox::meter::Meter;
+use luaplan_base::Value as Carried;
+
+use crate::engine_piccolo::fault::Raised;
+use crate::engine_piccolo::host::Host;
+use crate::engine_piccolo::values::text;
+use crate::held::Held;
+use crate::meter::Meter;
 
 /// The conversions of one VM, with the metatables that tables of the same shape share.
-pub(in crate::sandbox::engine_piccolo) struct Codec {
+pub(in crate::engine_piccolo) struct Codec {
     pub(super) meter: Arc<Meter>,
     pub(super) held: Arc<Held>,
     array: OnceCell<StashedTable>,
@@ -31,12 +32,12 @@ pub(super) enum Shape<'gc> {
 }
 
 impl Codec {
-    pub(in crate::sandbox::engine_piccolo) fn new(meter: Arc<Meter>, held: Arc<Held>) -> Self {
+    pub(in crate::engine_piccolo) fn new(meter: Arc<Meter>, held: Arc<Held>) -> Self {
         Self { meter, held, array: OnceCell::new(), objects: RefCell::default() }
     }
 
     /// Makes `table` a list even while it is empty.
-    pub(in crate::sandbox::engine_piccolo) fn mark_array<'gc>(
+    pub(in crate::engine_piccolo) fn mark_array<'gc>(
         &self,
         host: &Host,
         ctx: Context<'gc>,
@@ -55,7 +56,7 @@ impl Codec {
     }
 
     /// Makes `table` an object even while it is empty.
-    pub(in crate::sandbox::engine_piccolo) fn mark_object<'gc>(
+    pub(in crate::engine_piccolo) fn mark_object<'gc>(
         &self,
         host: &Host,
         ctx: Context<'gc>,
@@ -96,7 +97,7 @@ impl Codec {
     }
 
     /// The keys an object from outside had, in their order.
-    pub(in crate::sandbox::engine_piccolo) fn known_keys<'gc>(
+    pub(in crate::engine_piccolo) fn known_keys<'gc>(
         &self,
         host: &Host,
         ctx: Context<'gc>,

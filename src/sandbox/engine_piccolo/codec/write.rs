@@ -6,14 +6,15 @@ use gc_arena::Collect;
 use indexmap::IndexMap;
 use piccolo::{Context, Table, Value};
 
+use luaplan_base::{Error, ErrorCode, ToolFailure, Value as Carried};
+
 use super::shape::Codec;
 use super::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
-use crate::base::{Error, ErrorCode, ToolFailure, Value as Carried};
-use crate::sandbox::calls::CallOrigin;
-use crate::sandbox::engine_piccolo::fault::{self, Raised};
-use crate::sandbox::engine_piccolo::host::Host;
-use crate::sandbox::engine_piccolo::values::text;
-use crate::sandbox::meter::BYTES_PER_INSTRUCTION;
+use crate::calls::CallOrigin;
+use crate::engine_piccolo::fault::{self, Raised};
+use crate::engine_piccolo::host::Host;
+use crate::engine_piccolo::values::text;
+use crate::meter::BYTES_PER_INSTRUCTION;
 
 /// What a node takes in the VM at most, to refuse what cannot fit before it is made.
 const NODE_BYTES: u64 = 64;
@@ -29,7 +30,7 @@ struct Writer<'gc, 'a> {
 }
 
 /// A value of the VM, at index 1 of a table, with the failures that are still to be put into it.
-pub(in crate::sandbox::engine_piccolo) struct Written<'gc> {
+pub(in crate::engine_piccolo) struct Written<'gc> {
     pub(super) holder: Table<'gc>,
     pub(super) failures: VecDeque<ToMake<'gc>>,
 }
@@ -54,7 +55,7 @@ impl Codec {
     }
 
     /// Makes the VM's form of `value`; failures inside name `origin`, and are still to be made.
-    pub(in crate::sandbox::engine_piccolo) fn write<'gc>(
+    pub(in crate::engine_piccolo) fn write<'gc>(
         &self,
         host: &Host,
         ctx: Context<'gc>,
@@ -72,7 +73,7 @@ impl Codec {
     }
 
     /// The same for a value that holds no failures.
-    pub(in crate::sandbox::engine_piccolo) fn write_plain<'gc>(
+    pub(in crate::engine_piccolo) fn write_plain<'gc>(
         &self,
         host: &Host,
         ctx: Context<'gc>,

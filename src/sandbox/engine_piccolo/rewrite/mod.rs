@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 use emmylua_parser::{LuaKind, LuaSyntaxElement, LuaSyntaxKind, LuaSyntaxNode, LuaTokenKind};
 
-use crate::syntax::{SyntaxFault, swapped_environment, syntax_tree};
+use luaplan_syntax::{SyntaxFault, swapped_environment, syntax_tree};
 
 /// What every helper's name begins with. A plan that uses such a name is refused.
 pub(super) const PREFIX: &str = "__luaplan_";

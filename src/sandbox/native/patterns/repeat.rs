@@ -13,7 +13,7 @@ const COPY_BYTES: usize = 1 << 20;
 ///
 /// What the run's memory cannot hold ends the run; what would fit there but is longer than the
 /// original allows is the original's error.
-pub(in crate::sandbox::native) fn rep(call: &mut NativeCall<'_>) -> Result<(), NativeError> {
+pub(in crate::native) fn rep(call: &mut NativeCall<'_>) -> Result<(), NativeError> {
     let args = Args::of(call);
     let text = args.text(1)?;
     let times = u64::try_from(args.integer(2)?).unwrap_or(0);

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 use mlua::{Function, Lua, MultiValue, Value as LuaValue};
 
-use crate::sandbox::meter::Dead;
-use crate::sandbox::native::{Arg, Charge, Item, Native, NativeCall, NativeError, Out};
+use crate::meter::Dead;
+use crate::native::{Arg, Charge, Item, Native, NativeCall, NativeError, Out};
 
 /// A generator of numbers whose whole state is its seed.
 pub(super) struct Random(u64);

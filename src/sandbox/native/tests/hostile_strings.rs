@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::compare::{Budget, Given, Outcome, run_native};
-use crate::sandbox::native::{NATIVES, Native};
+use crate::native::{NATIVES, Native};
 
 const BUDGET_INSTRUCTIONS: u64 = 100_000;
 const RESULT_BYTES_MAX: u64 = 64 << 20;

@@ -2,7 +2,7 @@
 
 use super::compare::{Budget, Given, LuaSide, Outcome, Random, compare, each_case, run_native};
 use super::pattern_cases::{anything, replacement, subject, subject_and_pattern, whole_number};
-use crate::sandbox::native::{NATIVES, Native};
+use crate::native::{NATIVES, Native};
 
 pub(super) fn native(name: &str) -> &'static Native {
     NATIVES.iter().copied().flatten().find(|native| native.name == name).unwrap()

@@ -4,7 +4,7 @@ use mlua::{Lua, MultiValue, Table, Value as LuaValue};
 
 use super::compare::{Budget, Given, LuaSide, Outcome, Random, each_case, run_native};
 use super::pattern_cases::{subject_and_pattern, whole_number};
-use crate::sandbox::native::NATIVES;
+use crate::native::NATIVES;
 
 /// A Lua whose pattern functions are ours.
 fn with_our_patterns() -> Lua {

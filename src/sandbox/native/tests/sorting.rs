@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::compare::{Budget, Random};
-use crate::sandbox::meter::Dead;
-use crate::sandbox::native::number::Number;
-use crate::sandbox::native::sort::{Comparisons, number_less, sort};
-use crate::sandbox::native::{Arg, NativeError, concat};
+use crate::meter::Dead;
+use crate::native::number::Number;
+use crate::native::sort::{Comparisons, number_less, sort};
+use crate::native::{Arg, NativeError, concat};
 
 fn unlimited() -> Budget {
     Budget::new(u64::MAX, u64::MAX)

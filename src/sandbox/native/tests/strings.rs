@@ -4,7 +4,7 @@ use mlua::Lua;
 
 use super::compare::{Budget, Given, LuaSide, Outcome, Random, each_case, run_native};
 use super::generate::{any, float, format_text, integer, near_numeral, numeral, pack_text, place, text};
-use crate::sandbox::native::{NATIVES, Native};
+use crate::native::{NATIVES, Native};
 
 /// Our natives and the originals.
 const FUNCTIONS: &[(&str, &str)] = &[

@@ -3,10 +3,11 @@
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 use indexmap::IndexSet;
 
+use luaplan_base::Value;
+
 use super::super::call::Call;
 use super::super::value::{Result, Table, Value as Lua};
 use super::{flag, option, separator};
-use crate::base::Value;
 
 pub(super) fn encode<'v>(call: &Call<'v>) -> Result<Lua<'v>> {
     let known = ["columns", "header", "separator", "newline", "escape_formulas"];

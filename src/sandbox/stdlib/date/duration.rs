@@ -1,9 +1,10 @@
 //! Durations: ISO 8601 and `HH:MM:SS` text to seconds and back.
 
+use luaplan_base::fixed_point;
+
 use super::super::call::{Call, quoted};
 use super::super::value::{Result, Value};
 use super::DATE_INSTRUCTIONS;
-use crate::base::fixed_point;
 
 const SECOND_NANOS: i128 = 1_000_000_000;
 const DAY_SECONDS: i128 = 86_400;

@@ -6,9 +6,10 @@ mod read;
 use serde::Serialize as _;
 use serde_json::Value as Json;
 
+use luaplan_base as base;
+
 use super::call::{Call, Native};
 use super::value::{Result, Value};
-use crate::base;
 
 /// The widest indentation of one level.
 const INDENT_MAX: usize = 16;

@@ -9,7 +9,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use crate::base::Value;
+use luaplan_base::Value;
 
 /// The most nodes a document may have; what conversion carries.
 const NODES_MAX: u32 = 1_000_000;

@@ -5,9 +5,10 @@
 //! …)`, which wants an error that contains `part`. A first line `-- stops: CODE` says that the case
 //! must be stopped by that limit; one `-- error: CODE` that it must end with that error.
 
+use luaplan_base::{Error, Value};
+
 use super::vm::run_on;
-use crate::base::{Error, Value};
-use crate::sandbox::{Machine, PiccoloVm, Vm};
+use crate::{Machine, PiccoloVm, Vm};
 
 const PRELUDE: &str = r#"
 function show(value)
@@ -55,7 +56,7 @@ fn every_case_file_holds_on_the_second_engine() {
 
 /// The files that do not hold, except those with the line `skipped`.
 fn failed_on<M: Machine>(price: u64, skipped: &str) -> Vec<String> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/stdlib");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/stdlib");
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
+use luaplan_base::Value;
+
 use super::vm::result_of;
-use crate::base::Value;
 
 fn document() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![

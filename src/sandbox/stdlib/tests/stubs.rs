@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use luaplan_base::Value;
+
 use super::super::{LIBRARIES, LIBRARY_STUBS, library_signatures};
 use super::vm::{is_limit, result};
-use crate::base::Value;
 
 /// `library.name` of every function, and `math.round`.
 fn functions() -> BTreeSet<String> {
@@ -23,7 +24,7 @@ fn functions() -> BTreeSet<String> {
 }
 
 fn docs() -> String {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/plan-library.md");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/plan-library.md");
     std::fs::read_to_string(path).unwrap()
 }
 

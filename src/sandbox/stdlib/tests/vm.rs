@@ -1,7 +1,8 @@
 //! Runs the body of a plan in the VM as plans have it.
 
-use crate::base::{Error, ErrorCode, LimitName, LimitProfile, Result, ToolFailure, Value};
-use crate::sandbox::{Interrupt, Machine, Step, Vm, VmLimits, VmOptions};
+use luaplan_base::{Error, ErrorCode, LimitName, LimitProfile, Result, ToolFailure, Value};
+
+use crate::{Interrupt, Machine, Step, Vm, VmLimits, VmOptions};
 
 /// Runs `body` as the body of `run`, after `prelude` on the same first line, and gives its result.
 ///

@@ -11,21 +11,22 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 
+use luaplan_base::ToolFailure;
+
 use super::Authorization;
-use crate::base::ToolFailure;
-use crate::tools::mcp::trouble::{LastTrouble, status_of};
+use crate::mcp::trouble::{LastTrouble, status_of};
 
 type Failed = StreamableHttpError<reqwest::Error>;
 
 /// Asks with a token where there is one, and once more with a new one where it is refused: what was refused
 /// was not done.
 #[derive(Clone)]
-pub(in crate::tools::mcp) struct AuthorizedClient {
-    pub(in crate::tools::mcp) inner: reqwest::Client,
+pub(in crate::mcp) struct AuthorizedClient {
+    pub(in crate::mcp) inner: reqwest::Client,
     /// `None` where configured headers say who asks.
-    pub(in crate::tools::mcp) authorization: Option<Arc<Authorization>>,
+    pub(in crate::mcp) authorization: Option<Arc<Authorization>>,
     /// How the last message fared.
-    pub(in crate::tools::mcp) trouble: LastTrouble,
+    pub(in crate::mcp) trouble: LastTrouble,
 }
 
 impl AuthorizedClient {

@@ -17,15 +17,16 @@ use secrecy::SecretString;
 use serde_json::{Value as Json, json};
 use url::{Host, Url};
 
-use crate::base::{ErrorCode, Result, ToolFailure};
-use crate::tools::fetch_url::FetchUrlSettings;
-use crate::tools::fetch_url::SystemLookup;
-use crate::tools::fetch_url::allow_list::AllowList;
-use crate::tools::fetch_url::client::Clients;
-use crate::tools::fetch_url::failure::{from_client, timed_out};
-use crate::tools::fetch_url::guard::{admit, blocked, check_form};
-use crate::tools::manifest::Scrubber;
-use crate::tools::mcp::settings::OAuthSettings;
+use luaplan_base::{ErrorCode, Result, ToolFailure};
+
+use crate::fetch_url::FetchUrlSettings;
+use crate::fetch_url::SystemLookup;
+use crate::fetch_url::allow_list::AllowList;
+use crate::fetch_url::client::Clients;
+use crate::fetch_url::failure::{from_client, timed_out};
+use crate::fetch_url::guard::{admit, blocked, check_form};
+use crate::manifest::Scrubber;
+use crate::mcp::settings::OAuthSettings;
 
 /// One answer may take so long.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
@@ -268,7 +269,7 @@ fn tokens_alone(body: Vec<u8>) -> Result<Vec<u8>, ToolFailure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::fetch_url::allow_list::Permission;
+    use crate::fetch_url::allow_list::Permission;
 
     #[test]
     fn tokens_go_over_https_or_stay_on_this_machine() {

@@ -33,6 +33,6 @@ impl CredentialStore for KeptCredentials {
     }
 }
 
-fn failed(error: &crate::base::Error) -> AuthError {
+fn failed(error: &luaplan_base::Error) -> AuthError {
     AuthError::CredentialStoreError(error.message().to_owned())
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use rmcp::transport::auth::{AuthError, AuthorizationManager, OAuthClientConfig};
 use url::Url;
 
+use luaplan_base::{Error, ErrorCode, Result};
+
 use super::super::content::shown;
 use super::exchange::is_safe;
 use super::{Authorization, CLIENT_NAME, NO_METADATA, RENEWAL_MAX, words};
-use crate::base::{Error, ErrorCode, Result};
 
 /// A login that waits for the person.
 pub struct PendingLogin {

@@ -24,14 +24,15 @@ use url::Url;
 pub(super) use client::AuthorizedClient;
 pub use login::PendingLogin;
 
+use luaplan_base::{Clock as _, Error, ErrorCode, Result, SystemClock, ToolFailure};
+
 use self::exchange::Exchange;
 use self::token_file::{Login, TokenFile};
 use super::address::Address;
 use super::content::shown;
 use super::settings::{OAuthGrant, OAuthSettings};
 use super::trouble::HELP;
-use crate::base::{Clock as _, Error, ErrorCode, Result, SystemClock, ToolFailure};
-use crate::tools::manifest::Scrubber;
+use crate::manifest::Scrubber;
 
 /// Finding the authorization server and getting a token take so long at most, all requests together.
 const RENEWAL_MAX: Duration = Duration::from_secs(20);

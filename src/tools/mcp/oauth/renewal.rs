@@ -7,12 +7,13 @@ use rmcp::transport::auth::{
 use secrecy::ExposeSecret as _;
 use url::Url;
 
+use luaplan_base::{Result, ToolFailure};
+
 use super::exchange::{Greeting, is_safe};
 use super::kept::KeptCredentials;
 use super::login::parameter;
 use super::token_file::Login;
 use super::{Authorization, NO_METADATA};
-use crate::base::{Result, ToolFailure};
 
 impl Authorization {
     pub(super) async fn refreshed(&self, login: &Login) -> Result<String, ToolFailure> {

@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tokio::time::Instant;
 
-use crate::base::{Error, ErrorCode, Result};
-use crate::journal::create_private_folder;
-use crate::tools::mcp::kept_file::{open_regular, read_regular};
+use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_journal::create_private_folder;
+
+use crate::mcp::kept_file::{open_regular, read_regular};
 
 const VERSION: u32 = 1;
 

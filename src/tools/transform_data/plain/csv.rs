@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use luaplan_base::{ErrorCode, ToolFailure, Value};
+
 use super::super::escape::neutral;
 use super::super::input::text_of;
 use super::{Shape, shape};
-use crate::base::{ErrorCode, ToolFailure, Value};
 
 /// Writes rows with a header; `columns` chooses and orders them.
 ///

@@ -1,9 +1,10 @@
 //! HTML without a template.
 
+use luaplan_base::Value;
+
 use super::super::escape::html;
 use super::super::input::text_of;
 use super::{Shape, cell, shape};
-use crate::base::Value;
 
 pub(super) fn write(input: &Value) -> String {
     match shape(input) {

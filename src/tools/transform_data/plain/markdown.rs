@@ -1,9 +1,10 @@
 //! Markdown without a template.
 
+use luaplan_base::Value;
+
 use super::super::escape::markdown;
 use super::super::input::text_of;
 use super::{Shape, cell, on_one_line, shape};
-use crate::base::Value;
 
 pub(super) fn write(input: &Value) -> String {
     let line = |text: &str| markdown(&on_one_line(text)).into_owned();

@@ -9,8 +9,9 @@ use std::borrow::Cow;
 
 use indexmap::IndexSet;
 
+use luaplan_base::{ToolFailure, Value};
+
 use super::format::Format;
-use crate::base::{ToolFailure, Value};
 
 pub(super) use csv::write as csv;
 

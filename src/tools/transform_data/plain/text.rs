@@ -1,8 +1,9 @@
 //! Text without a template: aligned columns, or a line each.
 
+use luaplan_base::Value;
+
 use super::super::input::text_of;
 use super::{Shape, cell, on_one_line, shape};
-use crate::base::Value;
 
 /// Wider columns are not padded to, so that one long cell does not push all others away.
 const COLUMN_CHARACTERS_MAX: usize = 40;

@@ -4,10 +4,10 @@ use std::ffi::c_int;
 
 use mlua::ffi;
 
-use crate::sandbox::engine_mlua::raw::rehash::float_hash;
+use crate::engine_mlua::raw::rehash::float_hash;
 
 /// Bytes of a place for one key and its value.
-pub(in crate::sandbox::engine_mlua::raw) const NODE_BYTES: usize = size_of::<Node>();
+pub(in crate::engine_mlua::raw) const NODE_BYTES: usize = size_of::<Node>();
 
 /// The tags of values, as Lua keeps them.
 const TABLE: u8 = 0x45;
@@ -17,7 +17,7 @@ const FLOAT: u8 = 0x13;
 
 /// A value on the stack.
 #[repr(C)]
-pub(in crate::sandbox::engine_mlua::raw) struct Slot {
+pub(in crate::engine_mlua::raw) struct Slot {
     pub(super) value: u64,
     tag: u8,
 }
@@ -76,11 +76,11 @@ struct TextFields {
 
 /// A live table, looked at through its fields.
 #[derive(Clone, Copy, PartialEq)]
-pub(in crate::sandbox::engine_mlua::raw) struct TableFields(*const Fields);
+pub(in crate::engine_mlua::raw) struct TableFields(*const Fields);
 
 impl Slot {
     /// The table in it, if it holds one.
-    pub(in crate::sandbox::engine_mlua::raw) fn table(&self) -> Option<TableFields> {
+    pub(in crate::engine_mlua::raw) fn table(&self) -> Option<TableFields> {
         (self.tag == TABLE).then_some(TableFields(self.value as *const Fields))
     }
 }
@@ -94,7 +94,7 @@ impl TableFields {
     }
 
     /// The table its metatable names as `__newindex`, if any.
-    pub(in crate::sandbox::engine_mlua::raw) fn newindex(self) -> Option<Self> {
+    pub(in crate::engine_mlua::raw) fn newindex(self) -> Option<Self> {
         // SAFETY: as in `nodes`.
         let metatable = unsafe { (*self.0).metatable };
         if metatable.is_null() {
@@ -109,7 +109,7 @@ impl TableFields {
     }
 
     /// The hashes of its keys that are numbers, outside the list at its beginning.
-    pub(in crate::sandbox::engine_mlua::raw) fn number_hashes(self) -> impl Iterator<Item = u64> {
+    pub(in crate::engine_mlua::raw) fn number_hashes(self) -> impl Iterator<Item = u64> {
         // Tags of nothing are 0 in their low four bits.
         self.nodes().iter().filter(|node| node.value_tag & 0xf != 0).filter_map(|node| match node.key_tag {
             INTEGER => Some(node.key),
