@@ -1,20 +1,9 @@
 //! The manifests that come with the binary.
 
 use luaplan_base::Result;
+use luaplan_manifests::MANIFESTS;
 
 use super::{ToolSpec, read_manifest};
-
-/// By the name of their tool.
-const MANIFESTS: [(&str, &str); 8] = [
-    ("query_db", include_str!("../../tools/query_db.toml")),
-    ("fetch_url", include_str!("../../tools/fetch_url.toml")),
-    ("transform_data", include_str!("../../tools/transform_data.toml")),
-    ("send_email", include_str!("../../tools/send_email.toml")),
-    ("call_llm", include_str!("../../tools/call_llm.toml")),
-    ("sleep", include_str!("../../tools/sleep.toml")),
-    ("wait_until", include_str!("../../tools/wait_until.toml")),
-    ("call_agent", include_str!("../../tools/call_agent.toml")),
-];
 
 /// The built-in tools as their manifests declare them.
 ///

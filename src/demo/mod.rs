@@ -16,5 +16,8 @@ pub use picture_server::PictureServer;
 pub use received::{AttachmentSummary, MailSummary};
 pub use smtp_sink::{ReceivedMail, SinkCredentials, SinkTls, SmtpSink, SmtpSinkOptions};
 
+/// What a model answered to the demo's task, kept for machines without one: a JSON list of replies.
+pub const RECORDED_REPLY: &str = include_str!("recorded_reply.json");
+
 #[cfg(test)]
 mod tests;

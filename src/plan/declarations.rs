@@ -1,20 +1,16 @@
 //! What the sandbox declares besides tools, as LuaCATS.
 
+/// What Lua itself has in the sandbox.
+const GLOBALS: (&str, &str) = ("globals", include_str!("types/globals.lua"));
+
 /// Lua's own part of the sandbox, and the libraries, each with its declarations.
-pub(super) const ALL: [(&str, &str); 8] = [
-    ("globals", include_str!("types/globals.lua")),
-    ("json", include_str!("../../lua/stubs/json.lua")),
-    ("date", include_str!("../../lua/stubs/date.lua")),
-    ("text", include_str!("../../lua/stubs/text.lua")),
-    ("csv", include_str!("../../lua/stubs/csv.lua")),
-    ("stats", include_str!("../../lua/stubs/stats.lua")),
-    ("list", include_str!("../../lua/stubs/list.lua")),
-    ("math", include_str!("../../lua/stubs/math.lua")),
-];
+pub(super) fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    std::iter::once(GLOBALS).chain(luaplan_lua::LIBRARY_STUB_FILES.iter().copied())
+}
 
 /// The functions and values a library declares.
 pub(super) fn members(library: &str) -> Vec<&'static str> {
-    let Some((_, text)) = ALL.into_iter().find(|(name, _)| *name == library) else { return Vec::new() };
+    let Some((_, text)) = all().find(|(name, _)| *name == library) else { return Vec::new() };
     let member = |line: &'static str| {
         let line = line.strip_prefix("function ").unwrap_or(line);
         let member = line.strip_prefix(library)?.strip_prefix('.')?;

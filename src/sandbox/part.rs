@@ -2,7 +2,9 @@
 
 use std::sync::OnceLock;
 
-/// One Lua file of ours: `static JSON: LuaPart = LuaPart::new("json", include_str!("…"));`
+use luaplan_lua::prelude;
+
+/// One Lua file of ours: `static MAIN: LuaPart = LuaPart::new("main", prelude::MAIN);`
 pub(crate) struct LuaPart {
     pub(crate) name: &'static str,
     pub(crate) source: &'static str,
@@ -36,20 +38,18 @@ impl LuaPart {
 }
 
 /// The prelude: `MAIN` joins the others and makes the globals what a plan may see.
-pub(crate) static MAIN: LuaPart = LuaPart::new("main", include_str!("../../lua/prelude/main.lua"));
+pub(crate) static MAIN: LuaPart = LuaPart::new("main", prelude::MAIN);
 /// Strict error values.
-pub(crate) static FAILURES: LuaPart =
-    LuaPart::new("failures", include_str!("../../lua/prelude/failures.lua"));
+pub(crate) static FAILURES: LuaPart = LuaPart::new("failures", prelude::FAILURES);
 /// The basic functions.
-pub(crate) static VALUES: LuaPart = LuaPart::new("values", include_str!("../../lua/prelude/values.lua"));
+pub(crate) static VALUES: LuaPart = LuaPart::new("values", prelude::VALUES);
 /// Protected calls and coroutines.
-pub(crate) static CONTROL: LuaPart = LuaPart::new("control", include_str!("../../lua/prelude/control.lua"));
+pub(crate) static CONTROL: LuaPart = LuaPart::new("control", prelude::CONTROL);
 /// Tools, `parallel` and `retry`.
-pub(crate) static TOOLS: LuaPart = LuaPart::new("tools", include_str!("../../lua/prelude/tools.lua"));
+pub(crate) static TOOLS: LuaPart = LuaPart::new("tools", prelude::TOOLS);
 /// The string library, where it calls back into the plan.
-pub(crate) static LIBRARY: LuaPart = LuaPart::new("library", include_str!("../../lua/prelude/library.lua"));
+pub(crate) static LIBRARY: LuaPart = LuaPart::new("library", prelude::LIBRARY);
 /// Pattern functions, where they call back into the plan.
-pub(crate) static PATTERNS: LuaPart =
-    LuaPart::new("patterns", include_str!("../../lua/prelude/patterns.lua"));
+pub(crate) static PATTERNS: LuaPart = LuaPart::new("patterns", prelude::PATTERNS);
 /// The table library, where it calls back into the plan.
-pub(crate) static TABLES: LuaPart = LuaPart::new("tables", include_str!("../../lua/prelude/tables.lua"));
+pub(crate) static TABLES: LuaPart = LuaPart::new("tables", prelude::TABLES);

@@ -2,20 +2,9 @@
 
 use serde_json::{Value as Json, json};
 
-const DEFAULTS: [(&str, &str); 8] = [
-    ("query_db", include_str!("../../tools/query_db.mock.json")),
-    ("fetch_url", include_str!("../../tools/fetch_url.mock.json")),
-    ("transform_data", include_str!("../../tools/transform_data.mock.json")),
-    ("send_email", include_str!("../../tools/send_email.mock.json")),
-    ("call_llm", include_str!("../../tools/call_llm.mock.json")),
-    ("sleep", include_str!("../../tools/sleep.mock.json")),
-    ("wait_until", include_str!("../../tools/wait_until.mock.json")),
-    ("call_agent", include_str!("../../tools/call_agent.mock.json")),
-];
-
 /// What the default mock of `tool` answers, if it has one.
 pub(super) fn answer(tool: &str, arguments: &Json) -> Option<Json> {
-    let (_, text) = DEFAULTS.iter().find(|(name, _)| *name == tool)?;
+    let (_, text) = luaplan_manifests::MOCKS.iter().find(|(name, _)| *name == tool)?;
     let value: Json = serde_json::from_str(text).ok()?;
     Some(match tool {
         "fetch_url" => fetched(arguments, |_| value.clone()),

@@ -14,7 +14,7 @@ use super::own_tools::with_own_tools;
 use super::plan_under_test::{PlanUnderTest, Runs, log, request, runs_instructions_max};
 use super::seen::{Probe, SeenRun};
 
-const LIBRARY: &str = include_str!("../../lua/testlib.lua");
+const LIBRARY: &str = luaplan_lua::TEST_LIBRARY;
 const RUN_PLAN_MANIFEST: &str = include_str!("run_plan.toml");
 const RUN_PLAN: &str = "testkit_run_plan";
 

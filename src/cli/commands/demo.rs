@@ -10,7 +10,7 @@ use luaplan_app::config::{Config, load};
 use luaplan_app::{App, AppParts, PlanWishes, RunRequest, Work};
 use luaplan_base::{Result, RunId};
 use luaplan_bus::Circumstances;
-use luaplan_demo::{DemoParts, MailSummary, RECIPIENT};
+use luaplan_demo::{DemoParts, MailSummary, RECIPIENT, RECORDED_REPLY};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{Event, EventBody, EventListener, JournalRead as _, Record, RecordFilter, neutralize};
 use luaplan_llm::RecordedClient;
@@ -26,9 +26,6 @@ use crate::cli::signals::cancelled_by_signals;
 const TASK: &str = "Find all users older than 30 (table users: name, age, email, profile_image_url), \
 fetch their profile pictures, and e-mail an HTML summary table of them to admin@company.com with the \
 subject \"User Summary\" and the pictures attached.";
-
-/// What a model answered to this task, kept for machines without one.
-const RECORDED_REPLY: &str = include_str!("../../demo/recorded_reply.json");
 
 pub(super) async fn run(session: &Session<'_>, args: &DemoArgs) -> Result<u8> {
     let folder = folder(session, args)?;

@@ -10,6 +10,7 @@ use luaplan_base::{CallArguments, Error, ErrorCode, Result, RunId, Value};
 use luaplan_bus::Circumstances;
 use luaplan_catalog::ToolSpec;
 use luaplan_journal::{EventBody, JournalRead as _, RecordFilter, neutralize};
+use luaplan_manifests::templates;
 use luaplan_tools::manifest::warnings;
 
 use super::config::write_new;
@@ -24,11 +25,9 @@ use crate::cli::signals::cancelled_by_signals;
 pub(super) fn new(session: &Session<'_>, name: &str, kind: ManifestKind) -> Result<u8> {
     check_tool_name(name)?;
     let (template, arguments) = match kind {
-        ManifestKind::Http => (include_str!("../../../tools/templates/http.toml"), r#"{"words": "nail"}"#),
-        ManifestKind::Sql => (include_str!("../../../tools/templates/sql.toml"), r#"{"city": "Oslo"}"#),
-        ManifestKind::Command => {
-            (include_str!("../../../tools/templates/command.toml"), r#"{"text": "one two"}"#)
-        }
+        ManifestKind::Http => (templates::HTTP, r#"{"words": "nail"}"#),
+        ManifestKind::Sql => (templates::SQL, r#"{"city": "Oslo"}"#),
+        ManifestKind::Command => (templates::COMMAND, r#"{"text": "one two"}"#),
     };
     let shown = Path::new(&session.load()?.raw.tools_dir).join(format!("{name}.toml"));
     let path = session.environment.working_dir.join(&shown);

@@ -62,7 +62,7 @@ impl Analysis {
         inner.update_config(Arc::new(settings));
         inner.add_main_workspace(PathBuf::from("/plan"));
         let declarations = stubs(catalog);
-        for (name, text) in declarations::ALL {
+        for (name, text) in declarations::all() {
             inner.update_file_by_path(&path(name), Some(text.to_owned()));
         }
         let file = inner.update_file_by_path(&path("tools"), Some(format!("---@meta\n{declarations}")));

@@ -174,7 +174,7 @@ fn declared() -> &'static HashMap<&'static str, Function> {
     static DECLARED: OnceLock<HashMap<&'static str, Function>> = OnceLock::new();
     DECLARED.get_or_init(|| {
         let mut functions = HashMap::new();
-        for (_, text) in declarations::ALL {
+        for (_, text) in declarations::all() {
             let mut types: HashMap<&'static str, (&'static str, bool)> = HashMap::new();
             let mut has_overloads = false;
             for line in text.lines() {

@@ -85,8 +85,7 @@ fn an_empty_task_is_refused() {
 
 #[test]
 fn the_shipped_tools_library_and_examples_fit_the_usual_budget_whole() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools");
-    let catalog: Catalog = luaplan_catalog::load_folder(&folder).unwrap().into_iter().collect();
+    let catalog: Catalog = luaplan_catalog::builtin_manifests().unwrap().into_iter().collect();
     let settings = PlannerSettings { library_stubs: luaplan_vm::LIBRARY_STUBS, ..settings() };
     let prompt = compose(&settings, "Sum up the orders.", &catalog).unwrap();
     assert!(prompt.budget.trimmed.is_empty(), "{:?}", prompt.budget);

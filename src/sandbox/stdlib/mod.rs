@@ -19,6 +19,8 @@ mod tests;
 mod text;
 mod value;
 
+use luaplan_lua::library;
+
 use super::part::LuaPart;
 
 pub(super) use call::{Native, quoted};
@@ -26,15 +28,16 @@ pub(super) use order::SORTED_ORDER;
 pub(super) use round::ROUND;
 pub(super) use value::{LibError, LibHost, LibTable, Result, Table, Value};
 
-pub use stubs::{LIBRARY_STUB_FILES, LIBRARY_STUBS, library_signatures};
+pub use luaplan_lua::{LIBRARY_STUB_FILES, LIBRARY_STUBS};
+pub use stubs::library_signatures;
 
-static STATS: LuaPart = LuaPart::new("stats", include_str!("../../../lua/lib/stats.lua"));
-static LIST: LuaPart = LuaPart::new("list", include_str!("../../../lua/lib/list.lua"));
-static LIST_ORDER: LuaPart = LuaPart::new("list_order", include_str!("../../../lua/lib/list_order.lua"));
-static LIST_PARTS: LuaPart = LuaPart::new("list_parts", include_str!("../../../lua/lib/list_parts.lua"));
+static STATS: LuaPart = LuaPart::new("stats", library::STATS);
+static LIST: LuaPart = LuaPart::new("list", library::LIST);
+static LIST_ORDER: LuaPart = LuaPart::new("list_order", library::LIST_ORDER);
+static LIST_PARTS: LuaPart = LuaPart::new("list_parts", library::LIST_PARTS);
 /// What the Lua parts share: argument checks, and `total(numbers, count)`.
-pub(super) static CHECKS: LuaPart = LuaPart::new("checks", include_str!("../../../lua/lib/checks.lua"));
-pub(super) static TOTAL: LuaPart = LuaPart::new("total", include_str!("../../../lua/lib/total.lua"));
+pub(super) static CHECKS: LuaPart = LuaPart::new("checks", library::CHECKS);
+pub(super) static TOTAL: LuaPart = LuaPart::new("total", library::TOTAL);
 
 /// One library: a global table of functions.
 pub(super) struct Library {

@@ -2,20 +2,7 @@
 
 use std::fmt::Write as _;
 
-macro_rules! stub_files {
-    ($($name:literal)+) => {
-        /// LuaCATS declarations of every function, one file a library, in the order of the
-        /// documentation: `(library, declarations)`. For prompts that have no room for all.
-        pub const LIBRARY_STUB_FILES: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../../lua/stubs/", $name, ".lua"))),)+];
-
-        /// LuaCATS declarations of every function.
-        pub const LIBRARY_STUBS: &str =
-            concat!($(include_str!(concat!("../../../lua/stubs/", $name, ".lua")), "\n",)+);
-    };
-}
-
-stub_files! { "json" "date" "text" "csv" "stats" "list" "math" }
+use luaplan_lua::LIBRARY_STUB_FILES;
 
 /// Every function by its call alone, one line a library: the shortest form that still lets a
 /// model use them.

@@ -61,9 +61,6 @@ use self::settings::Forms;
 pub use self::settings::{DatabaseUrl, Decimals, QueryDbSettings};
 pub use self::sqlite_reader::sqlite_reader_main;
 
-/// The manifest, `tools/query_db.toml`.
-pub const MANIFEST: &str = include_str!("../../../tools/query_db.toml");
-
 /// The database that is meant where none is named, if there is one of that name.
 const DEFAULT_DATABASE: &str = "main";
 

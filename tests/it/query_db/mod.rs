@@ -21,7 +21,7 @@ use std::time::Duration;
 use luaplan::base::{CallOutcome, Value};
 use luaplan::bus::{Invocation, Tool};
 use luaplan::catalog::{ToolSpec, read_manifest};
-use luaplan::tools::query_db::{DatabaseUrl, MANIFEST, QueryDb, QueryDbSettings};
+use luaplan::tools::query_db::{DatabaseUrl, QueryDb, QueryDbSettings};
 use serde_json::Value as Json;
 use sqlx::{AssertSqlSafe, Connection, MySqlConnection, PgConnection, SqliteConnection};
 use tokio_util::sync::CancellationToken;
@@ -166,7 +166,7 @@ async fn execute(kind: Kind, url: &str, sql: &str) {
 }
 
 fn spec() -> ToolSpec {
-    let mut spec = read_manifest(MANIFEST, "query_db.toml").unwrap();
+    let mut spec = read_manifest(include_str!("../../../tools/query_db.toml"), "query_db.toml").unwrap();
     // Room for a busy machine; tests of the time cap set their own.
     spec.timeout = Duration::from_secs(60);
     spec
