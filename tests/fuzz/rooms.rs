@@ -1,17 +1,10 @@
-//! The rooms that read what others wrote, compiled without those that need a network.
+//! The rooms that read what others wrote, under the names embedders know them by.
 
-#[path = "../../src/base/mod.rs"]
-pub mod base;
-#[path = "../../src/catalog/mod.rs"]
-pub mod catalog;
-#[path = "../../src/journal/mod.rs"]
-pub mod journal;
-#[path = "../../src/plan/mod.rs"]
-pub mod plan;
-#[path = "../../src/sandbox/mod.rs"]
-pub mod sandbox;
-#[path = "../../src/syntax/mod.rs"]
-pub mod syntax;
+pub use luaplan_base as base;
+pub use luaplan_catalog as catalog;
+pub use luaplan_journal as journal;
+pub use luaplan_plan as plan;
+pub use luaplan_vm as sandbox;
 
 /// What several targets need.
 #[path = "support.rs"]
