@@ -19,6 +19,22 @@ impl EngineKind {
     /// Every engine.
     pub const ALL: [Self; 2] = [Self::Mlua, Self::Piccolo];
 
+    /// Whether this build has the engine: `piccolo` is a feature of the build.
+    #[must_use]
+    pub const fn is_built(self) -> bool {
+        match self {
+            Self::Mlua => true,
+            Self::Piccolo => cfg!(feature = "piccolo"),
+        }
+    }
+
+    /// What is said where a build lacks the engine.
+    #[must_use]
+    pub fn not_built(self) -> Error {
+        Error::new(ErrorCode::ConfigInvalid, format!("this build of luaplan has no engine `{self}`"))
+            .with_help("use the engine mlua, or a build with the feature `piccolo`, as releases are")
+    }
+
     /// The name in flags, configuration and records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

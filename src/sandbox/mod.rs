@@ -8,6 +8,7 @@
 mod calls;
 mod engine_kind;
 mod engine_mlua;
+#[cfg(feature = "piccolo")]
 mod engine_piccolo;
 mod failed_call;
 #[cfg(feature = "fuzzing")]
@@ -27,6 +28,7 @@ mod step;
 
 pub use engine_kind::EngineKind;
 pub use engine_mlua::{Vm, VmPool, keep_freed_memory};
+#[cfg(feature = "piccolo")]
 pub use engine_piccolo::{PiccoloVm, compiles_on_piccolo};
 pub use failed_call::FAILED_CALL;
 pub use lines::LineTrace;

@@ -52,7 +52,12 @@ pub fn worker_main(role: WorkerRole) -> Result<()> {
         let (input, output, runs) = (&mut input, &mut Output, role.runs_max);
         match role.engine {
             EngineKind::Mlua => serve::<Vm>(input, output, &interrupt, runs, confinement),
-            EngineKind::Piccolo => serve::<PiccoloVm>(input, output, &interrupt, runs, confinement),
+            #[cfg(feature = "piccolo")]
+            EngineKind::Piccolo => {
+                serve::<luaplan_vm::PiccoloVm>(input, output, &interrupt, runs, confinement)
+            }
+            #[cfg(not(feature = "piccolo"))]
+            EngineKind::Piccolo => return Err(role.engine.not_built()),
         }
         .map_err(|fault| Error::new(ErrorCode::WorkerProtocol, fault.to_string()))
     })?

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_engine::Isolation;
 use luaplan_plan::CheckReport;
-use luaplan_vm::{EngineKind, compiles_on_piccolo};
+use luaplan_vm::EngineKind;
 
 use super::checked::{invalid, keyed};
 
@@ -70,9 +70,12 @@ impl SandboxConfig {
     pub fn judge(&self, report: CheckReport, source: &str) -> CheckReport {
         match self.engine {
             EngineKind::Mlua => report,
+            #[cfg(not(feature = "piccolo"))]
+            EngineKind::Piccolo => report.refused_by_engine(source, &self.engine.not_built()),
+            #[cfg(feature = "piccolo")]
             EngineKind::Piccolo => {
                 let report = report.for_piccolo(source);
-                match report.plan.as_ref().map(|_| compiles_on_piccolo(source)) {
+                match report.plan.as_ref().map(|_| luaplan_vm::compiles_on_piccolo(source)) {
                     Some(Err(error)) => report.refused_by_engine(source, &error),
                     _ => report,
                 }
@@ -82,6 +85,9 @@ impl SandboxConfig {
 
     pub(super) fn check(raw: &RawSandbox, max_concurrent_runs: u32) -> Result<Self> {
         let engine: EngineKind = raw.engine.parse().map_err(|error| keyed("sandbox.engine", &error))?;
+        if !engine.is_built() {
+            return Err(keyed("sandbox.engine", &engine.not_built()));
+        }
         let isolation = match raw.isolation.as_str() {
             AUTO if engine == EngineKind::Piccolo => Some(Isolation::Process),
             AUTO => None,
