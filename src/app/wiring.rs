@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use luaplan_base::toml_error::{faulty_key, unknown_field};
 use luaplan_base::{Clock, Error, ErrorCode, Randomness, Result, nearest};
 use luaplan_bus::{Registry, Tool};
+use luaplan_catalog::toml_error::{faulty_key, unknown_field};
 use luaplan_catalog::{Catalog, ToolKind, ToolSpec, builtin_manifests};
 use luaplan_engine::Isolation;
 use luaplan_llm::{ApiKeys, GenaiClient, LlmClient, LlmSettings};

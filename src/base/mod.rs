@@ -16,8 +16,6 @@ mod ids;
 mod limits;
 mod nearest;
 mod rate;
-pub mod toml_error;
-pub mod toml_lines;
 mod tool_failure;
 mod usage;
 mod value;

@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use luaplan_base::toml_lines::lines_of;
 use luaplan_base::{Effect, Error, ErrorCode, Rate, Result, nearest, parse_duration};
 
 use super::compiled::{CompiledParams, compile};
 use super::regular_file::read_text;
+use super::toml_lines::lines_of;
 use super::{TargetKind, ToolKind, ToolSpec};
 
 const RATE_DEFAULT: &str = "60/m";

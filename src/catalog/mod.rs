@@ -17,6 +17,8 @@ mod schema;
 mod search;
 mod spec;
 mod stub;
+pub mod toml_error;
+pub mod toml_lines;
 
 pub use builtin::{builtin_manifests, is_builtin};
 pub use compiled::CompiledParams;

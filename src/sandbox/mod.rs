@@ -39,5 +39,10 @@ pub use pause::{PausedSlice, PausedWait, PendingCalls, Step};
 pub use stdlib::{LIBRARY_STUB_FILES, LIBRARY_STUBS, library_signatures};
 pub use step::{Interrupt, InterruptReason, Stopped, VmUsage};
 
+/// The program in the README, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("README.md")]
+pub struct ReadmeProgram;
+
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, IsTerminal as _, Read, Write};
 
 use luaplan_base::{Error, ErrorCode, Result};
-use luaplan_vm::{EngineKind, Interrupt, PiccoloVm, Vm};
+use luaplan_vm::{EngineKind, Interrupt, Vm};
 
 use super::confine::{ConfineSettings, confined};
 use super::parent::end_with_parent;

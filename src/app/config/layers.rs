@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value as Toml};
 
-use luaplan_base::toml_error::{plainly, unknown_field};
-use luaplan_base::toml_lines::{key_at, line_at, lines_of};
 use luaplan_base::{Error, ErrorCode, LimitName, LimitProfile, Result, nearest};
 use luaplan_catalog::regular_file::read_text;
+use luaplan_catalog::toml_error::{plainly, unknown_field};
+use luaplan_catalog::toml_lines::{key_at, line_at, lines_of};
 
 use super::mask::{mask_of_mcp, mask_passwords, mask_value};
 use super::{Config, Environment, RawConfig};

@@ -6,12 +6,12 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::{Spanned, Value as Toml};
 
-use luaplan_base::toml_lines::line_at;
 use luaplan_base::{ContentHash, Effect, Error, ErrorCode, Result, Value, nearest};
 use luaplan_bus::{
     Comparison, Condition, DEFAULT_RULE, Glob, Mode, PolicyRules, Rule, Test, Tier, TierByEffect, Want,
 };
 use luaplan_catalog::regular_file::read_text;
+use luaplan_catalog::toml_lines::line_at;
 
 use super::layers::refused;
 
