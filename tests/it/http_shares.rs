@@ -1,8 +1,9 @@
 //! Tenants of one service: however many runs one of them wants, another finds a place.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use luaplan::base::{Clock as _, SystemClock};
 use serde_json::{Value as Json, json};
 
 use crate::approvals::{ABSENT_MAIL_SERVER, MAILER, POLICY};
@@ -57,10 +58,8 @@ async fn one_tenant_alone_may_have_every_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_of_a_tenant_that_wait_for_a_place_to_wake_hold_up_no_other() {
     let (service, many, few) = service(&[("server.max_concurrent_runs", "4")]).await;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-    let after = |seconds: u64| {
-        jiff::Timestamp::from_second(i64::try_from(now + seconds).unwrap()).unwrap().to_string()
-    };
+    let now = SystemClock.now();
+    let after = |seconds: u64| (now + Duration::from_secs(seconds)).to_string();
     let asleep = async |client: &Client, wakes: &str, then: &str| {
         let plan = format!("function run() wait_until('{wakes}') {then} end");
         let run_id = client.begin(&plan).await;

@@ -93,7 +93,7 @@ impl Session {
             "protocolVersion": "2025-06-18", "clientInfo": { "name": "client", "version": "1" },
             "capabilities": { "elicitation": {} },
         });
-        session.ask("initialize", hello);
+        session.ask("initialize", &hello);
         session.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         session
     }
@@ -103,7 +103,7 @@ impl Session {
     }
 
     /// What is answered; a question on the way is answered with a denial.
-    fn ask(&mut self, method: &str, params: Json) -> (Json, String) {
+    fn ask(&mut self, method: &str, params: &Json) -> (Json, String) {
         self.next += 1;
         let id = self.next;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
@@ -125,7 +125,7 @@ impl Session {
 
     fn call(&mut self, tool: &str, arguments: &Json) -> (Json, String) {
         let meta = json!({ "progressToken": "t" });
-        self.ask("tools/call", json!({ "name": tool, "arguments": arguments, "_meta": meta }))
+        self.ask("tools/call", &json!({ "name": tool, "arguments": arguments, "_meta": meta }))
     }
 
     /// What it wrote to standard error.
@@ -162,7 +162,7 @@ fn assistant(folder: &Folder, table: &mut Table) {
         let (_, came) = session.call(tool, &arguments);
         table.words(format!("{}: an answer", &tool[..3]), reach, came);
     }
-    let (_, came) = session.ask(&all_marked(true), json!({}));
+    let (_, came) = session.ask(&all_marked(true), &json!({}));
     table.words("a method that is not there", Reach::Anywhere, came);
     let log = session.end();
     assert!(log.contains("TRACE") && !log.contains("Canary"), "{log}");
