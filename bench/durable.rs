@@ -14,7 +14,7 @@ use luaplan::base::{CallOutcome, RunId, Value};
 use luaplan::bus::{Invocation, Tool};
 use luaplan::catalog::{ToolSpec, read_manifest};
 use luaplan::journal::{
-    Durability, FencedPen, JournalWrite, PostgresJournal, PostgresSettings, RunLog, SqliteJournal,
+    Durability, FencedWriter, JournalWrite, PostgresJournal, PostgresSettings, RunLog, SqliteJournal,
 };
 use serde_json::json;
 
@@ -85,7 +85,7 @@ impl Store {
                 let run_id = RunId::generate();
                 let held = journal.leases().unwrap().acquire(&run_id).await.unwrap();
                 let pen: Arc<dyn JournalWrite> =
-                    Arc::new(FencedPen::new(Arc::clone(journal), Arc::new(held)));
+                    Arc::new(FencedWriter::new(Arc::clone(journal), Arc::new(held)));
                 world.log_of(run_id, &pen)
             }
         }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use criterion::{Criterion, Throughput};
 use luaplan::base::Result;
 use luaplan::journal::{
-    Durability, Event, JournalWrite, MemoryJournal, Precluded, Record, Settled, SqliteJournal,
+    ConflictGuard, Durability, Event, JournalWrite, MemoryJournal, Record, Settled, SqliteJournal,
 };
 
 use crate::parts::{World, runtime};
@@ -49,7 +49,7 @@ impl JournalWrite for Nowhere {
         MemoryJournal::default().append(event, durability).await
     }
 
-    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+    async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled> {
         MemoryJournal::default().settle(events, unless).await
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use criterion::Criterion;
 use luaplan::app::config::{Environment, LoadOptions, load};
-use luaplan::app::{App, PlanWishes, ResumeRequest, RunRequest, Work};
+use luaplan::app::{App, PlanningOptions, ResumeRequest, RunRequest, Work};
 use luaplan::base::{RunId, Value};
 use luaplan::bus::Circumstances;
 use luaplan::journal::RunStatus;
@@ -68,7 +68,7 @@ async fn asleep(app: &App, calls: i64) -> RunId {
         work: Work::Plan { name: "plan".to_owned(), source: PLAN.to_owned() },
         context: Some(Value::from_iter([("calls", Value::Integer(calls))])),
         context_name: None,
-        planning: PlanWishes::default(),
+        planning: PlanningOptions::default(),
         limits: app.config().limits.clone(),
         circumstances: Circumstances::default(),
         handler: None,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use luaplan::app::config::{Environment, LoadOptions, load};
-use luaplan::app::{App, PlanWishes, RunRequest, Work};
+use luaplan::app::{App, PlanningOptions, RunRequest, Work};
 use luaplan::base::{Result, RunId, Value};
 use luaplan::bus::Circumstances;
 use luaplan::engine::RunOutcome;
@@ -39,7 +39,7 @@ pub(crate) async fn example(folder: &Path, told: EventListener) -> Result<RunOut
             work: Work::Plan { name: "orders.lua".to_owned(), source: PLAN.to_owned() },
             context: Some(context),
             context_name: None,
-            planning: PlanWishes::default(),
+            planning: PlanningOptions::default(),
             limits: app.config().limits.clone(),
             circumstances: Circumstances::default(),
             handler: None,

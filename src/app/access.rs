@@ -17,7 +17,7 @@ use super::approvals::pending_approvals;
 use super::caller::{Caller, Reach, Scope};
 use super::run_report::no_such_run;
 use super::{
-    ActiveRun, ActiveRuns, AfterDecision, App, ApprovalAnswer, AuditWishes, CallReport, CallResolution,
+    ActiveRun, ActiveRuns, AfterDecision, App, ApprovalAnswer, AuditQuery, CallReport, CallResolution,
     PendingApproval, ReplayReport, ReplayRequest, ResumeRequest, RunRequest, call_report,
 };
 
@@ -359,9 +359,9 @@ impl Access<'_> {
     ///
     /// # Errors
     /// `forbidden` without the scope `audit:read`; `bad_request`, and as reading the journal.
-    pub async fn audit(&self, wishes: AuditWishes) -> Result<Json> {
+    pub async fn audit(&self, query: AuditQuery) -> Result<Json> {
         let tenant = self.caller.only_tenant(Scope::AuditRead)?;
-        self.app().audit(wishes, tenant).await
+        self.app().audit(query, tenant).await
     }
 
     /// One record of a run, by its place in the audit log.

@@ -14,7 +14,7 @@ use luaplan_base::{Error, ErrorCode, Result, RunId};
 use luaplan_bus::wake_at_of;
 use luaplan_engine::RunOutcome;
 
-use super::sleepers::Sleepers;
+use super::timers::Sleepers;
 use super::{App, ResumeRequest};
 
 /// A run under way: how to end it, and where its outcome will be.

@@ -18,11 +18,11 @@ use luaplan_workers::{WorkerPool, WorkerProgram};
 
 use super::analysis::Analysis;
 use super::config::{Config, Environment, Loaded};
+use super::control_files::RunsUnderWay;
 use super::discreet::Discreet;
+use super::local_lock::Owners;
 use super::mcp_servers::McpServers;
-use super::owner::Owners;
-use super::planning::{PlanWishes, PromptWish};
-use super::under_way::RunsUnderWay;
+use super::planning::{PlanningOptions, PromptRef};
 use super::{EventHub, PolicyReport, wiring};
 
 /// Journal, tools, model and limits, put together by a configuration. Cheap to clone; clones are the same
@@ -238,11 +238,11 @@ impl App {
     /// Whether a task can be planned as wished, as far as that is known before anybody is asked.
     ///
     /// # Errors
-    /// As [`PlanWishes::validate`]; `not_found` for a prompt that was not accepted, `bad_request` for its
+    /// As [`PlanningOptions::validate`]; `not_found` for a prompt that was not accepted, `bad_request` for its
     /// arguments.
-    pub fn check_wishes(&self, wishes: &PlanWishes) -> Result<()> {
-        wishes.validate()?;
-        self.servers.check_prompts(&wishes.prompts)
+    pub fn check_planning(&self, planning: &PlanningOptions) -> Result<()> {
+        planning.validate()?;
+        self.servers.check_prompts(&planning.prompts)
     }
 
     /// The texts of prompts of MCP servers, asked now.
@@ -250,8 +250,8 @@ impl App {
     /// # Errors
     /// `not_found` for one that was not accepted, `bad_request` for its arguments, `mcp_…` as the server
     /// answers.
-    pub async fn notes(&self, wishes: &[PromptWish]) -> Result<Vec<Note>> {
-        self.servers.notes(wishes).await
+    pub async fn notes(&self, planning: &[PromptRef]) -> Result<Vec<Note>> {
+        self.servers.notes(planning).await
     }
 
     pub(super) fn planning_request<'a>(

@@ -10,12 +10,13 @@ use serde_json::{Value as Json, json};
 use luaplan_base::{Error, ErrorCode, Result, RunId, Value};
 use luaplan_bus::Tier;
 use luaplan_journal::{
-    Actor, ApprovalState, EventBody, JournalRead, Precluded, Record, RunFilter, RunState, RunStatus, Settled,
+    Actor, ApprovalState, ConflictGuard, EventBody, JournalRead, Record, RunFilter, RunState, RunStatus,
+    Settled,
 };
 
 use super::App;
 use super::agents::family_of;
-use super::from_records::{cannot_go_on, circumstances_of};
+use super::restore::{cannot_go_on, circumstances_of};
 use super::run_report::no_such_run;
 
 /// The longest time calls may be allowed for.
@@ -121,7 +122,7 @@ impl App {
         }
         self.records_suffice(&state)?;
         let events = self.decision(&state, &request, (&answer, then), by)?;
-        let unless = Precluded {
+        let unless = ConflictGuard {
             run_id: run_id.clone(),
             call_id: request.call_id.clone(),
             after_sequence: request.requested_sequence,
@@ -134,7 +135,7 @@ impl App {
                 let decided = state.approvals.into_iter().find(|known| known.approval_id == approval_id);
                 decided.ok_or_else(no_such)
             }
-            Settled::TooLate(first) => Err(stale(approval_id, &first)),
+            Settled::Conflict(first) => Err(stale(approval_id, &first)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Calls allowed for a time: which there are, and taking one back.
 
 use luaplan_base::{CallId, Error, ErrorCode, Result};
-use luaplan_journal::{Actor, EventBody, GrantState, Precluded, Settled, grants};
+use luaplan_journal::{Actor, ConflictGuard, EventBody, GrantState, Settled, grants};
 
 use super::App;
 
@@ -42,7 +42,7 @@ impl App {
         if !grant.holds_at(self.clock.now()) {
             return Err(holds_no_more(grant_id));
         }
-        let mut unless = Precluded {
+        let mut unless = ConflictGuard {
             run_id: grant.run_id.clone(),
             // No call's: only what is about no call counts.
             call_id: CallId::single(0),
@@ -58,7 +58,7 @@ impl App {
                 os_user: by.os_user.clone(),
             };
             // Whoever runs the run goes on writing to it: this takes nothing from its owner.
-            let Settled::TooLate(other) = log.settle(vec![revoked], unless.clone()).await? else { break };
+            let Settled::Conflict(other) = log.settle(vec![revoked], unless.clone()).await? else { break };
             if matches!(&other.event.body, EventBody::GrantRevoked { grant_id, .. } if *grant_id == grant.grant_id)
             {
                 return Err(holds_no_more(grant_id));

@@ -18,7 +18,7 @@ use luaplan_tools::mcp::{
 
 use super::config::Config;
 use super::mcp_logins::authorization;
-use super::planning::PromptWish;
+use super::planning::PromptRef;
 
 /// The servers, none of them started. Cheap to share.
 #[derive(Clone)]
@@ -133,7 +133,7 @@ impl McpServers {
     }
 
     /// Whether all of them were accepted, and take what they are given. Nobody is asked.
-    pub(super) fn check_prompts(&self, wishes: &[PromptWish]) -> Result<()> {
+    pub(super) fn check_prompts(&self, wishes: &[PromptRef]) -> Result<()> {
         wishes.iter().try_for_each(|wish| check_arguments(wish, self.prompt(&wish.name)?.1))
     }
 
@@ -142,7 +142,7 @@ impl McpServers {
     /// # Errors
     /// `not_found` for a prompt that was not accepted; `bad_request` for arguments it does not take or
     /// lacks; as [`McpConnection::prompt`].
-    pub(super) async fn notes(&self, wishes: &[PromptWish]) -> Result<Vec<Note>> {
+    pub(super) async fn notes(&self, wishes: &[PromptRef]) -> Result<Vec<Note>> {
         let mut notes = Vec::new();
         for wish in wishes {
             let (connection, prompt) = self.prompt(&wish.name)?;
@@ -283,7 +283,7 @@ pub async fn offer_of_mcp_server(config: &Config, name: &str, accept: bool) -> R
     Ok(McpOffer { server: name.to_owned(), tools, prompts, refused, accepted: accept })
 }
 
-fn check_arguments(wish: &PromptWish, prompt: &AcceptedPrompt) -> Result<()> {
+fn check_arguments(wish: &PromptRef, prompt: &AcceptedPrompt) -> Result<()> {
     let bad =
         |what: String| Err(Error::new(ErrorCode::BadRequest, format!("the prompt `{}` {what}", wish.name)));
     let known: Vec<&str> = prompt.arguments.iter().map(|argument| argument.name.as_str()).collect();

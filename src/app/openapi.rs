@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use luaplan_base::{Clock as _, Error, ErrorCode, Result, SystemClock};
-use luaplan_tools::openapi::{DOCUMENT_BYTES_MAX, Document, Operation, Wishes, fetch};
+use luaplan_tools::openapi::{DOCUMENT_BYTES_MAX, Document, ImportOptions, Operation, fetch};
 
 use super::manifest_tools::check_manifest_text;
 
@@ -40,8 +40,8 @@ pub async fn read_openapi(source: &str, working_dir: &Path) -> Result<Document> 
 /// Every operation of a document, with a manifest that passes the check of manifests or the reason why
 /// there is none.
 #[must_use]
-pub fn openapi_operations(document: &Document, wishes: &Wishes) -> Vec<Operation> {
-    let mut operations = document.operations(wishes);
+pub fn openapi_operations(document: &Document, options: &ImportOptions) -> Vec<Operation> {
+    let mut operations = document.operations(options);
     for operation in &mut operations {
         let checked = match &operation.manifest {
             Ok(manifest) => check_manifest_text(&manifest.text, "the manifest").err(),

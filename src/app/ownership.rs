@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use luaplan_base::{Error, ErrorCode, Result, RunId};
-use luaplan_journal::{EventListener, FencedPen, Held, JournalWrite, Leases, PostgresJournal, RunLog};
+use luaplan_journal::{EventListener, FencedWriter, Held, JournalWrite, Leases, PostgresJournal, RunLog};
 
 use super::App;
-use super::owner::Claim;
+use super::local_lock::Claim;
 
 /// The right to go on with a run.
 pub(super) enum Hold {
@@ -93,7 +93,7 @@ impl App {
     /// The log of a run that is held.
     pub(super) fn log_under(&self, hold: &Hold, run_id: &RunId, listeners: &[EventListener]) -> RunLog {
         let Hold::Lease(journal, held) = hold else { return self.run_log(run_id, listeners) };
-        let pen: Arc<dyn JournalWrite> = Arc::new(FencedPen::new(Arc::clone(journal), Arc::clone(held)));
+        let pen: Arc<dyn JournalWrite> = Arc::new(FencedWriter::new(Arc::clone(journal), Arc::clone(held)));
         let pen = match &self.journal_layer {
             Some(layer) => layer(pen),
             None => pen,

@@ -14,15 +14,15 @@ use luaplan_plan::CheckedPlan;
 use luaplan_planner::{CANDIDATES_MAX, FailedRun, PastCall, PlanningRequest, Proposal};
 use luaplan_testkit::count_tests;
 
+use super::candidate_eval::AppTrials;
 use super::check::PlannedFor;
 use super::runs::Run;
-use super::trials::AppTrials;
 use super::{RunRequest, Work};
 
 /// How a task should be planned, where it is not as configured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct PlanWishes {
+pub struct PlanningOptions {
     /// How many plans to choose from; `None` takes `planner.candidates`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<u32>,
@@ -31,19 +31,19 @@ pub struct PlanWishes {
     pub tests: Option<PathBuf>,
     /// Prompts of MCP servers whose texts are put before the planner.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub prompts: Vec<PromptWish>,
+    pub prompts: Vec<PromptRef>,
 }
 
 /// A prompt of an MCP server, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PromptWish {
+pub struct PromptRef {
     /// `SERVER.prompt`.
     pub name: String,
     /// Its arguments.
     pub arguments: BTreeMap<String, String>,
 }
 
-impl PlanWishes {
+impl PlanningOptions {
     /// As the journal keeps it, so that a run broken off before it had a plan is planned as it was asked for;
     /// nothing where nothing was wished.
     pub(super) fn to_record(&self) -> Option<Json> {

@@ -9,7 +9,7 @@ use luaplan_base::{Error, ErrorCode, Result, RunId, Value, nearest};
 use luaplan_bus::{Circumstances, Fit, Glob, LOCAL_TENANT, Policy, PolicyRules, Rule, Tier, Verdict};
 use luaplan_catalog::Catalog;
 
-use super::from_records::circumstances_of;
+use super::restore::circumstances_of;
 use super::{ApiKeys, App};
 
 /// What the policy says about one call.

@@ -9,7 +9,7 @@ use super::parts::{ReadOn, check_path, part_at};
 
 /// Which part of what is known of a run.
 #[derive(Debug, Clone)]
-pub struct PartWish {
+pub struct PartRequest {
     /// JSON pointer (RFC 6901) into the run as its report has it, with `/plan`, `/calls/ID` and `/records/SEQUENCE`
     /// beside that.
     pub path: String,
@@ -19,7 +19,7 @@ pub struct PartWish {
     pub bytes_max: usize,
 }
 
-impl PartWish {
+impl PartRequest {
     /// What is read where no path is named.
     pub const DEFAULT_PATH: &'static str = "/result";
 }
@@ -30,8 +30,8 @@ impl Access<'_> {
     /// # Errors
     /// `not_found` for a run that the caller's tenant does not have, and for a path that leads nowhere; `forbidden` without
     /// `runs:read`, or without `audit:read` for `/records`; `bad_request` for a path or an offset that cannot be.
-    pub async fn part(&self, run_id: &RunId, wish: &PartWish, read_on: &ReadOn<'_>) -> Result<Json> {
-        let PartWish { path, offset, bytes_max } = wish;
+    pub async fn part(&self, run_id: &RunId, request: &PartRequest, read_on: &ReadOn<'_>) -> Result<Json> {
+        let PartRequest { path, offset, bytes_max } = request;
         check_path(path)?;
         let document = self.document(run_id, path).await?;
         let mut part = part_at(&document, path, *offset, *bytes_max, read_on)?;

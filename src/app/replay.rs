@@ -15,11 +15,11 @@ use luaplan_engine::{
 use luaplan_journal::{CallState, EventBody, MemoryJournal, RunLog, RunState, RunStatus, grants};
 
 use super::App;
-use super::by_arguments::{ByArguments, ByContent, by_arguments, forms, records_to_judge};
 use super::check::PlanOf;
-use super::from_records::{began_without_secret, circumstances_of, limits_of, recorded_source};
+use super::finish::{ended_by_call, failed};
+use super::replay_match::{ByArguments, ByContent, by_arguments, forms, records_to_judge};
 use super::replay_policy::{OnRecord, PolicyDifference, UnderPolicy};
-use super::run_end::{ended_by_call, failed};
+use super::restore::{began_without_secret, circumstances_of, limits_of, recorded_source};
 
 /// A run to be replayed.
 #[derive(Debug, Clone)]

@@ -12,8 +12,8 @@ use luaplan_catalog::Catalog;
 use luaplan_journal::{CallState, GrantState, Redactor, RunState};
 
 use super::App;
-use super::from_records::circumstances_of;
 use super::replay::{ReplayReport, ReplayRequest};
+use super::restore::circumstances_of;
 
 /// A call that a policy decides otherwise than it was decided.
 #[derive(Debug, Clone, PartialEq, Serialize)]

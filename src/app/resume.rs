@@ -14,10 +14,10 @@ use luaplan_plan::CheckReport;
 
 use super::App;
 use super::agents::{AgentRun, belongs_to};
-use super::from_records::{beginning_suffices, cannot_go_on, run_request};
+use super::finish::ended_early;
 use super::ownership::Hold;
 use super::resolutions::CallResolution;
-use super::run_end::ended_early;
+use super::restore::{beginning_suffices, cannot_go_on, run_request};
 use super::runs::RunRequest;
 
 /// A run to go on with.

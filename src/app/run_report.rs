@@ -9,7 +9,7 @@ use luaplan_base::{Error, ErrorCode, Result, RunId, shorten_members};
 use luaplan_journal::{Actor, EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
 
 use super::ActiveRuns;
-use super::from_records::cannot_go_on;
+use super::restore::cannot_go_on;
 
 /// What a run's own page is made of besides its summary.
 const SHOWN_EVENTS: &[&str] =

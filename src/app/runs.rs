@@ -17,10 +17,10 @@ use luaplan_planner::Proposal;
 
 use super::App;
 use super::agents::AgentRun;
-use super::from_records::{began_without_secret, run_request};
-use super::past::Prepared;
-use super::planning::PlanWishes;
-use super::run_end::{ended_early, failed, limit_hit};
+use super::finish::{ended_early, failed, limit_hit};
+use super::planning::PlanningOptions;
+use super::recovered::Prepared;
+use super::restore::{began_without_secret, run_request};
 
 /// What is to be run.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ pub struct RunRequest {
     /// A context kept between runs.
     pub context_name: Option<String>,
     /// How a task is planned.
-    pub planning: PlanWishes,
+    pub planning: PlanningOptions,
     /// What the run may use.
     pub limits: Limits,
     /// Whose run it is, and how much it does unasked.
@@ -168,7 +168,7 @@ impl App {
         let refused = |what: &str| Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}"));
         began_without_secret(&state)?;
         // Another plan is asked for as one is by itself: what the run was asked with is not asked for again.
-        let planning = PlanWishes::default();
+        let planning = PlanningOptions::default();
         let request = RunRequest { cancel, planning, ..run_request(&state)? };
         let Work::Task(task) = &request.work else {
             return Err(refused("was that of a saved plan, not of a task that can be planned again")

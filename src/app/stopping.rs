@@ -4,8 +4,8 @@ use luaplan_base::{Error, ErrorCode, Result, RunId};
 use luaplan_journal::{Actor, RunState, RunStatus};
 
 use super::App;
+use super::control_files::Ask;
 use super::ownership::Hold;
-use super::under_way::Ask;
 
 impl App {
     /// Ends a run, whoever is at it: one that sleeps, waits for a person or has lost its process has ended

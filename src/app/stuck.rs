@@ -5,9 +5,9 @@ use luaplan_engine::RunOutcome;
 use luaplan_journal::{Durability, JournalRead as _, RunLog, RunState, RunStatus};
 
 use super::App;
-use super::from_records::cannot_go_on;
+use super::finish::failed;
 use super::ownership::Hold;
-use super::run_end::failed;
+use super::restore::cannot_go_on;
 
 impl App {
     /// Gives a run back that could not be taken up for `why`. One that sleeps and can never go on is ended instead.

@@ -14,7 +14,7 @@ use luaplan_base::{CallId, CallOutcome, CallRequest, Error, ErrorCode, LimitName
 use luaplan_journal::RunLog;
 
 use super::call::{Admitted, Prepared, Readiness};
-use super::rest::together;
+use super::suspension::merge;
 use super::{Approvals, CallHandler, Limiter, Permit, Policy, Progress, Registry, RunBudget, RunGate};
 
 /// What a [`Bus`] is made of.
@@ -168,7 +168,7 @@ impl<'a> Batch<'a> {
         match (self.asked.is_empty() && self.rests.is_empty(), self.bus.parts.budget.exceeded()) {
             (true, _) => Ok(()),
             (false, Some(exceeded)) => Err(exceeded),
-            (false, None) => Err(together(&self.asked, std::mem::take(&mut self.rests))),
+            (false, None) => Err(merge(&self.asked, std::mem::take(&mut self.rests))),
         }
     }
 
@@ -218,7 +218,7 @@ impl<'a> Batch<'a> {
         }
         match progress {
             Progress::Ended(outcome) => self.outcomes[index] = Some(outcome),
-            Progress::Rests(reason) => self.rests.push(reason),
+            Progress::Suspended(reason) => self.rests.push(reason),
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ pub(super) struct Admitted {
 enum Ended {
     Outcome(CallOutcome),
     /// It waits, and the run with it.
-    Rests(Error),
+    Suspended(Error),
     /// The run ended first.
     Cut,
 }
@@ -89,10 +89,10 @@ impl Bus {
         if verdict.decision == Tier::Auto && self.parts.approvals.known.is_empty() {
             return Ok(Readiness::Ready(prepared));
         }
-        self.with_leave(call, prepared, &verdict).await
+        self.authorize(call, prepared, &verdict).await
     }
 
-    async fn with_leave(
+    async fn authorize(
         &self,
         call: &CallRequest,
         mut prepared: Prepared,
@@ -213,7 +213,7 @@ impl Bus {
         let Admitted { tool, call_id, arguments, idempotency_key, span, started, permit } = call;
         if tool.spec().effect.forces_journal() {
             // The process may have stood still since the intent was written.
-            self.parts.log.may_act().await?;
+            self.parts.log.check_fence().await?;
         }
         // Whatever the tool has started for this call stops with it.
         let cancellation = cut.child_token();
@@ -233,13 +233,13 @@ impl Bus {
             () = cut.cancelled() => Ended::Cut,
             progress = under_timeout(&*tool, invocation) => match progress {
                 Progress::Ended(outcome) => Ended::Outcome(outcome),
-                Progress::Rests(reason) => Ended::Rests(reason),
+                Progress::Suspended(reason) => Ended::Suspended(reason),
             },
         };
         drop(stop);
         drop(permit);
         let (outcome, then) = match ended {
-            Ended::Rests(reason) => return Ok(Progress::Rests(reason)),
+            Ended::Suspended(reason) => return Ok(Progress::Suspended(reason)),
             Ended::Cut => (Err(call_cut(tool.spec())), Err(Self::cancelled())),
             Ended::Outcome(outcome) => {
                 let outcome = outcome.map_err(|failure| self.parts.log.redactor().failure(failure));

@@ -15,7 +15,7 @@ mod handler;
 mod limiter;
 mod policy;
 mod registry;
-mod rest;
+mod suspension;
 mod tool;
 
 pub use approval::{Approvals, ArgumentOrigins, approval_id};
@@ -29,7 +29,7 @@ pub use policy::{
     PolicyRules, Rule, Test, Tier, TierByEffect, Verdict, Want,
 };
 pub use registry::Registry;
-pub use rest::{APPROVALS, CALLS_IN_DOUBT, WAKE_AT, asleep, wake_at_of};
+pub use suspension::{APPROVALS, CALLS_IN_DOUBT, WAKE_AT, asleep, wake_at_of};
 pub use tool::{Invocation, Progress, Tool};
 
 #[cfg(test)]

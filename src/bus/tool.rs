@@ -40,7 +40,7 @@ pub enum Progress {
     Ended(CallOutcome),
     /// It needs time or a person, so its run is put to rest for this reason (`run_sleeping`,
     /// `approval_required`, `pause_requested` or `call_in_doubt`). When the run goes on, the call is begun again.
-    Rests(Error),
+    Suspended(Error),
 }
 
 /// A door to the world.

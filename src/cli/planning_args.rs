@@ -10,7 +10,7 @@ use super::args::RunOptions;
 
 /// How a task is planned.
 #[derive(Debug, Args)]
-pub struct PlanningOptions {
+pub struct PlanningArgs {
     /// Ask for so many plans at the same time and take the best [default: planner.candidates of the configuration, 1]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=i64::from(CANDIDATES_MAX)))]
     pub candidates: Option<u32>,
@@ -29,7 +29,7 @@ pub struct TaskArgs {
     pub task: String,
     /// How it is planned.
     #[command(flatten)]
-    pub planning: PlanningOptions,
+    pub planning: PlanningArgs,
     /// How to run it.
     #[command(flatten)]
     pub options: RunOptions,
@@ -48,7 +48,7 @@ pub struct PlanArgs {
     pub task: String,
     /// How it is planned.
     #[command(flatten)]
-    pub planning: PlanningOptions,
+    pub planning: PlanningArgs,
     /// The context whose shape the model is shown: JSON text, or @FILE with JSON
     #[arg(long, value_name = "JSON|@FILE")]
     pub context: Option<String>,

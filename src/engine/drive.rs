@@ -20,9 +20,9 @@ use luaplan_vm::{
 };
 use luaplan_workers::{Pause, WorkerPool, WorkerStart, is_violation};
 
-use super::ending::Ending;
 use super::in_place::Guard;
-use super::seat::Seat;
+use super::stop_signal::StopSignal;
+use super::vm_executor::VmExecutor;
 use super::{PhaseEvent, RunOutcome, RunPhase};
 
 /// How long a cancelled call has to come to its end.
@@ -96,7 +96,7 @@ impl DriveRequest {
 /// Runs a plan to its end. The end is in the outcome; the caller records it.
 pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLog) -> RunOutcome {
     let started = request.started;
-    let hurry = CancellationToken::new();
+    let stopping = CancellationToken::new();
     if request.workers.is_some() && request.lines.is_some() {
         return RunOutcome {
             run_id: log.run_id().clone(),
@@ -114,17 +114,18 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         interrupt: Interrupt::default(),
         slice_instructions: SLICE_INSTRUCTIONS,
     };
-    let seat = Seat::new(request.workers, request.vms, options, hurry.clone()).tracing(request.lines);
+    let executor =
+        VmExecutor::new(request.workers, request.vms, options, stopping.clone()).tracing(request.lines);
     let mut drive = Drive {
-        ending: Ending {
+        stop_signal: StopSignal {
             cancel: request.cancel,
             pause: request.pause,
             deadline: started + request.limits.wall,
             idle: request.idle,
         },
         wall: request.limits.wall,
-        interrupt: seat.interrupt().clone(),
-        hurry,
+        interrupt: executor.interrupt().clone(),
+        stopping,
         cancel_calls: request.cancel_calls,
         handler,
         log,
@@ -134,16 +135,16 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         phase: RunPhase::Running,
     };
     // Held to the end of the run.
-    let _guard = seat
+    let _guard = executor
         .steps_in_place()
-        .then(|| Guard::new(drive.interrupt.clone(), drive.hurry.clone(), drive.ending.clone()));
+        .then(|| Guard::new(drive.interrupt.clone(), drive.stopping.clone(), drive.stop_signal.clone()));
     let start = WorkerStart {
         source: request.plan.source().to_owned(),
         name: request.plan.name().to_owned(),
         context: request.context,
         calls_before: request.calls_before,
     };
-    let result = drive.run(seat, start).await;
+    let result = drive.run(executor, start).await;
     // What nobody waited for is on record before anybody is told how the run ended.
     let result = log.catch_up().await.and(result);
     let usage = Usage {
@@ -166,10 +167,10 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
 }
 
 struct Drive<'a> {
-    ending: Ending,
+    stop_signal: StopSignal,
     wall: Duration,
     interrupt: Interrupt,
-    hurry: CancellationToken,
+    stopping: CancellationToken,
     cancel_calls: CancellationToken,
     handler: &'a dyn CallHandler,
     log: &'a RunLog,
@@ -180,24 +181,24 @@ struct Drive<'a> {
 }
 
 impl Drive<'_> {
-    async fn run(&mut self, mut seat: Seat, start: WorkerStart) -> Result<Value> {
-        let grace = seat.stop_grace();
-        let mut pause = self.watched(grace, seat.start(start)).await;
+    async fn run(&mut self, mut executor: VmExecutor, start: WorkerStart) -> Result<Value> {
+        let grace = executor.stop_grace();
+        let mut pause = self.watched(grace, executor.start(start)).await;
         loop {
             let reached = match pause {
                 Ok(reached) => reached,
                 // What was printed is lost with the VM, what was used is known up to its last pause.
-                Err(error) => Pause::Done(seat.abort(error)),
+                Err(error) => Pause::Done(executor.abort(error)),
             };
             pause = match reached {
                 // What was asked for is asked for again when the run goes on.
-                Pause::Calls { .. } | Pause::Wait { .. } if self.ending.is_to_pause() => {
+                Pause::Calls { .. } | Pause::Wait { .. } if self.stop_signal.is_to_pause() => {
                     Err(pause_requested())
                 }
                 Pause::Calls { calls, printed } => {
                     self.take_print(&printed).await?;
                     match self.answers(calls).await {
-                        Ok(outcomes) => self.watched(grace, seat.answer(outcomes)).await,
+                        Ok(outcomes) => self.watched(grace, executor.answer(outcomes)).await,
                         Err(error) => Err(error),
                     }
                 }
@@ -213,7 +214,7 @@ impl Drive<'_> {
                         self.wait(wait).await
                     };
                     match waited {
-                        Ok(()) => self.watched(grace, seat.go_on()).await,
+                        Ok(()) => self.watched(grace, executor.go_on()).await,
                         Err(error) => Err(error),
                     }
                 }
@@ -228,10 +229,10 @@ impl Drive<'_> {
         let reason = tokio::select! {
             biased;
             done = &mut work => return done,
-            reason = self.ending.reached_or_paused() => reason,
+            reason = self.stop_signal.reached_or_paused() => reason,
         };
         self.interrupt.trigger(reason);
-        self.hurry.cancel();
+        self.stopping.cancel();
         if let Ok(done) = tokio::time::timeout(grace, &mut work).await {
             return done;
         }
@@ -246,7 +247,7 @@ impl Drive<'_> {
         let reason = tokio::select! {
             biased;
             answered = &mut answers => return answered,
-            reason = self.ending.reached() => reason,
+            reason = self.stop_signal.reached() => reason,
         };
         // The handler gets a moment to record that its calls were cut.
         cancel_calls.cancel();
@@ -257,7 +258,7 @@ impl Drive<'_> {
     async fn wait(&mut self, wait: Duration) -> Result<()> {
         let reason = tokio::select! {
             biased;
-            reason = self.ending.reached_or_paused() => reason,
+            reason = self.stop_signal.reached_or_paused() => reason,
             () = tokio::time::sleep(wait) => {
                 self.phase = self.phase.after(PhaseEvent::WaitOver)?;
                 return Ok(());
@@ -270,7 +271,7 @@ impl Drive<'_> {
         self.usage = stopped.usage;
         // What a paused plan printed since its last call it prints again when it goes on.
         let is_left =
-            self.interrupt.reason().is_some() && self.ending.is_to_pause() && stopped.result.is_err();
+            self.interrupt.reason().is_some() && self.stop_signal.is_to_pause() && stopped.result.is_err();
         if !is_left {
             self.take_print(&stopped.printed).await?;
         }
@@ -297,10 +298,10 @@ impl Drive<'_> {
     fn interrupted(&self, reason: InterruptReason) -> Error {
         match reason {
             // The VM has one way to be stopped by somebody.
-            InterruptReason::Cancelled if self.ending.is_to_pause() => pause_requested(),
+            InterruptReason::Cancelled if self.stop_signal.is_to_pause() => pause_requested(),
             InterruptReason::Cancelled => Error::cancelled(),
             InterruptReason::WallTime => {
-                LimitName::Wall.exceeded(millis(self.wall), millis(self.wall + self.ending.over()))
+                LimitName::Wall.exceeded(millis(self.wall), millis(self.wall + self.stop_signal.over()))
             }
         }
     }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use luaplan_base::{CallOutcome, Error, ErrorCode, Result, Value};
 use luaplan_vm::{Interrupt, Step};
 
-use super::ending::Ending;
+use super::stop_signal::StopSignal;
 
 /// A run that once took longer for a step takes all others on a thread of their own.
 const SHORT_STEP: Duration = Duration::from_millis(2);
@@ -114,11 +114,11 @@ fn is_light<'v>(values: impl IntoIterator<Item = &'v Value>) -> bool {
 pub(super) struct Guard(AbortHandle);
 
 impl Guard {
-    /// `hurry` is cancelled after the interrupt was triggered.
-    pub(super) fn new(interrupt: Interrupt, hurry: CancellationToken, ending: Ending) -> Self {
+    /// `stopping` is cancelled after the interrupt was triggered.
+    pub(super) fn new(interrupt: Interrupt, stopping: CancellationToken, stop_signal: StopSignal) -> Self {
         let watch = async move {
-            interrupt.trigger(ending.reached_or_paused().await);
-            hurry.cancel();
+            interrupt.trigger(stop_signal.reached_or_paused().await);
+            stopping.cancel();
         };
         Self(tokio::spawn(watch).abort_handle())
     }

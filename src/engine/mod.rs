@@ -6,15 +6,15 @@
 //! **Never here:** how a call is made (the bus), how Lua runs (the sandbox), how a plan is found
 //! (the planner), where results are shown (the edges).
 
+mod cpu_scheduler;
 mod drive;
-mod ending;
 mod in_place;
 mod isolation;
 mod outcome;
 mod phase;
 mod recorded;
-mod seat;
-mod turns;
+mod stop_signal;
+mod vm_executor;
 
 pub use drive::{DriveRequest, RecordedOutput, drive, pause_requested};
 pub use isolation::Isolation;

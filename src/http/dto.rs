@@ -225,7 +225,7 @@ pub(super) struct ToolsQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AuditQuery {
+pub(super) struct AuditParams {
     /// Only this run.
     pub(super) run: Option<String>,
     /// Only calls of this tool.

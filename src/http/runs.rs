@@ -8,7 +8,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value as Json, json};
 
-use luaplan_app::{CallReport, Caller, PartWish, bounded};
+use luaplan_app::{CallReport, Caller, PartRequest, bounded};
 use luaplan_base::Result;
 use luaplan_journal::RunFilter;
 
@@ -62,8 +62,8 @@ pub(super) async fn part(
     RunPath(run_id): RunPath,
     QueryOf(query): QueryOf<PartQuery>,
 ) -> Result<axum::Json<Json>, Problem> {
-    let wish = PartWish {
-        path: query.path.unwrap_or_else(|| PartWish::DEFAULT_PATH.to_owned()),
+    let wish = PartRequest {
+        path: query.path.unwrap_or_else(|| PartRequest::DEFAULT_PATH.to_owned()),
         offset: query.offset.unwrap_or(0),
         bytes_max: state.app.config().server.answers.result_bytes_max,
     };

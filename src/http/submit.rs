@@ -12,8 +12,8 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use luaplan_app::{
-    ActiveRun, Caller, PlanOf, PlanWishes, PromptWish, RunRequest, Work, check_plan_name, goes_on_elsewhere,
-    lowered,
+    ActiveRun, Caller, PlanOf, PlanningOptions, PromptRef, RunRequest, Work, check_plan_name,
+    goes_on_elsewhere, lowered,
 };
 use luaplan_base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
 use luaplan_bus::{Circumstances, Mode, wake_at_of};
@@ -57,11 +57,14 @@ pub(super) async fn post_task(
     state.app.require_model()?;
     let prompts = body.mcp_prompts.into_iter().map(|prompt| {
         let PromptBody { name, arguments } = prompt;
-        PromptWish { name, arguments }
+        PromptRef { name, arguments }
     });
-    let planning =
-        PlanWishes { candidates: body.candidates, prompts: prompts.collect(), ..PlanWishes::default() };
-    state.app.check_wishes(&planning)?;
+    let planning = PlanningOptions {
+        candidates: body.candidates,
+        prompts: prompts.collect(),
+        ..PlanningOptions::default()
+    };
+    state.app.check_planning(&planning)?;
     let wanted = Wanted {
         work: Work::Task(body.task),
         context: body.context.map(Value::from_json).transpose()?,
@@ -112,7 +115,7 @@ pub(super) async fn post_run(
         context_name: body.context_name,
         limits: body.limits,
         circumstances,
-        planning: PlanWishes::default(),
+        planning: PlanningOptions::default(),
         checked: is_whole.then_some(report),
     };
     begin(&state, &caller, &query, &headers, wanted, keyed).await
@@ -125,7 +128,7 @@ struct Wanted {
     context_name: Option<String>,
     limits: BTreeMap<String, Json>,
     circumstances: Circumstances,
-    planning: PlanWishes,
+    planning: PlanningOptions,
     /// What the check found of its plan, with its own context.
     checked: Option<CheckReport>,
 }

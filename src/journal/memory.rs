@@ -8,8 +8,8 @@ use indexmap::IndexMap;
 use luaplan_base::{Result, RunId};
 
 use super::{
-    Durability, Event, EventBody, JournalRead, JournalWrite, Precluded, RECORD_VERSION, Record, RecordFilter,
-    RunFilter, RunState, RunSummary, Settled,
+    ConflictGuard, Durability, Event, EventBody, JournalRead, JournalWrite, RECORD_VERSION, Record,
+    RecordFilter, RunFilter, RunState, RunSummary, Settled,
 };
 
 /// Keeps records in memory, in order. Its chain is not hashed: there is nothing to tamper with.
@@ -40,10 +40,10 @@ impl JournalWrite for MemoryJournal {
         Ok(push(&mut self.lock(), event))
     }
 
-    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+    async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled> {
         let mut records = self.lock();
         if let Some(first) = records.iter().find(|record| unless.is_by(record)) {
-            return Ok(Settled::TooLate(Box::new(first.clone())));
+            return Ok(Settled::Conflict(Box::new(first.clone())));
         }
         Ok(Settled::Written(events.into_iter().map(|event| push(&mut records, event)).collect()))
     }

@@ -9,8 +9,8 @@
 
 mod actor;
 mod anchor;
-mod any;
 mod approval_state;
+mod backend;
 mod call_state;
 mod chain;
 mod contexts;
@@ -21,23 +21,23 @@ mod fold;
 mod grants;
 mod marked;
 mod memory;
-mod neutral;
-mod placed;
 mod postgres;
 mod private_folder;
 mod redact;
 mod request_keys;
 mod run_log;
-mod scribe;
 mod select;
+mod sequenced;
 mod sqlite;
 mod status;
 mod store;
+mod terminal_escape;
 mod verify;
+mod write_behind;
 
 pub use actor::Actor;
-pub use any::Journal;
 pub use approval_state::{ApprovalDecision, ApprovalState, RuleReference};
+pub use backend::Journal;
 pub use call_state::{CallEnd, CallState, Resolved};
 pub use chain::{GENESIS_HASH, RECORD_VERSION, record_hash};
 pub use contexts::{
@@ -49,9 +49,8 @@ pub use event::{Event, EventBody};
 pub use fold::{AcceptedPlan, ParentCall, RunState, RunSummary};
 pub use grants::{GrantState, grants};
 pub use memory::MemoryJournal;
-pub use neutral::neutralize;
 pub use postgres::{
-    Alarm, Fence, FencedPen, Held, Leases, OpenRun, PostgresContexts, PostgresJournal, PostgresSettings,
+    Alarm, Fence, FencedWriter, Held, Leases, OpenRun, PostgresContexts, PostgresJournal, PostgresSettings,
 };
 pub use private_folder::create_private_folder;
 pub use redact::{Pieces, REDACTED, Redactor, SECRET_BYTES_MIN, SecretForms};
@@ -60,7 +59,10 @@ pub use request_keys::{KeyedRequest, RequestKeys};
 pub use run_log::{EventListener, RunLog};
 pub use sqlite::{SqliteContexts, SqliteJournal};
 pub use status::RunStatus;
-pub use store::{Durability, JournalRead, JournalWrite, Precluded, Record, RecordFilter, RunFilter, Settled};
+pub use store::{
+    ConflictGuard, Durability, JournalRead, JournalWrite, Record, RecordFilter, RunFilter, Settled,
+};
+pub use terminal_escape::neutralize;
 pub use verify::{Problem, ProblemKind, VerifyReport};
 
 #[cfg(test)]

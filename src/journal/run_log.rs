@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use luaplan_base::{Clock, Randomness, Result, RunId, SpanId, TraceId};
 
 use super::marked::Held;
-use super::scribe::Scribe;
-use super::{Durability, Event, EventBody, JournalWrite, Precluded, Record, Redactor, Settled};
+use super::write_behind::WriteBehind;
+use super::{ConflictGuard, Durability, Event, EventBody, JournalWrite, Record, Redactor, Settled};
 
 /// Told of every event of a run as it happens: kept ones with their record, passing ones without.
 pub type EventListener = Arc<dyn Fn(&Event, Option<&Record>) + Send + Sync>;
@@ -25,7 +25,7 @@ pub struct RunLog {
     candidate: Option<String>,
     held: Held,
     /// Started by the first event that nobody waits for; from then on all go through it.
-    scribe: Arc<OnceLock<Scribe>>,
+    scribe: Arc<OnceLock<WriteBehind>>,
 }
 
 impl RunLog {
@@ -144,7 +144,7 @@ impl RunLog {
     ///
     /// # Errors
     /// As [`JournalWrite::settle`] and [`RunLog::catch_up`].
-    pub async fn settle(&self, bodies: Vec<EventBody>, unless: Precluded) -> Result<Settled> {
+    pub async fn settle(&self, bodies: Vec<EventBody>, unless: ConflictGuard) -> Result<Settled> {
         self.catch_up().await?;
         let events = bodies.into_iter().map(|body| self.event(self.root_span.clone(), body)).collect();
         let settled = self.journal.settle(events, unless).await?;
@@ -159,18 +159,18 @@ impl RunLog {
     /// Whether an effect whose intent is on record may go out now.
     ///
     /// # Errors
-    /// As [`JournalWrite::may_act`].
-    pub async fn may_act(&self) -> Result<()> {
-        self.journal.may_act().await
+    /// As [`JournalWrite::check_fence`].
+    pub async fn check_fence(&self) -> Result<()> {
+        self.journal.check_fence().await
     }
 
     /// Lets other nodes go on with the run, once every event so far is kept.
     ///
     /// # Errors
-    /// As [`RunLog::catch_up`] and [`JournalWrite::hand_on`].
-    pub async fn hand_on(&self) -> Result<()> {
+    /// As [`RunLog::catch_up`] and [`JournalWrite::release_lease`].
+    pub async fn release_lease(&self) -> Result<()> {
         let kept = self.catch_up().await;
-        self.journal.hand_on().await.and(kept)
+        self.journal.release_lease().await.and(kept)
     }
 
     /// Tells the listeners of a passing event; it is not kept. For places that cannot wait.
@@ -178,8 +178,8 @@ impl RunLog {
         self.pass(self.event(self.root_span.clone(), body));
     }
 
-    fn scribe(&self) -> &Scribe {
-        self.scribe.get_or_init(|| Scribe::start(self.journal.clone(), self.listeners.clone()))
+    fn scribe(&self) -> &WriteBehind {
+        self.scribe.get_or_init(|| WriteBehind::start(self.journal.clone(), self.listeners.clone()))
     }
 
     fn pass(&self, event: Event) {

@@ -6,7 +6,9 @@ use sqlx::{ColumnIndex, Database, Decode, Encode, QueryBuilder, Row, Type};
 
 use luaplan_base::{Error, Result, RunId};
 
-use super::{ContextVersion, Precluded, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary};
+use super::{
+    ConflictGuard, ContextVersion, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary,
+};
 
 /// What a [`Record`] is decoded from, in this order; conditions follow.
 pub(super) const COLUMNS: &str =
@@ -87,7 +89,7 @@ fn tenant_of<DB: Database>(table: &str) -> String {
 }
 
 /// The first record that makes it too late.
-pub(super) fn select_precluding<DB: Database>(unless: &Precluded) -> QueryBuilder<DB>
+pub(super) fn select_precluding<DB: Database>(unless: &ConflictGuard) -> QueryBuilder<DB>
 where
     String: for<'t> Encode<'t, DB> + Type<DB>,
     i64: for<'t> Encode<'t, DB> + Type<DB>,

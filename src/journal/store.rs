@@ -79,7 +79,7 @@ pub struct RunFilter {
 
 /// What, on record after a certain place, makes it too late to settle something about a call.
 #[derive(Debug, Clone)]
-pub struct Precluded {
+pub struct ConflictGuard {
     /// The run.
     pub run_id: RunId,
     /// The call; events of the run that are about no call count as well.
@@ -90,7 +90,7 @@ pub struct Precluded {
     pub by_events: &'static [&'static str],
 }
 
-impl Precluded {
+impl ConflictGuard {
     /// Whether `record` makes it too late.
     #[must_use]
     pub fn is_by(&self, record: &Record) -> bool {
@@ -108,7 +108,7 @@ pub enum Settled {
     /// The events are on the disk.
     Written(Vec<Record>),
     /// Somebody was first; nothing was written.
-    TooLate(Box<Record>),
+    Conflict(Box<Record>),
 }
 
 /// The writing half.
@@ -139,14 +139,14 @@ pub trait JournalWrite: Send + Sync {
     ///
     /// # Errors
     /// As [`JournalWrite::append`]; none of the events is then kept.
-    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled>;
+    async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled>;
 
     /// Whether an effect whose intent is on record may go out now. A process that was stopped for a while
     /// after it wrote may have lost its run to another node; one that cannot lose it always may.
     ///
     /// # Errors
     /// `run_taken_over`, or `journal_unavailable` where that cannot be told.
-    async fn may_act(&self) -> Result<()> {
+    async fn check_fence(&self) -> Result<()> {
         Ok(())
     }
 
@@ -154,7 +154,7 @@ pub trait JournalWrite: Send + Sync {
     ///
     /// # Errors
     /// `journal_unavailable`.
-    async fn hand_on(&self) -> Result<()> {
+    async fn release_lease(&self) -> Result<()> {
         Ok(())
     }
 }

@@ -9,21 +9,21 @@
 
 mod answer;
 mod arguments;
-mod ask;
 mod calls;
 mod catalog;
 mod declarations;
-mod follow;
+mod elicitation;
 mod help;
-mod lines;
-mod look;
 mod over_http;
 mod progress;
+mod query_tools;
+mod run_tools;
 mod schemas;
 mod server;
 mod sessions;
+mod stdio_transport;
 mod transport;
-mod work;
+mod wait;
 
 pub use over_http::{HttpService, http_service};
 pub use server::McpServer;

@@ -20,7 +20,7 @@ use luaplan_base::{Error, ErrorCode, Result};
 use super::answer::{AnswerForm, bad_call, failed, no_such_method, no_such_tool, sent};
 use super::calls::{Calls, UnderWay};
 use super::catalog::tools;
-use super::work::{caller_of, is_over_http};
+use super::run_tools::{caller_of, is_over_http};
 
 /// What a client is told of the whole.
 const INSTRUCTIONS: &str = "\

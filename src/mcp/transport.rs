@@ -11,7 +11,7 @@ use luaplan_app::ActiveRuns;
 use luaplan_base::{Error, ErrorCode, Result};
 
 use super::McpServer;
-use super::lines::Lines;
+use super::stdio_transport::Lines;
 
 /// How long cancelled runs have to write their end.
 const CANCEL_GRACE: Duration = Duration::from_secs(3);

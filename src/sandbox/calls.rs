@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use luaplan_base::{CallArguments, CallId, CallOutcome, CallRequest, Value};
 
-use super::held::Held;
+use super::host_memory::Held;
 
 /// What a tool function holds while its coroutine sleeps.
 pub(super) type Ticket = i64;

@@ -14,14 +14,14 @@ mod failed_call;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod held;
+mod host_memory;
 mod json_size;
 mod lines;
+mod lua_chunk;
 mod machine;
 mod meter;
 mod native;
 mod options;
-mod part;
 mod pause;
 mod stdlib;
 mod step;

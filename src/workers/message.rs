@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use luaplan_base::{CallOutcome, CallRequest, Error, ErrorCode, ToolFailure, Value};
 use luaplan_vm::{Interrupt, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmUsage};
 
-use super::carried;
 use super::confine::Confinement;
 use super::frame::{self, FrameFault};
+use super::value_codec;
 
 /// What the first frame of each side begins with.
 const MAGIC: [u8; 8] = *b"luaplanW";
@@ -47,7 +47,7 @@ pub(super) struct Start {
     pub(super) options: Option<Options>,
     pub(super) source: String,
     pub(super) name: String,
-    #[serde(serialize_with = "carried::serialize", deserialize_with = "carried::deserialize")]
+    #[serde(serialize_with = "value_codec::serialize", deserialize_with = "value_codec::deserialize")]
     pub(super) context: Value,
     pub(super) calls_before: u64,
     pub(super) frame_bytes_max: u64,
@@ -63,7 +63,8 @@ pub(super) enum FromWorker {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Ended {
     Returned(
-        #[serde(serialize_with = "carried::serialize", deserialize_with = "carried::deserialize")] Value,
+        #[serde(serialize_with = "value_codec::serialize", deserialize_with = "value_codec::deserialize")]
+        Value,
     ),
     Broke(Fault),
 }
@@ -148,7 +149,10 @@ pub(super) struct Call {
     /// Whether it is one branch of a batch, so that a batch of one keeps its kind of id.
     pub(super) is_branch: bool,
     pub(super) tool: String,
-    #[serde(serialize_with = "carried::list::serialize", deserialize_with = "carried::list::deserialize")]
+    #[serde(
+        serialize_with = "value_codec::list::serialize",
+        deserialize_with = "value_codec::list::deserialize"
+    )]
     pub(super) arguments: Vec<Value>,
     pub(super) line: Option<u32>,
 }
@@ -162,11 +166,14 @@ impl From<CallRequest> for Call {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Outcome {
-    Good(#[serde(serialize_with = "carried::serialize", deserialize_with = "carried::deserialize")] Value),
+    Good(
+        #[serde(serialize_with = "value_codec::serialize", deserialize_with = "value_codec::deserialize")]
+        Value,
+    ),
     Failed(
         #[serde(
-            serialize_with = "carried::failure::serialize",
-            deserialize_with = "carried::failure::deserialize"
+            serialize_with = "value_codec::failure::serialize",
+            deserialize_with = "value_codec::failure::deserialize"
         )]
         ToolFailure,
     ),
@@ -281,7 +288,7 @@ fn finished(message: &impl Serialize, begun: Vec<u8>, limit_bytes: u64) -> Resul
 /// # Errors
 /// What the body holds instead.
 pub(super) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, MessageFault> {
-    carried::begin_frame();
+    value_codec::begin_frame();
     match postcard::take_from_bytes(body) {
         Ok((message, [])) => Ok(message),
         Ok((_, rest)) => Err(MessageFault::Content(format!("{} bytes too many", rest.len()))),

@@ -7,7 +7,6 @@
 //!
 //! **Never here:** how a call is answered (the bus), how long a run may take (the engine), what runs.
 
-mod carried;
 mod confine;
 mod descriptors;
 mod frame;
@@ -19,6 +18,7 @@ mod process;
 mod serve;
 mod session;
 mod signal;
+mod value_codec;
 mod worker_main;
 
 pub use confine::{ConfineSettings, Confinement, ConfinementLayer, confined};

@@ -122,7 +122,7 @@ fn depth_and_number_of_nodes_are_capped_while_reading() {
     bytes.extend([7, 1].repeat(1_000_000));
     let refused = decode::<FromWorker>(&bytes).map(drop).unwrap_err().to_string();
     assert!(!refused.is_empty());
-    let many = Value::Array(vec![Value::Null; usize::try_from(super::carried::NODES_MAX).unwrap()]);
+    let many = Value::Array(vec![Value::Null; usize::try_from(super::value_codec::NODES_MAX).unwrap()]);
     let frame = encode(&ToWorker::Answers(vec![Outcome::Good(many)]), LIMIT_BYTES).unwrap();
     assert!(decode::<ToWorker>(body(&frame)).is_err());
 }

@@ -1,7 +1,7 @@
 //! What goes through the pipe of a worker process, without the processes.
 
-#[path = "../../src/workers/carried.rs"]
-mod carried;
+#[path = "../../src/workers/value_codec.rs"]
+mod value_codec;
 #[path = "../../src/workers/frame.rs"]
 mod frame;
 #[path = "../../src/workers/message.rs"]

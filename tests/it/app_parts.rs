@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use luaplan::app::config::{Environment, LoadOptions, load};
-use luaplan::app::{App, AppParts, PlanWishes, RunRequest, Work};
+use luaplan::app::{App, AppParts, PlanningOptions, RunRequest, Work};
 use luaplan::base::{Limits, RunId, Value};
 use luaplan::bus::Circumstances;
 use luaplan::demo::DemoParts;
@@ -65,7 +65,7 @@ impl Bench {
             work,
             context: None,
             context_name: None,
-            planning: PlanWishes::default(),
+            planning: PlanningOptions::default(),
             limits: self.limits(),
             circumstances: Circumstances::default(),
             handler: None,

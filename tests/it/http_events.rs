@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use luaplan::app::PlanWishes;
+use luaplan::app::PlanningOptions;
 use luaplan::app::RunRequest;
 use luaplan::app::Work;
 use luaplan::base::{ErrorCode, Result, RunId};
@@ -205,7 +205,7 @@ async fn a_run_of_another_process_on_the_same_data_is_followed_and_ended_too() {
         work: Work::Plan { name: "plan".to_owned(), source: gate.plan("/hold") },
         context: None,
         context_name: None,
-        planning: PlanWishes::default(),
+        planning: PlanningOptions::default(),
         limits: other.config().limits.clone(),
         circumstances: Circumstances::default(),
         handler: None,

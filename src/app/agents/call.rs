@@ -14,7 +14,7 @@ use luaplan_journal::{Durability, EventBody, JournalRead as _, RunState, RunStat
 use super::family::{child_of, spent_by};
 use super::{AgentRun, Caller};
 use crate::config::{AgentConfig, AgentWork};
-use crate::planning::PlanWishes;
+use crate::planning::PlanningOptions;
 use crate::runs::{RunRequest, Work};
 
 /// The tool, as one run has it.
@@ -114,7 +114,7 @@ impl CallAgent {
             work,
             context: Some(context),
             context_name: None,
-            planning: PlanWishes::default(),
+            planning: PlanningOptions::default(),
             limits: agent.limits.within(&self.caller.limits),
             circumstances: self.caller.circumstances.clone(),
             handler: None,
@@ -134,7 +134,7 @@ impl Tool for CallAgent {
     async fn call(&self, invocation: Invocation) -> CallOutcome {
         match self.begin(invocation).await {
             Progress::Ended(outcome) => outcome,
-            Progress::Rests(reason) => Err(reason.into()),
+            Progress::Suspended(reason) => Err(reason.into()),
         }
     }
 
@@ -210,9 +210,11 @@ fn progress(agent: &str, outcome: RunOutcome) -> Progress {
             let message = format!("agent `{agent}`, run {run_id}: {}", error.message());
             let own = error.details().iter().filter(|(name, _)| name.as_str() != CALLS_IN_DOUBT);
             let waits = Error::new(error.code(), message).with_help(error.help().to_owned());
-            Progress::Rests(own.fold(waits, |waits, (name, value)| waits.with_detail(name, value.clone())))
+            Progress::Suspended(
+                own.fold(waits, |waits, (name, value)| waits.with_detail(name, value.clone())),
+            )
         }
-        RunStatus::Paused | RunStatus::Sleeping => Progress::Rests(error),
+        RunStatus::Paused | RunStatus::Sleeping => Progress::Suspended(error),
         _ => {
             let mut failure = ToolFailure::from(error);
             failure.message = format!("agent `{agent}` failed: {}", failure.message);

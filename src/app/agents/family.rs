@@ -12,9 +12,9 @@ use luaplan_journal::{
 
 use super::{AgentRun, CALL_AGENT};
 use crate::App;
+use crate::finish::ended_early;
 use crate::ownership::Hold;
 use crate::resume::ResumeRequest;
-use crate::run_end::ended_early;
 use crate::run_report::no_such_run;
 use crate::runs::RunRequest;
 

@@ -7,7 +7,7 @@ use owo_colors::Style;
 use serde_json::{Value as Json, json};
 
 use luaplan_app::config::{Config, load};
-use luaplan_app::{App, AppParts, PlanWishes, RunRequest, Work};
+use luaplan_app::{App, AppParts, PlanningOptions, RunRequest, Work};
 use luaplan_base::{Result, RunId};
 use luaplan_bus::Circumstances;
 use luaplan_demo::{DemoParts, MailSummary, RECIPIENT, RECORDED_REPLY};
@@ -63,7 +63,7 @@ async fn on_parts(session: &Session<'_>, parts: &DemoParts, folder: &Path) -> Re
         work: Work::Task(TASK.to_owned()),
         context: None,
         context_name: None,
-        planning: PlanWishes::default(),
+        planning: PlanningOptions::default(),
         limits: app.config().limits.clone(),
         circumstances: Circumstances::default(),
         handler: None,

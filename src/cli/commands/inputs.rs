@@ -6,14 +6,14 @@ use std::io;
 use std::path::Path;
 
 use luaplan_app::config::Config;
-use luaplan_app::{PlanWishes, PromptWish};
+use luaplan_app::{PlanningOptions, PromptRef};
 use luaplan_base::{Error, ErrorCode, LimitName, LimitProfile, Limits, Result, Value};
 use luaplan_catalog::regular_file::read_to_end;
 
 use super::Session;
 use crate::cli::args::RunOptions;
 use crate::cli::exit;
-use crate::cli::planning_args::PlanningOptions;
+use crate::cli::planning_args::PlanningArgs;
 
 /// The text of a plan and the name it goes by. `-` is standard input.
 pub(super) fn read_plan(session: &Session<'_>, file: &Path) -> Result<(String, String)> {
@@ -112,13 +112,13 @@ pub(super) fn limits(config: &Config, options: &RunOptions) -> Result<Limits> {
 }
 
 /// `--candidates`, `--tests` and `--mcp-prompt`.
-pub(super) fn planning(session: &Session<'_>, options: &PlanningOptions) -> Result<PlanWishes> {
+pub(super) fn planning(session: &Session<'_>, options: &PlanningArgs) -> Result<PlanningOptions> {
     let tests = options.tests.as_ref().map(|file| session.environment.working_dir.join(file));
-    let prompts = options.mcp_prompts.iter().map(|text| prompt_wish(text)).collect::<Result<_>>()?;
-    Ok(PlanWishes { candidates: options.candidates, tests, prompts })
+    let prompts = options.mcp_prompts.iter().map(|text| prompt_ref(text)).collect::<Result<_>>()?;
+    Ok(PlanningOptions { candidates: options.candidates, tests, prompts })
 }
 
-fn prompt_wish(text: &str) -> Result<PromptWish> {
+fn prompt_ref(text: &str) -> Result<PromptRef> {
     let (name, arguments) = text.split_once('=').unwrap_or((text, "{}"));
     let arguments: BTreeMap<String, String> = serde_json::from_str(arguments).map_err(|error| {
         Error::new(
@@ -128,7 +128,7 @@ fn prompt_wish(text: &str) -> Result<PromptWish> {
         .with_help("write `--mcp-prompt 'crm.report={\"month\": \"May\"}'`")
         .with_detail(exit::ARGUMENT, "--mcp-prompt")
     })?;
-    Ok(PromptWish { name: name.trim().to_owned(), arguments })
+    Ok(PromptRef { name: name.trim().to_owned(), arguments })
 }
 
 fn unreadable(what: &str, error: &std::io::Error) -> Error {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_app::{App, Caller, PlanWishes, RunRequest, Work, explain};
+use luaplan_app::{App, Caller, PlanningOptions, RunRequest, Work, explain};
 use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, RunId};
 use luaplan_bus::{Circumstances, Mode};
 use luaplan_catalog::Catalog;
@@ -28,7 +28,7 @@ pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     }
     let app = session.open_for(&args.options).await?;
     let work = Work::Plan { name: name.clone(), source: source.clone() };
-    let outcome = execute(session, &app, work, &args.options, PlanWishes::default()).await?;
+    let outcome = execute(session, &app, work, &args.options, PlanningOptions::default()).await?;
     Ok(finish(session, &outcome, args.options.events, Some((&name, &source))))
 }
 
@@ -38,7 +38,7 @@ pub(super) async fn execute(
     app: &App,
     work: Work,
     options: &RunOptions,
-    planning: PlanWishes,
+    planning: PlanningOptions,
 ) -> Result<RunOutcome> {
     let handler = match &options.mock {
         Some(name) if name.as_os_str() == "default" => {

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use luaplan_app::{check_tool_name, openapi_operations, read_openapi};
 use luaplan_base::{Error, ErrorCode, Result, nearest};
 use luaplan_journal::neutralize;
-use luaplan_tools::openapi::{Document, Manifest, Operation, Wishes};
+use luaplan_tools::openapi::{Document, ImportOptions, Manifest, Operation};
 
 use super::Session;
 use super::config::write_new;
@@ -18,14 +18,14 @@ use crate::cli::table::{LastColumn, table};
 
 pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> Result<u8> {
     let document = read_openapi(&args.document, &session.environment.working_dir).await?;
-    let wishes = Wishes {
+    let options = ImportOptions {
         prefix: args.prefix.clone(),
         server: args.server.clone(),
         secret: args.secret.clone(),
         user: args.user.clone(),
     };
-    check(&document, &wishes)?;
-    let operations = openapi_operations(&document, &wishes);
+    check(&document, &options)?;
+    let operations = openapi_operations(&document, &options);
     if args.operations.is_empty() {
         list(session, &document.title(), &operations);
         return Ok(exit::DONE);
@@ -78,12 +78,12 @@ fn cell(name: &str) -> String {
 ///
 /// # Errors
 /// `usage`, naming the option.
-fn check(document: &Document, wishes: &Wishes) -> Result<()> {
+fn check(document: &Document, options: &ImportOptions) -> Result<()> {
     let bad = |option: &str, given: &str, what: &str, help: &str| {
         let message = format!("`{option} {}`: {what}", given.escape_debug());
         Err(Error::new(ErrorCode::Usage, message).with_help(help))
     };
-    if let Some(prefix) = &wishes.prefix {
+    if let Some(prefix) = &options.prefix {
         let help =
             "give a word of lower-case letters, digits and `_` that begins with a letter, such as `crm`";
         if prefix.contains('.') {
@@ -94,7 +94,7 @@ fn check(document: &Document, wishes: &Wishes) -> Result<()> {
             return bad("--prefix", prefix, what, help);
         }
     }
-    if let Some(server) = &wishes.server
+    if let Some(server) = &options.server
         && let Err(what) = document.check_server(server)
     {
         return bad("--server", server, &what, "give a whole address, such as `https://api.example.com/v1`");

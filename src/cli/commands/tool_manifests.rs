@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use luaplan_app::{App, PlanWishes, RunRequest, Work, check_manifest, check_tool_name};
+use luaplan_app::{App, PlanningOptions, RunRequest, Work, check_manifest, check_tool_name};
 use luaplan_base::{CallArguments, Error, ErrorCode, Result, RunId, Value};
 use luaplan_bus::Circumstances;
 use luaplan_catalog::ToolSpec;
@@ -144,7 +144,7 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
             work: Work::Plan { name: format!("tools test {name}"), source: source.clone() },
             context: Some(context),
             context_name: None,
-            planning: PlanWishes::default(),
+            planning: PlanningOptions::default(),
             limits: app.config().limits.clone(),
             circumstances: Circumstances::default(),
             handler: None,

@@ -74,9 +74,9 @@ impl Held {
         released
     }
 
-    /// See [`crate::JournalWrite::may_act`].
-    pub(super) async fn may_act(&self) -> Result<()> {
-        self.leases.may_act(&self.run_id, &self.fence).await
+    /// See [`crate::JournalWrite::check_fence`].
+    pub(super) async fn check_fence(&self) -> Result<()> {
+        self.leases.check_fence(&self.run_id, &self.fence).await
     }
 }
 
@@ -260,7 +260,7 @@ impl Leases {
     }
 
     /// Whether the run is certainly still this node's. Asks the database where the lease may have run out.
-    async fn may_act(&self, run_id: &RunId, fence: &Fence) -> Result<()> {
+    async fn check_fence(&self, run_id: &RunId, fence: &Fence) -> Result<()> {
         {
             let own = self.lock();
             if own.node != fence.node {

@@ -36,9 +36,9 @@ pub use self::runs::{Alarm, OpenRun};
 use self::session::Session;
 use self::writer::{Append, Command, Settle, Writer, closed};
 use super::anchor;
-use super::placed::{Head, Row};
 use super::private_folder::create_private_folder;
-use super::{Durability, Event, JournalWrite, Precluded, Record, Settled};
+use super::sequenced::{Head, Row};
+use super::{ConflictGuard, Durability, Event, JournalWrite, Record, Settled};
 
 /// Appends that may wait for the writer before `append` itself waits.
 const QUEUE_LENGTH: usize = 1024;
@@ -234,7 +234,7 @@ impl JournalWrite for PostgresJournal {
         self.send(events, None).await
     }
 
-    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+    async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled> {
         let queue = self.queue.as_ref().ok_or_else(|| closed(&self.shown))?;
         let rows = events.into_iter().map(Row::of).collect::<Result<_>>()?;
         let (reply, answer) = oneshot::channel();
@@ -245,12 +245,12 @@ impl JournalWrite for PostgresJournal {
 }
 
 /// What the owner of a run writes with.
-pub struct FencedPen {
+pub struct FencedWriter {
     journal: Arc<PostgresJournal>,
     held: Arc<Held>,
 }
 
-impl FencedPen {
+impl FencedWriter {
     /// A pen for the run that `held` is about.
     #[must_use]
     pub fn new(journal: Arc<PostgresJournal>, held: Arc<Held>) -> Self {
@@ -259,7 +259,7 @@ impl FencedPen {
 }
 
 #[async_trait]
-impl JournalWrite for FencedPen {
+impl JournalWrite for FencedWriter {
     async fn append(&self, event: Event, durability: Durability) -> Result<Record> {
         let mut records = self.append_all(vec![(event, durability)]).await?;
         records.pop().ok_or_else(|| closed(&self.journal.shown))
@@ -269,15 +269,15 @@ impl JournalWrite for FencedPen {
         self.journal.send(events, Some(self.held.fence().clone())).await
     }
 
-    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+    async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled> {
         self.journal.settle(events, unless).await
     }
 
-    async fn may_act(&self) -> Result<()> {
-        self.held.may_act().await
+    async fn check_fence(&self) -> Result<()> {
+        self.held.check_fence().await
     }
 
-    async fn hand_on(&self) -> Result<()> {
+    async fn release_lease(&self) -> Result<()> {
         self.held.give_back(false).await
     }
 }

@@ -9,8 +9,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, R
 use luaplan_base::{Error, ErrorCode};
 
 use super::errors::{is_passing, journal_error, newer_record};
-use crate::placed::{Head, Placed};
 use crate::select::stored_time;
+use crate::sequenced::{Head, Placed};
 use crate::{Durability, RECORD_VERSION};
 
 /// The longest a connection may take to be made.

@@ -24,9 +24,9 @@ use super::leases::{Fence, Leases, taken_over};
 use super::read::decode;
 use super::session::{Begun, Failed, Session};
 use crate::anchor::{self, Anchor};
-use crate::placed::{Head, Placed, Row, place};
 use crate::select::select_precluding;
-use crate::{Durability, EventBody, Precluded, Record, Settled};
+use crate::sequenced::{Head, Placed, Row, place};
+use crate::{ConflictGuard, Durability, EventBody, Record, Settled};
 
 /// The most appends in one transaction.
 const BATCH_MAX: usize = 256;
@@ -57,7 +57,7 @@ pub(super) struct Append {
 /// Events that go into the log together, or not at all.
 pub(super) struct Settle {
     pub(super) rows: Vec<Row>,
-    pub(super) unless: Precluded,
+    pub(super) unless: ConflictGuard,
     pub(super) reply: oneshot::Sender<Result<Settled>>,
 }
 
@@ -233,7 +233,7 @@ impl Writer {
             .map_err(Failed::Final)?;
         if first.is_some() || settle.rows.is_empty() {
             self.session.roll_back().await;
-            return Ok(first.map_or(Settled::Written(Vec::new()), |first| Settled::TooLate(Box::new(first))));
+            return Ok(first.map_or(Settled::Written(Vec::new()), |first| Settled::Conflict(Box::new(first))));
         }
         let placed = place(head, settle.rows.iter().cloned());
         self.session.insert(&placed).await?;

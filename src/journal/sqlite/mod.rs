@@ -27,9 +27,9 @@ use luaplan_base::{Error, ErrorCode, Result};
 
 pub use self::contexts::SqliteContexts;
 use self::writer::{Command, Writer};
-use super::placed::Row;
 use super::private_folder::create_private_folder;
-use super::{Durability, Event, GENESIS_HASH, JournalWrite, Precluded, Record, Settled, anchor};
+use super::sequenced::Row;
+use super::{ConflictGuard, Durability, Event, GENESIS_HASH, JournalWrite, Record, Settled, anchor};
 
 /// How long a process waits for another that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -166,7 +166,7 @@ impl JournalWrite for SqliteJournal {
         answer.await.map_err(|_| self.closed())?
     }
 
-    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+    async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled> {
         let queue = self.queue.as_ref().ok_or_else(|| self.closed())?;
         let rows = events.into_iter().map(Row::of).collect::<Result<_>>()?;
         let (reply, answer) = oneshot::channel();

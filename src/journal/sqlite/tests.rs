@@ -11,7 +11,7 @@ use luaplan_base::{RunId, SeededRandomness, SpanId, TraceId};
 
 use super::writer::{Append, Command, Writer};
 use super::*;
-use crate::placed::Row;
+use crate::sequenced::Row;
 use crate::{EventBody, JournalRead as _, RecordFilter};
 
 fn printed(text: String) -> Event {

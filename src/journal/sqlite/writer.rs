@@ -14,9 +14,9 @@ use super::errors::{journal_error, newer};
 use super::identity::FileIdentity;
 use super::read::decode;
 use crate::anchor::Anchor;
-use crate::placed::{Head, Placed, Row, place};
 use crate::select::{select_precluding, stored_time};
-use crate::{Durability, Precluded, RECORD_VERSION, Record, Settled, anchor};
+use crate::sequenced::{Head, Placed, Row, place};
+use crate::{ConflictGuard, Durability, RECORD_VERSION, Record, Settled, anchor};
 
 /// The most appends in one transaction.
 const BATCH_MAX: usize = 256;
@@ -45,7 +45,7 @@ pub(super) struct Append {
 /// Events that go into the log together, or not at all.
 pub(super) struct Settle {
     pub(super) rows: Vec<Row>,
-    pub(super) unless: Precluded,
+    pub(super) unless: ConflictGuard,
     pub(super) reply: oneshot::Sender<Result<Settled>>,
 }
 
@@ -125,13 +125,13 @@ impl Writer {
     }
 
     /// Looks and writes under one write lock.
-    async fn settled(&mut self, rows: Vec<Row>, unless: &Precluded) -> Result<Settled> {
+    async fn settled(&mut self, rows: Vec<Row>, unless: &ConflictGuard) -> Result<Settled> {
         let head = self.begin(Durability::Forced).await?;
         let first = self.first_of(unless).await?;
         if first.is_some() || rows.is_empty() {
             let path = Arc::clone(&self.path);
             self.connection.execute("ROLLBACK").await.map_err(|error| journal_error(&path, error))?;
-            return Ok(first.map_or(Settled::Written(Vec::new()), |first| Settled::TooLate(Box::new(first))));
+            return Ok(first.map_or(Settled::Written(Vec::new()), |first| Settled::Conflict(Box::new(first))));
         }
         let placed = place(head, rows);
         self.insert(&placed).await?;
@@ -140,7 +140,7 @@ impl Writer {
     }
 
     /// The first record that makes it too late.
-    async fn first_of(&mut self, unless: &Precluded) -> Result<Option<Record>> {
+    async fn first_of(&mut self, unless: &ConflictGuard) -> Result<Option<Record>> {
         let path = Arc::clone(&self.path);
         let mut query = select_precluding::<Sqlite>(unless);
         let row = query.build().fetch_optional(&mut self.connection).await;

@@ -9,7 +9,7 @@ use luaplan_base::{Error, ErrorCode, Value};
 
 use super::codec::Codec;
 use super::fault::{self, Kind};
-use super::raw::{age, native, tables};
+use super::raw::{creation_order, native, tables};
 use crate::calls::{Calls, Ticket};
 use crate::failed_call::about_failed_call;
 use crate::meter::Meter;
@@ -67,7 +67,7 @@ impl Host {
         let natives = native::table(lua)?;
         tables::add(lua, &natives)?;
         table.raw_set("native", natives)?;
-        table.raw_set("by_age", age::function(lua)?)?;
+        table.raw_set("by_age", creation_order::function(lua)?)?;
         let host = self.clone();
         table.raw_set("request", lua.create_function(move |lua, wanted| host.request(lua, wanted))?)?;
         let host = self.clone();

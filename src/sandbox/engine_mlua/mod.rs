@@ -7,7 +7,7 @@ mod fault;
 mod host;
 mod lib_host;
 mod library;
-mod part;
+mod lua_chunk;
 mod pool;
 mod raw;
 mod report;

@@ -8,8 +8,8 @@ use luaplan_base::{Error, ErrorCode};
 
 use super::codec::Codec;
 use super::fault;
+use crate::lua_chunk::LuaPart;
 use crate::meter::Meter;
-use crate::part::LuaPart;
 
 /// The VM as the plan library sees it. Cheap to clone into each function.
 ///

@@ -10,16 +10,18 @@ use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value};
 use super::codec::{Codec, FailureParts};
 use super::host::{Host, lock};
 use super::pool::Spent;
-use super::raw::bell::{self, Hung};
+use super::raw::call_interrupt::{self, Hung};
 use super::raw::drive::{Ended, Main};
 use super::raw::watch::Watch;
-use super::raw::{call, coroutine, put_in, stock};
+use super::raw::{call, coroutine, metered_builtins, push};
 use super::support::Support;
 use super::{compiled, library, report};
 use crate::json_size::json_bytes;
+use crate::lua_chunk::{
+    CONTROL, FAILURES, LIBRARY, MAIN, PATTERNS, TABLES, TOOLS, VALUES, printable_chunk_name,
+};
 use crate::machine::Resume;
 use crate::meter::Meter;
-use crate::part::{CONTROL, FAILURES, LIBRARY, MAIN, PATTERNS, TABLES, TOOLS, VALUES, printable_chunk_name};
 use crate::{
     Interrupt, LineTrace, Machine, PausedSlice, PausedWait, PendingCalls, Step, Stopped, VmOptions, VmUsage,
 };
@@ -79,9 +81,9 @@ impl Vm {
         lua.gc_stop();
         let watch = Watch::new(&lua, host.clone())
             .ok_or_else(|| mlua::Error::runtime("this Lua is not laid out as the meter expects"))?;
-        let bell = bell::hang(&lua, host.meter.interrupt())
+        let bell = call_interrupt::hang(&lua, host.meter.interrupt())
             .ok_or_else(|| mlua::Error::runtime("this Lua does not keep its names where the bell expects"))?;
-        stock::install(&lua)?;
+        metered_builtins::install(&lua)?;
         let functions = host.functions(&lua)?;
         functions.raw_set("resume", coroutine::resume_function(&lua)?)?;
         functions.raw_set("close", coroutine::close_function(&lua)?)?;
@@ -108,7 +110,7 @@ impl Vm {
         let failures = FailureParts { metatable, records, create };
         let held = lock(&host.calls).held();
         let codec = Arc::new(Codec::new(&lua, host.meter.clone(), held, mark, failures)?);
-        put_in::install(&lua, &codec)?;
+        push::install(&lua, &codec)?;
         let _ = host.codec.set(codec.clone());
         library::install(&lua, &Support { meter: host.meter.clone(), codec })?;
         add_tools.call::<()>(tools)?;

@@ -11,7 +11,7 @@ use super::host::{Host, lossy};
 use super::values::{give, text};
 use super::vm::{Engine, broken};
 use super::{fault, lib_host, parts};
-use crate::part::LuaPart;
+use crate::lua_chunk::LuaPart;
 use crate::stdlib::{CHECKS, LIBRARIES, Native, ROUND, SORTED_ORDER, TOTAL, quoted};
 
 /// Globals the Lua parts use, as the VM has them before the plan runs.

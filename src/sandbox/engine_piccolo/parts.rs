@@ -13,7 +13,7 @@ use luaplan_base::{Error, ErrorCode, Result};
 
 use super::rewrite::{self, Refusal};
 use super::vm::{Engine, SOURCE_BYTES_MAX, broken};
-use crate::part::LuaPart;
+use crate::lua_chunk::LuaPart;
 
 /// A part as a function of that VM.
 ///

@@ -17,11 +17,11 @@ use super::parts;
 use super::rewrite::{self, HELPERS, Rewritten};
 use super::{concat, coroutines, cycles, globals, library, maths, members, operators, order, report};
 use crate::json_size::json_bytes;
-use crate::machine::{Machine, Resume};
-use crate::meter::Meter;
-use crate::part::{
+use crate::lua_chunk::{
     CONTROL, FAILURES, LIBRARY, LuaPart, MAIN, PATTERNS, TABLES, TOOLS, VALUES, printable_chunk_name,
 };
+use crate::machine::{Machine, Resume};
+use crate::meter::Meter;
 use crate::{PausedSlice, PausedWait, PendingCalls, Step, Stopped, VmOptions, VmUsage};
 
 /// The prelude's parts, in the order in which `MAIN` takes them.

@@ -21,7 +21,7 @@ mod value;
 
 use luaplan_lua::library;
 
-use super::part::LuaPart;
+use super::lua_chunk::LuaPart;
 
 pub(super) use call::{Native, quoted};
 pub(super) use order::SORTED_ORDER;

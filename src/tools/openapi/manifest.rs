@@ -8,7 +8,7 @@ use super::document::Document;
 use super::parameters::{Places, ToolParameters, path_template};
 use super::schema::cut;
 use super::security::Auth;
-use super::{Manifest, Wishes, answer, body, parameters, security, server};
+use super::{ImportOptions, Manifest, answer, body, parameters, security, server};
 
 /// A tool's description is cut there.
 const DESCRIPTION_CHARACTERS_MAX: usize = 1_000;
@@ -41,15 +41,15 @@ impl Draft {
         path: &str,
         item: &Json,
         operation: &Json,
-        wishes: &Wishes,
+        options: &ImportOptions,
     ) -> Result<Self, String> {
         let mut notes = Vec::new();
         let mut tool_parameters = ToolParameters::default();
-        let server = server::take(document, item, operation, wishes.server.as_deref())?;
+        let server = server::take(document, item, operation, options.server.as_deref())?;
         let places = parameters::take(document, item, operation, &mut tool_parameters, &mut notes)?;
         let body = body::take(document, method, operation, &mut tool_parameters, &mut notes)?;
         let answer = answer::take(document, operation, &mut notes)?;
-        let auth = security::take(document, operation, wishes, &mut notes)?;
+        let auth = security::take(document, operation, options, &mut notes)?;
         if operation.get("deprecated") == Some(&Json::Bool(true)) {
             notes.push("the document calls it deprecated".to_owned());
         }

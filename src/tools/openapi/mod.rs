@@ -37,7 +37,7 @@ const ANY_METHOD: &str = "*";
 
 /// What the person who imports decides.
 #[derive(Debug, Clone, Default)]
-pub struct Wishes {
+pub struct ImportOptions {
     /// Names tools `PREFIX.operation`.
     pub prefix: Option<String>,
     /// The server to ask, in place of the document's.
@@ -79,7 +79,7 @@ pub struct Manifest {
 impl Document {
     /// Every operation, in the document's order.
     #[must_use]
-    pub fn operations(&self, wishes: &Wishes) -> Vec<Operation> {
+    pub fn operations(&self, options: &ImportOptions) -> Vec<Operation> {
         let mut operations: Vec<Operation> = Vec::new();
         let mut ids_by_tool: HashMap<String, String> = HashMap::new();
         for (path, item) in self.members("/paths").filter(|(path, _)| !path.starts_with("x-")) {
@@ -87,13 +87,13 @@ impl Document {
             let item = match self.resolved(item) {
                 Ok(item) => item,
                 Err(reason) => {
-                    operations.push(self.unreadable(path, reason, wishes));
+                    operations.push(self.unreadable(path, reason, options));
                     item
                 }
             };
             for method in METHODS.iter().chain(&OTHER_METHODS) {
                 let Some(operation) = item.get(method) else { continue };
-                let mut found = self.operation(method, path, item, operation, wishes);
+                let mut found = self.operation(method, path, item, operation, options);
                 match ids_by_tool.entry(found.tool.clone()) {
                     Entry::Occupied(other) => {
                         let (tool, other) = (&found.tool, other.get());
@@ -117,8 +117,8 @@ impl Document {
     }
 
     /// What stands for the operations of a path that cannot be looked at.
-    fn unreadable(&self, path: &str, reason: String, wishes: &Wishes) -> Operation {
-        let mut found = self.operation(ANY_METHOD, path, &Json::Null, &Json::Null, wishes);
+    fn unreadable(&self, path: &str, reason: String, options: &ImportOptions) -> Operation {
+        let mut found = self.operation(ANY_METHOD, path, &Json::Null, &Json::Null, options);
         found.manifest = Err(reason);
         found
     }
@@ -129,7 +129,7 @@ impl Document {
         path: &str,
         item: &Json,
         operation: &Json,
-        wishes: &Wishes,
+        options: &ImportOptions,
     ) -> Operation {
         let capitals = method.to_ascii_uppercase();
         let text = |key: &str| {
@@ -137,7 +137,7 @@ impl Document {
         };
         let id = text("operationId").map_or_else(|| format!("{capitals} {path}"), str::to_owned);
         let name = plan_name(&id);
-        let tool = match &wishes.prefix {
+        let tool = match &options.prefix {
             Some(prefix) => format!("{prefix}.{name}"),
             None => name,
         };
@@ -145,7 +145,7 @@ impl Document {
         let manifest = if !path.starts_with('/') {
             Err(format!("its path `{path}` does not begin with `/`"))
         } else if METHODS.contains(&method) {
-            Draft::of(self, &capitals, path, item, operation, wishes).and_then(|draft| draft.written(&tool))
+            Draft::of(self, &capitals, path, item, operation, options).and_then(|draft| draft.written(&tool))
         } else {
             Err(format!("manifests know no {capitals}"))
         };

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::document::Document;
-use super::{Wishes, parameters};
+use super::{ImportOptions, parameters};
 
 /// What goes into the manifest.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Auth {
 pub(super) fn take(
     document: &Document,
     operation: &Json,
-    wishes: &Wishes,
+    options: &ImportOptions,
     notes: &mut Vec<String>,
 ) -> Result<Option<Auth>, String> {
     let ways = operation.get("security").or_else(|| document.at("/security")).and_then(Json::as_array);
@@ -35,13 +35,13 @@ pub(super) fn take(
         let mut schemes = way.keys();
         match (schemes.next(), schemes.next()) {
             (None, _) => {}
-            (Some(name), None) if open && wishes.secret.is_none() => {
-                if let Some(note) = may_be_given(document, name, wishes) {
+            (Some(name), None) if open && options.secret.is_none() => {
+                if let Some(note) = may_be_given(document, name, options) {
                     notes.push(note);
                     return Ok(None);
                 }
             }
-            (Some(name), None) => match one(document, name, wishes) {
+            (Some(name), None) => match one(document, name, options) {
                 Ok(auth) => {
                     notes.extend(auth.note.clone());
                     return Ok(Some(auth));
@@ -57,26 +57,26 @@ pub(super) fn take(
 }
 
 /// What to give for a secret that nobody has to; nothing where no manifest can send it.
-fn may_be_given(document: &Document, scheme: &str, wishes: &Wishes) -> Option<String> {
-    let user = wishes.user.clone().or_else(|| Some("NAME".to_owned()));
-    let auth = one(document, scheme, &Wishes { user, ..wishes.clone() }).ok()?;
+fn may_be_given(document: &Document, scheme: &str, options: &ImportOptions) -> Option<String> {
+    let user = options.user.clone().or_else(|| Some("NAME".to_owned()));
+    let auth = one(document, scheme, &ImportOptions { user, ..options.clone() }).ok()?;
     let user = if auth.setting.get("basic").is_some() { "--user NAME " } else { "" };
     Some(format!(
         "it is called without a secret, and takes one (`{scheme}`): import it with `{user}--secret NAME`"
     ))
 }
 
-fn one(document: &Document, name: &str, wishes: &Wishes) -> Result<Auth, String> {
+fn one(document: &Document, name: &str, options: &ImportOptions) -> Result<Auth, String> {
     let scheme = document.members("/components/securitySchemes").find(|(known, _)| *known == name);
     let (_, scheme) = scheme.ok_or("the document does not describe it")?;
     let scheme = document.resolved(scheme)?;
     let text = |key: &str| scheme.get(key).and_then(Json::as_str).unwrap_or_default();
-    let secret = wishes.secret.clone().unwrap_or_else(|| parameters::secret_name(name));
+    let secret = options.secret.clone().unwrap_or_else(|| parameters::secret_name(name));
     let token = || Some(format!("the secret `{secret}` is an access token; nobody fetches or renews it"));
     let (setting, note) = match (text("type"), text("scheme").to_ascii_lowercase().as_str(), text("in")) {
         ("http", "bearer", _) => (json!({ "bearer": secret }), None),
         ("http", "basic", _) => {
-            let user = wishes.user.as_deref().ok_or("it needs a user: give `--user`")?;
+            let user = options.user.as_deref().ok_or("it needs a user: give `--user`")?;
             (json!({ "basic": { "user": user, "password": secret } }), None)
         }
         ("http", other, _) => return Err(format!("HTTP authentication of the kind `{other}` is not known")),

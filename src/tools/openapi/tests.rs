@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::Wishes;
+use super::ImportOptions;
 use super::document::Document;
 use super::parameters::ToolParameters;
 use super::schema::{Converter, Direction};
@@ -161,7 +161,7 @@ fn many_operations_cost_as_much_as_they_are() {
         let text = json!({ "openapi": "3.1.0", "servers": [{}], "paths": paths }).to_string();
         let document = Document::read(&text, "test", None).unwrap();
         let begun = std::time::Instant::now();
-        let operations = document.operations(&Wishes::default());
+        let operations = document.operations(&ImportOptions::default());
         assert_eq!(operations.len(), count);
         begun.elapsed().as_secs_f64()
     };

@@ -85,7 +85,7 @@ pub(crate) async fn until(spec: &ToolSpec, wake_at: Timestamp, invocation: Invoc
     };
     let left = Duration::try_from(wake_at.duration_since(now)).unwrap_or_default();
     if left > HELD_MAX {
-        return Progress::Rests(asleep(wake_at));
+        return Progress::Suspended(asleep(wake_at));
     }
     invocation.budget.idle().add(left);
     tokio::time::sleep(left).await;
@@ -96,6 +96,6 @@ pub(crate) async fn until(spec: &ToolSpec, wake_at: Timestamp, invocation: Invoc
 pub(crate) fn outcome_of(progress: Progress) -> CallOutcome {
     match progress {
         Progress::Ended(outcome) => outcome,
-        Progress::Rests(reason) => Err(reason.into()),
+        Progress::Suspended(reason) => Err(reason.into()),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use luaplan::base::ErrorCode;
-use luaplan::journal::{FencedPen, Held, JournalRead as _, PostgresJournal, RecordFilter};
+use luaplan::journal::{FencedWriter, Held, JournalRead as _, PostgresJournal, RecordFilter};
 use sqlx::Executor as _;
 
 use super::places::settings;
@@ -18,8 +18,8 @@ async fn take(journal: &PostgresJournal, run: u8) -> luaplan::base::Result<Arc<H
     journal.leases().unwrap().acquire(&run_id(run)).await.map(Arc::new)
 }
 
-fn pen(journal: &Arc<PostgresJournal>, held: &Arc<Held>) -> FencedPen {
-    FencedPen::new(Arc::clone(journal), Arc::clone(held))
+fn pen(journal: &Arc<PostgresJournal>, held: &Arc<Held>) -> FencedWriter {
+    FencedWriter::new(Arc::clone(journal), Arc::clone(held))
 }
 
 fn printed(run: u8, text: &str) -> Event {
@@ -81,7 +81,7 @@ async fn a_refused_append_takes_none_of_its_neighbours_with_it() {
     let _new = take(&two, 1).await.unwrap();
     // Handed over together, so that one transaction takes them.
     let appends = (0..20).map(|number| {
-        let (pen, run): (&FencedPen, u8) = if number % 2 == 0 { (&lost, 1) } else { (&kept, 2) };
+        let (pen, run): (&FencedWriter, u8) = if number % 2 == 0 { (&lost, 1) } else { (&kept, 2) };
         pen.append(printed(run, &number.to_string()), Durability::Ordered)
     });
     let answers = futures::future::join_all(appends).await;
@@ -147,7 +147,7 @@ async fn a_node_whose_records_the_database_lost_gives_its_runs_up() {
         .unwrap();
     database.cut_connections().await;
     assert_eq!(refusal(&old, printed(1, "with a hole before it")).await, ErrorCode::RunTakenOver);
-    assert_eq!(old.may_act().await.unwrap_err().code(), ErrorCode::RunTakenOver);
+    assert_eq!(old.check_fence().await.unwrap_err().code(), ErrorCode::RunTakenOver);
     drop((old, held));
     // It is taken up from what is on record, by whoever comes, this process included.
     let taken = async {

@@ -335,7 +335,7 @@ async fn a_commit_that_is_cut_off_before_or_after_it_is_done_is_done_once() {
         assert_eq!(*armed.lock().unwrap(), None, "{cut:?}: no commit was cut");
     }
     *armed.lock().unwrap() = Some(Cut::Answer);
-    let unless = luaplan::journal::Precluded {
+    let unless = luaplan::journal::ConflictGuard {
         run_id: run_id(1),
         call_id: CallId::single(1),
         after_sequence: 0,

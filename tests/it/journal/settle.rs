@@ -1,14 +1,14 @@
 //! Events that settle something: all or none, once, across writers.
 
-use luaplan::journal::{JournalRead as _, Precluded, RecordFilter, Settled};
+use luaplan::journal::{ConflictGuard, JournalRead as _, RecordFilter, Settled};
 
 use super::places::places;
 use super::*;
 
 const BY: &[&str] = &["call_resolved", "run_finished"];
 
-fn unless(after_sequence: u64) -> Precluded {
-    Precluded { run_id: run_id(1), call_id: CallId::single(1), after_sequence, by_events: BY }
+fn unless(after_sequence: u64) -> ConflictGuard {
+    ConflictGuard { run_id: run_id(1), call_id: CallId::single(1), after_sequence, by_events: BY }
 }
 
 fn resolved(call: u64, message: &str) -> EventBody {
@@ -44,13 +44,13 @@ async fn of_several_writers_one_settles_and_the_log_stays_whole() {
             .iter()
             .filter_map(|one| match one {
                 Settled::Written(records) => Some(records),
-                Settled::TooLate(_) => None,
+                Settled::Conflict(_) => None,
             })
             .collect();
         assert_eq!(written.len(), 1, "{settled:?}");
         assert_eq!(written[0].len(), 2);
         for one in &settled {
-            if let Settled::TooLate(first) = one {
+            if let Settled::Conflict(first) = one {
                 assert_eq!(first.sequence, written[0][0].sequence);
             }
         }
@@ -73,7 +73,7 @@ async fn only_what_is_about_the_call_or_ends_its_run_makes_it_too_late() {
         };
         journal.append(event(1, 0, finished()), Durability::Ordered).await.unwrap();
         match journal.settle(decision("late"), unless(2)).await.unwrap() {
-            Settled::TooLate(first) => assert_eq!(first.event.body.name(), "run_finished"),
+            Settled::Conflict(first) => assert_eq!(first.event.body.name(), "run_finished"),
             Settled::Written(_) => panic!("a run that has ended was written to"),
         }
         // A refusal leaves the writer as it was.

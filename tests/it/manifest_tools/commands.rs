@@ -234,7 +234,7 @@ async fn the_whole_tree_ends_at_the_deadline_and_when_the_run_is_cancelled() {
         },
         context: None,
         context_name: None,
-        planning: luaplan::app::PlanWishes::default(),
+        planning: luaplan::app::PlanningOptions::default(),
         limits: shop.app.config().limits.clone(),
         circumstances: luaplan::bus::Circumstances::default(),
         handler: None,

@@ -14,7 +14,7 @@ mod statements;
 use std::path::Path;
 
 use luaplan::app::config::{Environment, LoadOptions, load};
-use luaplan::app::{App, AppParts, PlanWishes, RunRequest, Work};
+use luaplan::app::{App, AppParts, PlanningOptions, RunRequest, Work};
 use luaplan::base::{CallOutcome, Result, RunId};
 use luaplan::engine::RunOutcome;
 use luaplan::workers::WorkerProgram;
@@ -77,7 +77,7 @@ impl Shop {
                 work: Work::Plan { name: "plan".to_owned(), source: source.to_owned() },
                 context: None,
                 context_name: None,
-                planning: PlanWishes::default(),
+                planning: PlanningOptions::default(),
                 limits: self.app.config().limits.clone(),
                 circumstances: luaplan::bus::Circumstances::default(),
                 handler: None,

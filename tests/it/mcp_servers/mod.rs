@@ -10,7 +10,7 @@ mod small;
 use std::path::Path;
 
 use luaplan::app::{App, McpOffer, offer_of_mcp_server};
-use luaplan::app::{PlanWishes, RunRequest, Work};
+use luaplan::app::{PlanningOptions, RunRequest, Work};
 use luaplan::base::{ErrorCode, LimitProfile, RunId};
 use luaplan::bus::{Circumstances, Mode};
 use luaplan::engine::RunOutcome;
@@ -51,7 +51,7 @@ fn request(source: &str) -> RunRequest {
         context: None,
         context_name: None,
         circumstances: Circumstances::default(),
-        planning: PlanWishes::default(),
+        planning: PlanningOptions::default(),
         limits: LimitProfile::Standard.limits(),
         handler: None,
         listeners: Vec::new(),

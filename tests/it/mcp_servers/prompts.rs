@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use luaplan::app::{ActiveRuns, App, PlanWishes, PromptWish, ResumeRequest, RunRequest, Work};
+use luaplan::app::{ActiveRuns, App, PlanningOptions, PromptRef, ResumeRequest, RunRequest, Work};
 use luaplan::base::{Error, ErrorCode, LimitProfile, RunId, Value};
 use luaplan::bus::Circumstances;
 use luaplan::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
@@ -16,13 +16,13 @@ use super::{accept, accepted, run, small};
 use crate::cli::Folder;
 use crate::http_support::{Service, open};
 
-fn wish(name: &str, arguments: &[(&str, &str)]) -> PromptWish {
+fn wish(name: &str, arguments: &[(&str, &str)]) -> PromptRef {
     let arguments = arguments.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-    PromptWish { name: name.to_owned(), arguments }
+    PromptRef { name: name.to_owned(), arguments }
 }
 
 /// The prompt a task would be planned with.
-async fn composed(app: &App, wishes: &[PromptWish]) -> Result<String, Error> {
+async fn composed(app: &App, wishes: &[PromptRef]) -> Result<String, Error> {
     let notes = app.notes(wishes).await?;
     let empty = Value::from_json(json!({})).unwrap();
     let prompt = app.prompt("Greet Ann.", &empty, &app.config().limits, &notes).unwrap();
@@ -189,10 +189,10 @@ async fn broken_off(folder: &std::path::Path, settings: &[(&str, &str)], who: &s
         context: None,
         context_name: None,
         circumstances: Circumstances::default(),
-        planning: PlanWishes {
+        planning: PlanningOptions {
             candidates: Some(2),
             prompts: vec![wish("small.greeting", &[("who", who)])],
-            ..PlanWishes::default()
+            ..PlanningOptions::default()
         },
         limits: LimitProfile::Standard.limits(),
         handler: None,

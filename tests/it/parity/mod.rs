@@ -382,7 +382,7 @@ impl Stand {
                 },
                 context: None,
                 context_name: None,
-                planning: luaplan::app::PlanWishes::default(),
+                planning: luaplan::app::PlanningOptions::default(),
                 limits: self.shop.app.config().limits.clone(),
                 circumstances: luaplan::bus::Circumstances::default(),
                 handler: Some(handler),

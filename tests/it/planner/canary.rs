@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use luaplan::app::{PlanWishes, RunRequest, Work};
+use luaplan::app::{PlanningOptions, RunRequest, Work};
 use luaplan::base::{Result, Value};
 use luaplan::journal::EventBody;
 use luaplan::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
@@ -91,7 +91,7 @@ async fn plan_with(
     let context = json!({"customer": {"id": IN_CONTEXT, "notes": [IN_CONTEXT, {"deep": IN_CONTEXT}]}});
     let request = RunRequest {
         context: Some(Value::from_json(context).unwrap()),
-        planning: PlanWishes { candidates: Some(candidates), ..PlanWishes::default() },
+        planning: PlanningOptions { candidates: Some(candidates), ..PlanningOptions::default() },
         ..bench.request(Work::Task("Report on the users.".to_owned()))
     };
     let outcome = bench.app.run(request).await;

@@ -8,7 +8,7 @@ use luaplan::app::{App, JournalLayer};
 use luaplan::base::{Result, RunId};
 use luaplan::http::Server;
 use luaplan::journal::{
-    Durability, Event, JournalRead as _, JournalWrite, Precluded, Record, RunStatus, Settled,
+    ConflictGuard, Durability, Event, JournalRead as _, JournalWrite, Record, RunStatus, Settled,
 };
 use serde_json::json;
 use tokio_util::task::AbortOnDropHandle;
@@ -26,16 +26,16 @@ impl JournalWrite for Slow {
         self.0.append(event, durability).await
     }
 
-    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+    async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled> {
         self.0.settle(events, unless).await
     }
 
-    async fn may_act(&self) -> Result<()> {
-        self.0.may_act().await
+    async fn check_fence(&self) -> Result<()> {
+        self.0.check_fence().await
     }
 
-    async fn hand_on(&self) -> Result<()> {
-        self.0.hand_on().await
+    async fn release_lease(&self) -> Result<()> {
+        self.0.release_lease().await
     }
 }
 

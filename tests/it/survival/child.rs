@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use luaplan::app::{ApprovalAnswer, JournalLayer, PlanWishes, RunRequest, Work};
+use luaplan::app::{ApprovalAnswer, JournalLayer, PlanningOptions, RunRequest, Work};
 use luaplan::base::{Result, RunId};
 use luaplan::bus::Circumstances;
-use luaplan::journal::{Durability, Event, JournalWrite, Precluded, Record, Settled};
+use luaplan::journal::{ConflictGuard, Durability, Event, JournalWrite, Record, Settled};
 use nix::sys::signal::{Signal, raise};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -87,7 +87,7 @@ impl JournalWrite for Killing {
         Ok(record)
     }
 
-    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+    async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled> {
         let write = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
         self.die_at(write, false);
         let settled = self.journal.settle(events, unless).await?;
@@ -95,12 +95,12 @@ impl JournalWrite for Killing {
         Ok(settled)
     }
 
-    async fn may_act(&self) -> Result<()> {
-        self.journal.may_act().await
+    async fn check_fence(&self) -> Result<()> {
+        self.journal.check_fence().await
     }
 
-    async fn hand_on(&self) -> Result<()> {
-        self.journal.hand_on().await
+    async fn release_lease(&self) -> Result<()> {
+        self.journal.release_lease().await
     }
 }
 
@@ -130,7 +130,7 @@ async fn child_process() {
         work: Work::Plan { name: "plan".to_owned(), source: job.case.source.clone() },
         context: Some(job.case.context()),
         context_name: None,
-        planning: PlanWishes::default(),
+        planning: PlanningOptions::default(),
         limits: job.case.limits(&app),
         circumstances: Circumstances::default(),
         handler: None,

@@ -45,7 +45,7 @@ fn request(app: &App) -> RunRequest {
         work: Work::Plan { name: "plan".to_owned(), source: PLAN.to_owned() },
         context: Some(Value::from_iter([("reorder", Value::Bool(false))])),
         context_name: None,
-        planning: luaplan::app::PlanWishes::default(),
+        planning: luaplan::app::PlanningOptions::default(),
         limits: app.config().limits.clone(),
         circumstances: Circumstances::default(),
         handler: None,

@@ -12,7 +12,7 @@ use super::shape::{Codec, Shape, pointer};
 use super::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
 use crate::engine_mlua::fault;
 use crate::failed_call::failure_in;
-use crate::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
+use crate::host_memory::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
 use crate::meter::{BYTES_PER_INSTRUCTION, Dead};
 
 /// How many nodes are read before the interrupt is looked at again.

@@ -10,7 +10,7 @@ use mlua::{Function, Lua, Table, WeakLua};
 
 use luaplan_base::Value;
 
-use crate::held::Held;
+use crate::host_memory::Held;
 use crate::meter::Meter;
 
 /// The kind and keys of a table that came from the host.

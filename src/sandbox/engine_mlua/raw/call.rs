@@ -9,8 +9,8 @@ use mlua::{Lua, Table, ffi};
 
 use luaplan_base::Value;
 
-use super::put_in::put_in;
-use super::take_out::Taker;
+use super::push::put_in;
+use super::read::Taker;
 use super::watch::{Watch, on_duty};
 use crate::calls::Ticket;
 use crate::engine_mlua::host::lock;

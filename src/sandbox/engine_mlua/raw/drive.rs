@@ -7,8 +7,8 @@ use mlua::{Function, Lua, Thread, Value as LuaValue, ffi};
 use luaplan_base::Value;
 
 use super::hook::memory_bytes;
-use super::put_in::put_in;
-use super::take_out::Taker;
+use super::push::put_in;
+use super::read::Taker;
 use super::watch::Watch;
 use crate::engine_mlua::codec::Codec;
 

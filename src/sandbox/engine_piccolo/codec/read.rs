@@ -15,7 +15,7 @@ use crate::engine_piccolo::fault::{self, Raised};
 use crate::engine_piccolo::host::{Host, lossy};
 use crate::engine_piccolo::values::{address, is_null, text};
 use crate::failed_call::failure_in;
-use crate::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
+use crate::host_memory::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
 use crate::meter::{BYTES_PER_INSTRUCTION, Dead};
 
 /// What a failure nobody looked at means where it is met.

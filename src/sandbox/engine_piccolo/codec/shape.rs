@@ -12,7 +12,7 @@ use luaplan_base::Value as Carried;
 use crate::engine_piccolo::fault::Raised;
 use crate::engine_piccolo::host::Host;
 use crate::engine_piccolo::values::text;
-use crate::held::Held;
+use crate::host_memory::Held;
 use crate::meter::Meter;
 
 /// The conversions of one VM, with the metatables that tables of the same shape share.

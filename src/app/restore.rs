@@ -7,7 +7,7 @@ use luaplan_bus::Circumstances;
 use luaplan_engine::RecordedCalls;
 use luaplan_journal::{RunState, is_marked};
 
-use super::planning::PlanWishes;
+use super::planning::PlanningOptions;
 use super::runs::{RunRequest, Work};
 
 /// The request the run began with, from its records.
@@ -34,7 +34,7 @@ pub(super) fn run_request(state: &RunState) -> Result<RunRequest> {
         circumstances: circumstances_of(state)?,
         handler: None,
         listeners: Vec::new(),
-        planning: PlanWishes::from_record(state.planning.as_deref())?,
+        planning: PlanningOptions::from_record(state.planning.as_deref())?,
         cancel: CancellationToken::new(),
         starts_over: None,
     })

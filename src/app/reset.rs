@@ -9,7 +9,7 @@ use luaplan_journal::{JournalRead as _, RunState, RunStatus};
 use super::App;
 use super::agents::{CALL_AGENT, belongs_to, child_of};
 use super::check::PlanOf;
-use super::from_records::{recorded_source, run_request};
+use super::restore::{recorded_source, run_request};
 use super::runs::{RunRequest, Work};
 
 impl App {

@@ -111,7 +111,7 @@ pub fn fits_page<T: Serialize>(entries: &[T], bytes_max: usize) -> usize {
 
 /// Which records of the audit log; what is absent does not matter.
 #[derive(Debug, Clone, Default)]
-pub struct AuditWishes {
+pub struct AuditQuery {
     /// Only this run.
     pub run: Option<String>,
     /// Only calls of this tool.
@@ -138,9 +138,9 @@ impl App {
     /// # Errors
     /// `bad_request` for what cannot be understood, `not_found` for a run that is not there, and as reading the
     /// journal.
-    pub(super) async fn audit(&self, wishes: AuditWishes, tenant: Option<String>) -> Result<Json> {
-        let limit = bounded(wishes.limit, AUDIT_DEFAULT, AUDIT_MAX)?;
-        let ok = match wishes.outcome.as_deref() {
+    pub(super) async fn audit(&self, query: AuditQuery, tenant: Option<String>) -> Result<Json> {
+        let limit = bounded(query.limit, AUDIT_DEFAULT, AUDIT_MAX)?;
+        let ok = match query.outcome.as_deref() {
             None => None,
             Some("ok") => Some(true),
             Some("failed") => Some(false),
@@ -149,21 +149,21 @@ impl App {
                 return Err(Error::new(ErrorCode::BadRequest, message));
             }
         };
-        let events: Vec<String> = wishes.event.into_iter().collect();
+        let events: Vec<String> = query.event.into_iter().collect();
         check_event_names(&events)?;
-        if let Some(tool) = &wishes.tool {
+        if let Some(tool) = &query.tool {
             let known: Vec<&str> = self.catalog.names().collect();
             check_tool_on_record(Some(&*self.journal), tenant.as_deref(), &known, tool).await?;
         }
         let filter = RecordFilter {
-            run_id: wishes.run.as_deref().map(str::parse).transpose()?,
+            run_id: query.run.as_deref().map(str::parse).transpose()?,
             tenant,
-            tool: wishes.tool,
+            tool: query.tool,
             events,
             ok,
-            since: instant("since", wishes.since.as_deref())?,
-            until: instant("until", wishes.until.as_deref())?,
-            after_sequence: wishes.after,
+            since: instant("since", query.since.as_deref())?,
+            until: instant("until", query.until.as_deref())?,
+            after_sequence: query.after,
             limit: Some(limit),
             newest_first: false,
         };
@@ -177,7 +177,7 @@ impl App {
             }
         }
         let found = records.len();
-        records.truncate(fits_page(&records, wishes.page_bytes_max));
+        records.truncate(fits_page(&records, query.page_bytes_max));
         let full = records.len() < found || u32::try_from(found).is_ok_and(|count| count == limit);
         let next = records.last().filter(|_| full).map(|record| record.sequence);
         Ok(json!({ "records": records, "next": next }))

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use luaplan_base::{Result, RunId};
 
 use super::{
-    ContextStore, Durability, Event, JournalRead, JournalWrite, PostgresJournal, PostgresSettings, Precluded,
-    Record, RecordFilter, RunFilter, RunSummary, Settled, SqliteJournal, VerifyReport,
+    ConflictGuard, ContextStore, Durability, Event, JournalRead, JournalWrite, PostgresJournal,
+    PostgresSettings, Record, RecordFilter, RunFilter, RunSummary, Settled, SqliteJournal, VerifyReport,
 };
 
 /// One of the stores.
@@ -118,7 +118,7 @@ impl JournalWrite for Journal {
         self.writing().append_all(events).await
     }
 
-    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+    async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled> {
         self.writing().settle(events, unless).await
     }
 }

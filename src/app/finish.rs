@@ -12,9 +12,9 @@ use luaplan_journal::{
 use luaplan_vm::FAILED_CALL;
 
 use super::agents::{AgentRun, family_of};
+use super::control_files::Asked;
 use super::ownership::goes_on_elsewhere;
 use super::stuck::cannot_sleep;
-use super::under_way::Asked;
 use super::{App, ResumeRequest};
 
 impl App {
@@ -183,7 +183,7 @@ impl App {
         outcome.result = outcome.result.map_err(|error| with_ids(error, log.run_id()));
         if self.shares_runs() && outcome.error().is_some_and(goes_on_elsewhere) {
             // The record has no end: whoever takes the run up goes on with it.
-            if let Err(error) = log.hand_on().await {
+            if let Err(error) = log.release_lease().await {
                 tracing::warn!(run_id = %log.run_id(), %error, "others take the run up once the lease has run out");
             }
             return outcome;

@@ -24,7 +24,7 @@ const GATHERING: Duration = Duration::from_millis(5);
 const GATHERED_MAX: usize = 256;
 
 /// The run's end of the task.
-pub(super) struct Scribe {
+pub(super) struct WriteBehind {
     queue: mpsc::UnboundedSender<Handed>,
     room: Arc<Semaphore>,
 }
@@ -47,7 +47,7 @@ impl Handed {
     }
 }
 
-impl Scribe {
+impl WriteBehind {
     /// Starts the task; it ends when this end is dropped and all is written. Needs a tokio runtime.
     pub(super) fn start(journal: Arc<dyn JournalWrite>, listeners: Vec<EventListener>) -> Self {
         let (queue, handed) = mpsc::unbounded_channel();

@@ -18,10 +18,10 @@ use luaplan_engine::RunOutcome;
 
 use super::answer::{done, ended, rested};
 use super::arguments::{DenyApproval, ResumeRun};
-use super::ask::Asked;
+use super::elicitation::Asked;
 use super::progress::Progress;
+use super::run_tools::{caller_of, wait_of};
 use super::server::McpServer;
-use super::work::{caller_of, wait_of};
 
 type Context = RequestContext<RoleServer>;
 

@@ -96,6 +96,6 @@ impl App {
     /// `journal_unavailable`; others then take it up once this node's lease has run out.
     pub(super) async fn leave(&self, begun: TakenUp) -> Result<()> {
         self.running.remove(&begun.request.run_id);
-        begun.log.hand_on().await
+        begun.log.release_lease().await
     }
 }

@@ -11,7 +11,7 @@ use luaplan_vm::InterruptReason;
 
 /// Somebody ends the run, or its wall time is used up. Whoever watches a run asks this.
 #[derive(Clone)]
-pub(super) struct Ending {
+pub(super) struct StopSignal {
     /// Cancelled when somebody ends the run.
     pub(super) cancel: CancellationToken,
     /// Cancelled when somebody asks it to stand still.
@@ -22,7 +22,7 @@ pub(super) struct Ending {
     pub(super) idle: Arc<IdleTime>,
 }
 
-impl Ending {
+impl StopSignal {
     /// Comes back when the run must come to its end, with the reason.
     pub(super) async fn reached(&self) -> InterruptReason {
         tokio::select! {

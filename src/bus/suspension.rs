@@ -30,7 +30,7 @@ pub fn wake_at_of(error: &Error) -> Option<Timestamp> {
 /// What the calls of one batch wait for, in one: what needs a person counts before what stands still because
 /// somebody asked, that before what needs time, and of several sleeps the longest, as the plan goes on when all
 /// are over.
-pub(super) fn together(asked: &[String], rests: Vec<Error>) -> Error {
+pub(super) fn merge(asked: &[String], rests: Vec<Error>) -> Error {
     let mut approvals = asked.to_vec();
     let mut latest: Option<Error> = None;
     let mut doubt = None;

@@ -4,7 +4,7 @@ use mlua::chunk::ChunkMode;
 use mlua::{Function, Lua};
 
 use super::bytecode::without_local_names;
-use crate::part::{LuaPart, PART_CHUNK_NAME};
+use crate::lua_chunk::{LuaPart, PART_CHUNK_NAME};
 
 impl LuaPart {
     /// The part as a function of that VM.

@@ -15,9 +15,9 @@ use mlua::ffi;
 
 use luaplan_base::Value;
 
-use super::put_in::KEYS_PLACE;
+use super::push::KEYS_PLACE;
 use crate::engine_mlua::codec::{Codec, Shape, VALUE_DEPTH_MAX, VALUE_NODES_MAX};
-use crate::held::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
+use crate::host_memory::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
 use crate::meter::BYTES_PER_INSTRUCTION;
 
 /// Slots of the stack each level of nesting takes: a key, a value, a metatable, its keys.

@@ -4,7 +4,7 @@ use rmcp::model::CallToolResult;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
-use luaplan_app::{AuditWishes, PartWish, PlanOf, bounded, fits_page, part_at, shortened, shown_approvals};
+use luaplan_app::{AuditQuery, PartRequest, PlanOf, bounded, fits_page, part_at, shortened, shown_approvals};
 use luaplan_base::{Result, RunId};
 use luaplan_catalog::{ToolSpec, search};
 use luaplan_journal::{RunFilter, RunStatus};
@@ -14,9 +14,9 @@ use super::answer::{again, done, of_run, whole_call};
 use super::arguments::{
     Audit, Cancel, Check, Explain, ListApprovals, ListRuns, ReadResult, SearchTools, Status,
 };
-use super::follow::until_ended;
+use super::run_tools::{Context, caller_of, value, wait_of};
 use super::server::McpServer;
-use super::work::{Context, caller_of, value, wait_of};
+use super::wait::until_ended;
 
 const RUNS_DEFAULT: u32 = 20;
 const RUNS_MAX: u32 = 500;
@@ -75,8 +75,8 @@ impl McpServer {
 
     pub(super) async fn read_result(&self, args: ReadResult, context: &Context) -> Result<CallToolResult> {
         let run_id: RunId = args.run.parse()?;
-        let wish = PartWish {
-            path: args.path.unwrap_or_else(|| PartWish::DEFAULT_PATH.to_owned()),
+        let wish = PartRequest {
+            path: args.path.unwrap_or_else(|| PartRequest::DEFAULT_PATH.to_owned()),
             offset: args.offset.unwrap_or(0),
             bytes_max: self.answer_form(context).bytes_max,
         };
@@ -188,7 +188,7 @@ impl McpServer {
         let caller = caller_of(context);
         let Audit { run, tool, event, outcome, since, until, after, limit } = args;
         let page_bytes_max = self.list_bytes_max(context);
-        let wishes = AuditWishes { run, tool, event, outcome, since, until, after, limit, page_bytes_max };
+        let wishes = AuditQuery { run, tool, event, outcome, since, until, after, limit, page_bytes_max };
         let mut page = self.runs().access(&caller).audit(wishes).await?;
         // A page has one record at least, and that may be longer than any page.
         for record in page["records"].as_array_mut().into_iter().flatten() {

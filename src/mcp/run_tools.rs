@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_app::{Caller, PlanOf, PlanWishes, PromptWish, RunRequest, Work, lowered};
+use luaplan_app::{Caller, PlanOf, PlanningOptions, PromptRef, RunRequest, Work, lowered};
 use luaplan_base::{Error, ErrorCode, Limits, Result, RunId, Value, parse_duration};
 use luaplan_bus::Circumstances;
 use luaplan_journal::check_context_name;
@@ -33,7 +33,7 @@ struct Wanted {
     context: Option<Value>,
     context_name: Option<String>,
     limits: Limits,
-    planning: PlanWishes,
+    planning: PlanningOptions,
     wait: Option<Duration>,
 }
 
@@ -63,7 +63,7 @@ impl McpServer {
         let RunLua { program, context: given, context_name, limits, wait } = args;
         let work = Work::Plan { name: UNNAMED.to_owned(), source: program };
         let given = Given { context: given, context_name, limits, wait };
-        let wanted = self.wanted(work, PlanWishes::default(), given)?;
+        let wanted = self.wanted(work, PlanningOptions::default(), given)?;
         self.run_checked(wanted, context).await
     }
 
@@ -82,7 +82,7 @@ impl McpServer {
             }
         };
         let given = Given { context: given, context_name, limits, wait };
-        let wanted = self.wanted(Work::Plan { name, source }, PlanWishes::default(), given)?;
+        let wanted = self.wanted(Work::Plan { name, source }, PlanningOptions::default(), given)?;
         self.run_checked(wanted, context).await
     }
 
@@ -127,7 +127,7 @@ impl McpServer {
         })))
     }
 
-    fn wanted(&self, work: Work, planning: PlanWishes, given: Given) -> Result<Wanted> {
+    fn wanted(&self, work: Work, planning: PlanningOptions, given: Given) -> Result<Wanted> {
         Ok(Wanted {
             work,
             context: value(given.context)?,
@@ -188,14 +188,15 @@ impl McpServer {
         lowered(&self.app().config().limits, &wanted.collect())
     }
 
-    fn planning(&self, task: &str, candidates: Option<u32>, prompts: Vec<Prompt>) -> Result<PlanWishes> {
+    fn planning(&self, task: &str, candidates: Option<u32>, prompts: Vec<Prompt>) -> Result<PlanningOptions> {
         if task.trim().is_empty() {
             return Err(Error::new(ErrorCode::BadRequest, "`task` is empty"));
         }
         self.app().require_model()?;
-        let prompts = prompts.into_iter().map(|Prompt { name, arguments }| PromptWish { name, arguments });
-        let planning = PlanWishes { candidates, prompts: prompts.collect(), ..PlanWishes::default() };
-        self.app().check_wishes(&planning)?;
+        let prompts = prompts.into_iter().map(|Prompt { name, arguments }| PromptRef { name, arguments });
+        let planning =
+            PlanningOptions { candidates, prompts: prompts.collect(), ..PlanningOptions::default() };
+        self.app().check_planning(&planning)?;
         Ok(planning)
     }
 

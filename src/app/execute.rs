@@ -14,8 +14,8 @@ use luaplan_journal::{Durability, EventBody};
 use luaplan_plan::CheckedPlan;
 
 use super::agents::{CALL_AGENT, CallAgent, Caller};
-use super::origins::PlanOrigins;
-use super::past::Past;
+use super::provenance::PlanOrigins;
+use super::recovered::Past;
 use super::runs::Run;
 
 /// How long runs of agents have to record their ends once their caller's calls were cut.

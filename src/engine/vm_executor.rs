@@ -11,8 +11,8 @@ use luaplan_vm::{
 };
 use luaplan_workers::{Pause, WorkerPool, WorkerRun, WorkerSignals, WorkerStart};
 
+use super::cpu_scheduler::{CpuScheduler, Turn};
 use super::in_place::InPlace;
-use super::turns::{Turn, Turns};
 
 /// How long a VM that was told to stop has to come to its end. A thread cannot be ended from
 /// outside, a process can: so one is waited for longer.
@@ -25,10 +25,10 @@ const OVERRUN: Duration = Duration::from_millis(20);
 
 /// What keeps a run's time: how long it has computed, and whether it must come to its end.
 struct Clock {
-    turns: Turns,
+    turns: CpuScheduler,
     used: Duration,
     /// Cancelled once the VM was told to stop: from then on no turn is waited for.
-    hurry: CancellationToken,
+    stopping: CancellationToken,
 }
 
 impl Clock {
@@ -37,7 +37,7 @@ impl Clock {
         tokio::select! {
             biased;
             turn = self.turns.take(self.used) => Some(turn),
-            () = self.hurry.cancelled() => None,
+            () = self.stopping.cancelled() => None,
         }
     }
 
@@ -63,7 +63,7 @@ async fn overrun(turn: Option<&Turn>) {
 }
 
 /// Where the VM lives.
-pub(super) struct Seat {
+pub(super) struct VmExecutor {
     clock: Clock,
     in_place: InPlace,
     options: VmOptions,
@@ -83,16 +83,16 @@ enum Held {
     Wait(PausedWait),
 }
 
-impl Seat {
-    /// A seat in a worker of the pool, or without one in this process, for a VM made with `options`;
-    /// one of `vms` where one fits. `hurry` is cancelled after the interrupt was triggered.
+impl VmExecutor {
+    /// An executor in a worker of the pool, or without one in this process, for a VM made with `options`;
+    /// one of `vms` where one fits. `stopping` is cancelled after the interrupt was triggered.
     pub(super) fn new(
         workers: Option<WorkerPool>,
         vms: Option<VmPool>,
         mut options: VmOptions,
-        hurry: CancellationToken,
+        stopping: CancellationToken,
     ) -> Self {
-        let clock = Clock { turns: Turns::of_this_process(), used: Duration::ZERO, hurry };
+        let clock = Clock { turns: CpuScheduler::of_this_process(), used: Duration::ZERO, stopping };
         let in_place = if workers.is_some() { InPlace::never() } else { InPlace::of_this_runtime() };
         let kind = match workers {
             Some(pool) => Kind::Process { pool, run: None },
@@ -302,7 +302,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for VmExecutor {
     /// Has VMs made for later runs, beside the runtime's own threads.
     fn drop(&mut self) {
         if let Kind::Thread { vms: Some(vms), .. } = &self.kind
@@ -328,13 +328,13 @@ async fn in_worker(
 ) -> Pause {
     let mut turn = clock.turn().await;
     let mut exchange = std::pin::pin!(exchange);
-    let hurry = clock.hurry.clone();
+    let stopping = clock.stopping.clone();
     let mut is_told = false;
     let pause = loop {
         tokio::select! {
             biased;
             pause = &mut exchange => break pause,
-            () = hurry.cancelled(), if !is_told => {
+            () = stopping.cancelled(), if !is_told => {
                 is_told = true;
                 if let Some(reason) = interrupt.reason() {
                     signals.interrupt(reason);

@@ -17,7 +17,7 @@ const TURN: Duration = Duration::from_millis(4);
 
 /// The turns there are. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Turns(Arc<Mutex<State>>);
+pub(super) struct CpuScheduler(Arc<Mutex<State>>);
 
 struct State {
     free: usize,
@@ -52,10 +52,10 @@ impl Ord for Waiting {
     }
 }
 
-impl Turns {
+impl CpuScheduler {
     /// The processors of this machine are one thing, whoever uses them, so are their turns.
     pub(super) fn of_this_process() -> Self {
-        static TURNS: OnceLock<Turns> = OnceLock::new();
+        static TURNS: OnceLock<CpuScheduler> = OnceLock::new();
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         TURNS.get_or_init(|| Self::new(processors())).clone()
     }
@@ -107,7 +107,7 @@ impl Turns {
 
 /// The right to compute, until dropped.
 pub(super) struct Turn {
-    turns: Turns,
+    turns: CpuScheduler,
     since: Instant,
 }
 
@@ -154,7 +154,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_has_used_least_is_next_and_who_gave_up_is_passed_over() {
-        let turns = Turns::new(1);
+        let turns = CpuScheduler::new(1);
         let first = turns.take(Duration::ZERO).await;
         let order = Arc::new(Mutex::new(Vec::new()));
         let queue = |name: &'static str, used_ms: u64| {
@@ -182,7 +182,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_turn_is_over_only_when_it_is_wanted() {
-        let turns = Turns::new(1);
+        let turns = CpuScheduler::new(1);
         let turn = turns.take(Duration::ZERO).await;
         assert!(tokio::time::timeout(TURN * 10, turn.over()).await.is_err());
         let waiting = tokio::spawn({
@@ -201,7 +201,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_run_that_has_computed_nothing_is_next_however_many_loop() {
-        let (turns, given) = (Turns::new(PROCESSORS), Arc::new(AtomicUsize::new(0)));
+        let (turns, given) = (CpuScheduler::new(PROCESSORS), Arc::new(AtomicUsize::new(0)));
         for _ in 0..LOOPING {
             let (turns, given) = (turns.clone(), given.clone());
             tokio::spawn(async move {

@@ -13,7 +13,7 @@ use luaplan_journal::RunState;
 use luaplan_plan::CheckedPlan;
 
 use super::check::PlanOf;
-use super::from_records::recorded_source;
+use super::restore::recorded_source;
 use super::runs::{Run, RunRequest};
 
 /// A plan that may run, and what is on record of it.

@@ -21,8 +21,8 @@ use luaplan_base::{Error, ErrorCode, Result, RunId, parse_duration};
 use luaplan_bus::Tier;
 use luaplan_journal::{Redactor, neutralize};
 
+use super::run_tools::caller_of;
 use super::server::McpServer;
-use super::work::caller_of;
 
 type Context = RequestContext<RoleServer>;
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use luaplan_base::{RunId, SystemClock, SystemRandomness};
 
 use super::super::{
-    EventBody, JournalRead as _, MemoryJournal, Precluded, RecordFilter, Redactor, RunLog, Settled,
+    ConflictGuard, EventBody, JournalRead as _, MemoryJournal, RecordFilter, Redactor, RunLog, Settled,
 };
 use super::*;
 
@@ -39,7 +39,7 @@ impl JournalWrite for Breaking {
         Ok(records)
     }
 
-    async fn settle(&self, events: Vec<Event>, unless: Precluded) -> Result<Settled> {
+    async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled> {
         self.kept.settle(events, unless).await
     }
 }
