@@ -64,7 +64,7 @@ async fn a_wait_that_is_too_short_ends_in_202_and_the_run_goes_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wait_longer_than_a_request_may_take_still_gets_its_202_out() {
     let gate = Gate::new().await;
-    let service = Service::beside(&gate, &[("server.request_timeout", "\"1s\"")]).await;
+    let service = Service::beside(&gate, &[("server.request_timeout", "\"3s\"")]).await;
     let client = service.client.with_fresh_connections();
     let answer = client.post("/v1/runs?wait=1h", &json!({ "plan": gate.plan("/hold") })).await;
     assert_eq!(answer.status, 202, "{}", answer.text);
