@@ -234,7 +234,7 @@ fn long_search(kind: Kind, mark: &str) -> (String, String) {
     };
     let statement = format!(
         "WITH RECURSIVE {mark}(t, n) AS (SELECT CAST('aaaaaaaaaaaaaaaa' AS {text}), 1 UNION ALL \
-        SELECT {double}, n + 1 FROM {mark} WHERE n < 14) SELECT {search} AS place FROM {mark} WHERE n = 14"
+        SELECT {double}, n + 1 FROM {mark} WHERE n < 15) SELECT {search} AS place FROM {mark} WHERE n = 15"
     );
     let looked_for = match kind {
         Kind::Postgres => {
