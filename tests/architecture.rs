@@ -114,6 +114,36 @@ fn files_stay_short() {
     assert!(long.is_empty(), "does each hold one idea?\n{}", long.join("\n"));
 }
 
+/// The files that a source embeds, as they are written there.
+fn embedded(text: &str) -> impl Iterator<Item = &str> {
+    ["include_str!(\"", "include_bytes!(\""]
+        .into_iter()
+        .flat_map(|begin| text.split(begin).skip(1))
+        .filter_map(|rest| rest.split_once('"').map(|(path, _)| path))
+}
+
+#[test]
+fn what_a_room_embeds_lies_in_its_package() {
+    let mut seen = 0;
+    for (room, _) in RANKS.iter().filter(|(room, _)| manifest(room).is_some()) {
+        let package = tree().join("src").join(room).canonicalize().unwrap();
+        let mut files = Vec::new();
+        source_files(&package, "rs", &mut files);
+        files.retain(|file| {
+            !file.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
+        });
+        for file in files {
+            for path in embedded(&fs::read_to_string(&file).unwrap()) {
+                seen += 1;
+                let whole = file.parent().unwrap().join(path).canonicalize().unwrap();
+                assert!(whole.starts_with(&package), "{} embeds {path}, outside its package", file.display());
+            }
+        }
+    }
+    assert!(seen > 5, "only {seen} files are embedded");
+    assert_eq!(embedded("x(include_str!(\"../a.txt\"))").collect::<Vec<_>>(), ["../a.txt"]);
+}
+
 #[test]
 fn each_room_says_what_is_never_there() {
     for (room, rank) in RANKS {
