@@ -1,16 +1,14 @@
 //! The sinks of a machine: commands and their log, a terminal, an assistant over pipes, the list of processes.
 
-use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
 use super::forms::{Reach, SECRET, Table, all_marked, context};
 use super::scene::{PLAN, Scene, VARIABLES};
 use crate::cli::{Ended, Folder};
-use crate::manifest_tools::canary_plan::below;
+use crate::manifest_tools::canary_plan::seen_below;
 use crate::support::Part;
 
 /// Nobody is asked about calls.
@@ -193,14 +191,7 @@ fn terminal(folder: &Folder, table: &mut Table) {
 /// While a run goes on, what anybody may read of the processes below it.
 fn processes(folder: &Folder) {
     let mut command = folder.command(&["run", "waits.lua", "--isolation", "process"]);
-    let mut child = command.envs(VARIABLES).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let (mut seen, begun) = (BTreeSet::new(), Instant::now());
-    while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60) {
-        below(child.id(), &mut seen);
-        #[expect(clippy::disallowed_methods, reason = "a thread of its own")]
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    assert!(child.wait().unwrap().success());
+    let seen = seen_below(command.envs(VARIABLES).stdout(Stdio::null()).stderr(Stdio::null()));
     let is_shown = |part: &str| seen.iter().any(|(line, _)| line.contains(part));
     assert!(is_shown(" worker ") && is_shown("at.the.command"), "{seen:?}");
     for (line, environment) in seen {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use luaplan::llm::Provider;
@@ -245,7 +245,7 @@ async fn no_secret_that_a_plan_puts_anywhere_stands_in_a_sink() {
 }
 
 /// The processes below one, with what `ps` and whoever may read them sees.
-pub(crate) fn below(parent: u32, seen: &mut BTreeSet<(String, String)>) {
+fn below(parent: u32, seen: &mut BTreeSet<(String, String)>) {
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
         let read = |name: &str| {
@@ -260,6 +260,19 @@ pub(crate) fn below(parent: u32, seen: &mut BTreeSet<(String, String)>) {
     }
 }
 
+/// What was seen of the processes below a command, from its start to its end.
+pub(crate) fn seen_below(command: &mut Command) -> BTreeSet<(String, String)> {
+    let mut child = command.spawn().unwrap();
+    let (mut seen, begun) = (BTreeSet::new(), Instant::now());
+    while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60) {
+        below(child.id(), &mut seen);
+        #[expect(clippy::disallowed_methods, reason = "a thread of its own")]
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(child.wait().unwrap().success());
+    seen
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn no_process_is_started_with_a_secret_but_the_one_it_is_for() {
@@ -272,15 +285,7 @@ async fn no_process_is_started_with_a_secret_but_the_one_it_is_for() {
         let mut command =
             folder.command(&["run", "plan.lua", "--context", "@context.json", "--isolation", "process"]);
         command.envs(variables()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let (mut seen, begun) = (BTreeSet::new(), Instant::now());
-        while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60) {
-            below(child.id(), &mut seen);
-            #[expect(clippy::disallowed_methods, reason = "a thread of its own")]
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        assert!(child.wait().unwrap().success());
-        seen
+        seen_below(&mut command)
     })
     .await
     .unwrap();
