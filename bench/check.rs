@@ -1,4 +1,4 @@
-//! The check of plans, with types: what a plan costs once its thread has the tools declared.
+//! The check of plans, with types: the cost of a plan once its thread has loaded the declarations of the tools.
 
 use std::hint::black_box;
 
@@ -47,7 +47,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     group.bench_function("plan_of_460_lines", |bencher| {
         bencher.iter(|| black_box(check(&long, "plan.lua", &catalog, &limits)));
     });
-    // What Lua takes to compile the same text.
+    // The time Lua takes to compile the same text.
     group.bench_function("reference_lua_compiles", |bencher| {
         let lua = bare_lua();
         bencher.iter_batched(

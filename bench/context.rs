@@ -1,4 +1,4 @@
-//! A context of 1 MB on its way in and out, each leg apart.
+//! A context of 1 MB into the VM and out of it, measured separately.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! What the disk and SQLite by themselves take: the reference for journaled runs.
+//! The time of the disk and SQLite alone: the reference for journaled runs.
 
 use std::fs::File;
 use std::io::Write as _;

@@ -77,7 +77,7 @@ impl Store {
         Self::Postgres(Arc::new(PostgresJournal::open(&settings).await.unwrap()))
     }
 
-    /// The log of a run, which is this process's own where others could have it.
+    /// The log of a run, owned by this process where several nodes could own it.
     async fn log(&self, world: &World) -> RunLog {
         match self {
             Self::Sqlite(journal) => world.log(journal),
@@ -92,7 +92,7 @@ impl Store {
     }
 }
 
-/// Whether this was asked for, and done.
+/// Runs if the command line asks for it; says whether it did.
 #[expect(clippy::print_stdout, reason = "the runner reads it")]
 pub(crate) fn asked() -> bool {
     let arguments: Vec<String> = std::env::args().collect();
@@ -107,7 +107,7 @@ pub(crate) fn asked() -> bool {
             // The first tenth warms up.
             for runs in [at_once.max(runs / 10), runs] {
                 let begun = Instant::now();
-                // Each a task of its own, as in a service.
+                // Each in a task of its own, as in a service.
                 let timed = futures::stream::iter(0..runs).map(|_| {
                     let (world, store, plan) = (Arc::clone(&world), Arc::clone(&store), plan.clone());
                     tokio::spawn(async move {

@@ -1,25 +1,25 @@
-//! `held`: what a service holds for runs that stand still. Prints the memory of `luaplan serve` on a journal
-//! without runs, and with a hundred thousand that are paused or asleep.
+//! `held`: the memory of a service for suspended runs. Prints the memory of `luaplan serve` on a journal without
+//! runs, and with a hundred thousand that are paused or asleep.
 
 use std::path::Path;
 use std::time::Duration;
 
 use luaplan::app::App;
 use luaplan::app::config::{Environment, LoadOptions, load};
-use luaplan::base::{ContentHash, RunId, SpanId, SystemRandomness, TraceId};
-use luaplan::journal::{Durability, Event, EventBody, JournalWrite as _};
+use luaplan::base::{ContentHash, EngineKind, Isolation, RunId, SpanId, SystemRandomness, TraceId};
+use luaplan::journal::{Durability, Event, EventBody, JournalWrite as _, Mode};
 
 use crate::parts::runtime;
 use crate::worker::{listening, serve};
 
 const RUNS: usize = 100_000;
 
-/// Runs written in one go.
+/// Runs written in one transaction.
 const AT_ONCE: usize = 500;
 
 const PLAN: &str = "function run(context)\n  sleep(86400)\n  return context\nend";
 
-/// Whether this was asked for, and done.
+/// Runs if the command line asks for it; says whether it did.
 #[expect(clippy::print_stderr, reason = "what was asked for")]
 pub(crate) fn asked() -> bool {
     if !std::env::args().any(|argument| argument == "held") {
@@ -33,7 +33,7 @@ pub(crate) fn asked() -> bool {
         }
         let mut server = serve(folder.path(), "process");
         listening(&mut server);
-        // Until it has looked at all of them, and for a while nothing changes.
+        // Until it has read all of them, and for a while nothing changes.
         let (mut seen, mut same) = (0, 0);
         while same < 50 {
             std::thread::park_timeout(Duration::from_millis(100));
@@ -69,7 +69,7 @@ fn sleeping() -> EventBody {
     EventBody::RunSleeping { wake_at: "2200-01-01T00:00:00Z".parse().unwrap() }
 }
 
-/// Records of runs that began, were checked, and end as `end` says.
+/// Records of runs that started, were checked, and end with `end`.
 async fn fill(folder: &Path, end: &EventBody) {
     let environment = Environment { working_dir: folder.to_path_buf(), ..Environment::default() };
     let app = App::open(&load(&environment, &LoadOptions::default()).unwrap(), &environment).await.unwrap();
@@ -83,12 +83,12 @@ async fn fill(folder: &Path, end: &EventBody) {
             limits: app.config().limits.to_json(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             mocked: false,
-            engine: Some("mlua".to_owned()),
-            isolation: Some("process".to_owned()),
+            engine: Some(EngineKind::Mlua.into()),
+            isolation: Some(Isolation::Process.into()),
             context_name: None,
             owner: None,
             tenant: Some("local".to_owned()),
-            mode: Some("structured".to_owned()),
+            mode: Some(Mode::Structured.into()),
             parent_run_id: None,
             parent_call_id: None,
             agent: None,

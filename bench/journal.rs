@@ -1,18 +1,18 @@
-//! Whole runs of ten calls, journaled in a SQLite file: each a task of its own, in a VM of a pool that is
-//! filled beside them, as in a service that runs plans in its own process.
+//! Whole runs of ten calls, journaled in a SQLite file: each in a task of its own, in a VM of a pool that is
+//! filled meanwhile, as in a service that runs plans in its own process.
 
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput};
 use futures::future::join_all;
-use luaplan::base::Usage;
-use luaplan::journal::{Durability, EventBody, JournalWrite, RunLog, SqliteJournal};
+use luaplan::base::{EngineKind, Isolation, Usage};
+use luaplan::journal::{Durability, EventBody, JournalWrite, RunLog, SqliteJournal, StopReason};
 use luaplan::plan::CheckedPlan;
 
 use crate::parts::{World, runtime};
 use crate::ten_calls::{SENDING, reading};
 
-/// Runs under way at once.
+/// Concurrent runs.
 const AT_ONCE: [u64; 2] = [1, 64];
 
 /// `--once journaled COUNT`: so many reading runs, 64 at once, not flushed.
@@ -71,7 +71,7 @@ async fn many(
     join_all(runs).await.into_iter().for_each(|ended| ended.unwrap());
 }
 
-/// A run with the events the application writes around a drive: 24 in all, for ten calls.
+/// A run with the application's events around a drive: 24 in all, for ten calls.
 pub(crate) async fn run(world: &World, plan: &CheckedPlan, log: RunLog, end: Durability) {
     let started = EventBody::RunStarted {
         task: None,
@@ -81,8 +81,8 @@ pub(crate) async fn run(world: &World, plan: &CheckedPlan, log: RunLog, end: Dur
         limits: serde_json::json!({}),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         mocked: false,
-        engine: Some("mlua".to_owned()),
-        isolation: Some("in-process".to_owned()),
+        engine: Some(EngineKind::Mlua.into()),
+        isolation: Some(Isolation::InProcess.into()),
         context_name: None,
         owner: None,
         tenant: None,
@@ -104,6 +104,6 @@ pub(crate) async fn run(world: &World, plan: &CheckedPlan, log: RunLog, end: Dur
     log.emit(checked, Durability::Queued).await.unwrap();
     let result = world.drive(plan, &log).await.result.unwrap().to_json();
     let finished =
-        EventBody::RunFinished { stop_reason: "completed".to_owned(), result, usage: Usage::default() };
+        EventBody::RunFinished { stop_reason: StopReason::Completed.into(), result, usage: Usage::default() };
     log.emit(finished, end).await.unwrap();
 }

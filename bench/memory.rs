@@ -8,7 +8,7 @@ use criterion::{Criterion, Throughput};
 use crate::parts::{bare_lua, vm};
 use crate::seven::idle_bytes;
 
-/// VMs held at once: enough for pages not to matter.
+/// VMs held at once: enough to make the size of pages irrelevant.
 const VMS: u64 = 500;
 
 const IDLE_VM: &str = "--idle-vm-of-the-benches";
@@ -35,7 +35,7 @@ fn in_a_process_of_its_own(what: &str) -> u64 {
     String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
 }
 
-/// Measures once and prints the bytes, where this process was started for that.
+/// Measures once and prints the bytes, if this process was started for that.
 #[expect(clippy::print_stdout, reason = "the bench reads it")]
 pub(crate) fn asked() -> bool {
     let is_asked = |what| std::env::args().any(|argument| argument == what);

@@ -1,4 +1,4 @@
-//! What the meter, the memory limit and our library cost beside Lua as it comes.
+//! The cost of the meter, the memory limit and our library compared with stock Lua.
 
 use std::hint::black_box;
 use std::time::Duration;

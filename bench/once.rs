@@ -1,4 +1,4 @@
-//! `--once NAME COUNT`: does one thing so many times and no more, for callgrind.
+//! `--once NAME COUNT`: does one thing COUNT times, for callgrind.
 
 use std::hint::black_box;
 
@@ -7,17 +7,17 @@ use luaplan::sandbox::VmPool;
 use crate::parts::{Answers, empty_object, options, vm};
 use crate::{context, journal, round_trip, seven, ten_calls, vm as trivial};
 
-/// VMs made beforehand; a count must not be larger.
+/// VMs made beforehand; COUNT must not be larger.
 const WARM: usize = 60;
 
-/// Whether this was asked for, and done.
+/// Runs if the command line asks for it; says whether it did.
 pub(crate) fn asked() -> bool {
     let arguments: Vec<String> = std::env::args().collect();
     let Some(at) = arguments.iter().position(|argument| argument == "--once") else { return false };
     let name = arguments.get(at + 1).unwrap();
     let count: u64 = arguments.get(at + 2).unwrap().parse().unwrap();
     let answers = Answers::new();
-    // The prelude is compiled by the first VM of a process.
+    // The first VM of a process compiles the prelude.
     drop(vm());
     match name.as_str() {
         "vm_new" => (0..count).for_each(|_| drop(black_box(vm()))),
@@ -26,7 +26,7 @@ pub(crate) fn asked() -> bool {
             black_box(round_trip::step(&answers, count));
         }
         "ten_calls" => (0..count).for_each(|_| drop(black_box(ten_calls::run(&answers)))),
-        // The pool is filled before, so that a difference of counts is the critical path alone.
+        // The pool is filled before, so that a difference of counts shows the critical path alone.
         "warm_run" => warm(&VmPool::new(options(), WARM), seven::W1, count, &answers),
         "warm_w2" => warm(&VmPool::new(options(), WARM), seven::W2, count, &answers),
         "journaled" => journal::once(count),
@@ -45,7 +45,7 @@ pub(crate) fn asked() -> bool {
     true
 }
 
-/// Fills the pool whatever `count` is, then runs so many plans in it and takes nothing apart.
+/// Fills the pool for any `count`, then runs so many plans in it and drops no VM.
 fn warm(pool: &VmPool, source: &str, count: u64, answers: &Answers) {
     let context = empty_object();
     pool.refill().unwrap();

@@ -1,4 +1,4 @@
-//! What the benches share: tools that answer from memory, and the ways to run a plan.
+//! Shared by the benches: tools that answer from memory, and ways to run a plan.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use luaplan::base::{
     CallOutcome, CallRequest, LimitProfile, Limits, Result, RunId, SystemClock, SystemRandomness, Value,
 };
 use luaplan::bus::{
-    Approvals, Bus, BusParts, CallHandler, Invocation, Limiter, LimiterSettings, Policy, Registry, RunBudget,
-    Tool,
+    Approvals, Bus, BusParts, CallHandler, Interruption, Invocation, Limiter, LimiterSettings, Policy,
+    Registry, RunBudget, Tool,
 };
 use luaplan::catalog::{ToolSpec, read_manifest};
 use luaplan::engine::{DriveRequest, RunOutcome, drive};
@@ -112,7 +112,7 @@ impl Answers {
 
 #[async_trait]
 impl CallHandler for Answers {
-    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption> {
         Ok(self.all(&calls))
     }
 }
@@ -153,7 +153,7 @@ pub(crate) struct World {
     registry: Arc<Registry>,
     limiter: Arc<Limiter>,
     redactor: Arc<Redactor>,
-    /// VMs made ahead; without them each run makes its own.
+    /// VMs made ahead; without a pool each run makes its own.
     vms: Option<VmPool>,
 }
 
@@ -184,7 +184,7 @@ impl World {
         }
     }
 
-    /// The same with VMs kept ready, and made anew beside the runs, as in a service.
+    /// The same with VMs kept ready and replaced during the runs, as in a service.
     pub(crate) fn with_ready_vms() -> Self {
         Self::new().keeping_vms()
     }
@@ -251,7 +251,7 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// Lua as it comes, with the same libraries and nothing of ours.
+/// Stock Lua, with the same libraries and nothing of ours.
 pub(crate) fn bare_lua() -> mlua::Lua {
     use mlua::StdLib;
     let libraries = StdLib::COROUTINE | StdLib::TABLE | StdLib::STRING | StdLib::UTF8 | StdLib::MATH;

@@ -26,7 +26,7 @@ const WORKER_CALLS: u64 = 5_000;
 /// Idle VMs held for W6.
 const IDLE: u64 = 1_000;
 
-/// Whether this was asked for, and done.
+/// Runs if the command line asks for it; says whether it did.
 pub(crate) fn asked() -> bool {
     let arguments: Vec<String> = std::env::args().collect();
     let Some(at) = arguments.iter().position(|argument| argument == "--peer") else { return false };
@@ -37,7 +37,7 @@ pub(crate) fn asked() -> bool {
         print(&in_worker(work));
         return true;
     }
-    // The prelude is compiled by the first VM of a process.
+    // The first VM of a process compiles the prelude.
     drop(vm());
     print(&measure(work, arguments.get(at + 2)));
     true
@@ -82,7 +82,7 @@ fn measure(work: &str, document: Option<&String>) -> Json {
     }
 }
 
-/// The works in a worker that is ready and serves this one run, as `luaplan serve` has it.
+/// The works in a ready worker that serves this one run, as in `luaplan serve`.
 fn in_worker(work: &str) -> Json {
     let (mut works, answers) = (Works::new(1), Answers::new());
     match work {
@@ -112,7 +112,7 @@ fn runs_in_worker(works: &mut Works, source: &str, answers: &Answers) -> Json {
     json!({ "value": median.as_nanos() as f64 / 1e3, "answer": answer.to_json() })
 }
 
-/// A run in a VM made beforehand; whatever it leaves is taken apart outside the measured time.
+/// A run in a VM made beforehand, which is dropped outside the measured time.
 fn pooled(source: &str, answers: &Answers) -> Json {
     let (pool, empty) = (VmPool::new(options(), 1), empty_object());
     warm(|| pool.refill().unwrap(), |()| seven::run_pooled(&pool, source, &empty, answers))
@@ -123,7 +123,7 @@ fn micros(run: impl Fn() -> Value) -> Json {
     warm(|| (), |()| run())
 }
 
-/// The same with something made before each run, out of the measured time.
+/// The same with a value made before each run, outside the measured time.
 fn warm<T>(make: impl Fn() -> T, run: impl Fn(T) -> Value) -> Json {
     if let Some(times) = times() {
         return (0..times).map(|_| json!({ "answer": run(make()).to_json() })).last().unwrap();
@@ -144,7 +144,7 @@ fn warm<T>(make: impl Fn() -> T, run: impl Fn(T) -> Value) -> Json {
     }
 }
 
-/// For callgrind: do each work so many times and no more.
+/// For callgrind: the exact number of repetitions of each work.
 #[expect(clippy::disallowed_methods, reason = "the peers take it the same way")]
 fn times() -> Option<u32> {
     std::env::var("PEER_TIMES").ok().and_then(|times| times.parse().ok())

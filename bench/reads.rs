@@ -1,4 +1,4 @@
-//! What journaling adds to a call that reads.
+//! The cost of journaling for a call that reads.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use luaplan::journal::{
 
 use crate::parts::{World, runtime};
 
-/// Reads in one run: enough for its beginning and end not to count.
+/// Reads in one run: enough to make its start and end negligible.
 const READS: u64 = 100;
 
-/// What it takes to keep the records of a read, until they are written: a hundred reads on a journal in a file,
-/// against the same with records that are made and then kept nowhere.
+/// The cost of a read's records until they are written: a hundred reads on a journal in a file, against the same
+/// with records that are made and dropped.
 pub(crate) fn bench(criterion: &mut Criterion) {
     let (runtime, world) = (runtime(), World::new());
     let folder = tempfile::tempdir().unwrap();
@@ -40,7 +40,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     runtime.block_on(journal.close());
 }
 
-/// Forgets each record at once.
+/// Drops each record at once.
 struct Nowhere;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Works in a worker process that is ready, one at a time, for the comparison in `peers/`.
+//! Works in a ready worker process, one at a time, for the comparison in `peers/`.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use crate::parts::{Answers, options};
 
-/// Workers kept ready, so that one is there when a run comes.
+/// Workers kept ready for the next run.
 const READY: usize = 1;
 
 /// A pool of workers and the runtime it needs.
@@ -34,13 +34,13 @@ impl Works {
         Self { runtime, pool }
     }
 
-    /// The time from the wish for a run to its result, a worker being ready, and that result.
+    /// The time from the request for a run to its result, with a ready worker, and that result.
     pub(crate) fn run(&mut self, source: &str, context: &Value, answers: &Answers) -> (Duration, Value) {
         self.runtime.block_on(async {
             while self.pool.ready() < READY {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
-            // The worker makes its VM beside this.
+            // The worker makes its VM meanwhile.
             tokio::time::sleep(Duration::from_millis(5)).await;
             let start = WorkerStart {
                 source: source.to_owned(),

@@ -1,13 +1,12 @@
-//! Going on with a run, by how many of its calls are on record: read, folded, its plan run from the top, asleep
-//! again.
+//! Resuming a run, by the number of its recorded calls: its records are read and folded, and its plan runs from the
+//! top until it sleeps again.
 
 use std::path::Path;
 
 use criterion::Criterion;
 use luaplan::app::config::{Environment, LoadOptions, load};
-use luaplan::app::{App, PlanningOptions, ResumeRequest, RunRequest, Work};
+use luaplan::app::{App, ResumeRequest, RunSpec, Work};
 use luaplan::base::{RunId, Value};
-use luaplan::bus::Circumstances;
 use luaplan::journal::RunStatus;
 use tokio_util::sync::CancellationToken;
 
@@ -63,18 +62,12 @@ async fn open(folder: &Path) -> App {
 
 /// A run that made so many calls and sleeps.
 async fn asleep(app: &App, calls: i64) -> RunId {
-    let request = RunRequest {
-        run_id: RunId::generate(),
-        work: Work::Plan { name: "plan".to_owned(), source: PLAN.to_owned() },
+    let request = RunSpec {
         context: Some(Value::from_iter([("calls", Value::Integer(calls))])),
-        context_name: None,
-        planning: PlanningOptions::default(),
-        limits: app.config().limits.clone(),
-        circumstances: Circumstances::default(),
-        handler: None,
-        listeners: Vec::new(),
-        cancel: CancellationToken::new(),
-        starts_over: None,
+        ..RunSpec::new(
+            Work::Plan { name: "plan".to_owned(), source: PLAN.to_owned() },
+            app.config().limits.clone(),
+        )
     };
     let outcome = app.run_to_rest(request).await;
     assert_eq!(outcome.status(), RunStatus::Sleeping, "{outcome:?}");

@@ -52,7 +52,7 @@ pub(crate) fn step(answers: &Answers, calls: u64) -> Duration {
     started.elapsed()
 }
 
-/// The same through a coroutine of Lua as it comes: a yield out, a resume back.
+/// The same through a coroutine of stock Lua: a yield out, a resume back.
 pub(crate) fn bare(calls: u64) -> Duration {
     let lua = bare_lua();
     let body = "while true do local got = coroutine.yield({ n = 1 }) end";

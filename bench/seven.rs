@@ -31,7 +31,7 @@ pub(crate) fn run_in(vm: Vm, source: &str, context: &Value, answers: &Answers) -
     finish(vm.start(source, "plan.lua", context), answers)
 }
 
-/// The same in a VM of a pool that was filled before. What is left of it is taken apart later.
+/// The same in a VM of a pool that was filled before; the VM is dropped later.
 pub(crate) fn run_pooled(pool: &VmPool, source: &str, context: &Value, answers: &Answers) -> Value {
     run_in(pool.take().unwrap(), source, context, answers)
 }
@@ -74,7 +74,7 @@ pub(crate) fn interrupted(wall: Duration) -> Duration {
     })
 }
 
-/// Bytes that `count` idle things made by `make` hold, by the growth of the process.
+/// Bytes that `count` idle values of `make` hold, by the growth of the process.
 pub(crate) fn idle_bytes<T>(count: u64, make: impl Fn() -> T) -> u64 {
     let before = resident_bytes();
     let held: Vec<T> = (0..count).map(|_| make()).collect();

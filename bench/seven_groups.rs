@@ -74,14 +74,14 @@ fn w2(criterion: &mut Criterion, answers: &Answers) {
 }
 
 /// Whole runs as the engine drives them: VMs kept ready, a log in memory, calls answered at once. The
-/// pool is filled between them, out of the measured time.
+/// pool is filled between runs, outside the measured time.
 pub(crate) fn driven(source: &str, answers: &Answers, runs: u64) -> Duration {
     let (world, vms) = (World::new(), VmPool::new(options(), POOLED));
     let journal: Arc<dyn JournalWrite> = Arc::new(MemoryJournal::default());
     let (plan, log) = (world.plan(source), world.log(&journal));
     runtime().block_on(async {
         let mut took = Duration::ZERO;
-        // Two more: from the third on the plan is loaded as it was compiled.
+        // Two more: from the third run on the plan is loaded from its bytecode.
         for run in 0..runs + 2 {
             if vms.ready() == 0 {
                 vms.refill().unwrap();
@@ -159,7 +159,7 @@ fn w7(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Runs a plan in Lua as it comes.
+/// Runs a plan in stock Lua.
 fn bare<R: mlua::FromLuaMulti>(lua: &mlua::Lua, source: &str) -> R {
     lua.load(source).exec().unwrap();
     let run: mlua::Function = lua.globals().get("run").unwrap();

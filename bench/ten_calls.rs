@@ -1,4 +1,4 @@
-//! The plan people write: one query, a filter, eight pages, a text, an e-mail. Ten calls.
+//! A typical plan: one query, a filter, eight pages, a text, an e-mail. Ten calls.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -15,16 +15,16 @@ use crate::parts::{Answers, empty_object, options};
 use crate::ten_calls;
 use crate::vm::TRIVIAL;
 
-/// The word that makes this program the other end of a bare pipe.
+/// The argument that makes this program the other end of a bare pipe.
 const ECHO: &str = "--echo-of-the-benches";
 
-/// Bytes of one message: about what a call and its answer have.
+/// Bytes of one message: about the size of a call or its answer.
 const MESSAGE_BYTES: usize = 40;
 
 const NOOP_FOR_EVER: &str = "function run(context) while true do local got = noop({ n = 1 }) end end";
 const LOOPS: &str = "function run() while true do end end";
 
-/// Answers each message with itself, where this process was started for that.
+/// Echoes each message, if this process was started for that.
 pub(crate) fn echoed() -> bool {
     if !std::env::args().any(|argument| argument == ECHO) {
         return false;
@@ -132,7 +132,7 @@ async fn noop_calls(calls: u64) -> Duration {
     started.elapsed()
 }
 
-/// The time of runs whose worker was ready before: from taking it to the result.
+/// The time of runs with a ready worker: from taking it to the result.
 async fn runs_in_ready_workers(source: &str, runs: u64) -> Duration {
     let (answers, options) = (Answers::new(), options());
     let pool = pool(1, 1);
@@ -142,7 +142,7 @@ async fn runs_in_ready_workers(source: &str, runs: u64) -> Duration {
         while pool.ready() == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        // The worker makes its VM beside this, and the one before comes to its end.
+        // The worker makes its VM meanwhile, and the previous one ends.
         tokio::time::sleep(Duration::from_millis(2)).await;
         let started = Instant::now();
         let mut run = pool.take(&options).await.unwrap();
@@ -164,12 +164,12 @@ fn started_for_each(runtime: &Runtime, runs: u64) -> Duration {
     started.elapsed()
 }
 
-/// Loops at once, and trivial plans among them.
+/// Concurrent loops, and trivial plans among them.
 const LOOPING: usize = 1_000;
 const TRIVIAL_RUNS: usize = 200;
 
-/// How long a trivial plan takes over HTTP while a thousand plans loop, with nothing looping first.
-/// Prints medians; asked for by `fairness` on the command line.
+/// The time of a trivial plan over HTTP, first alone and then while a thousand plans loop. Prints medians;
+/// runs for `fairness` on the command line.
 pub(crate) fn fairness() -> bool {
     if !std::env::args().any(|argument| argument == "fairness") {
         return false;
@@ -229,7 +229,7 @@ async fn measure(isolation: &str, base: &str) {
             assert_eq!(post(LOOPS, "").await.unwrap().status(), 202);
         }
         if looping > 0 {
-            // Until all of them have begun and had their first turns.
+            // Until all of them have started and had their first turns.
             tokio::time::sleep(Duration::from_secs(20)).await;
         }
         let mut times = Vec::new();

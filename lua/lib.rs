@@ -6,7 +6,7 @@
 
 /// The prelude, loaded by both engines before a plan. `MAIN` joins the others.
 pub mod prelude {
-    /// Joins the parts and makes the globals what a plan may see.
+    /// Joins the parts and sets the globals that a plan may see.
     pub const MAIN: &str = include_str!("prelude/main.lua");
     /// Strict error values.
     pub const FAILURES: &str = include_str!("prelude/failures.lua");
@@ -32,7 +32,7 @@ pub mod library {
     pub const TOTAL: &str = include_str!("lib/total.lua");
     /// Figures of lists.
     pub const STATS: &str = include_str!("lib/stats.lua");
-    /// Work on lists with functions of the plan's own.
+    /// Work on lists with the plan's own functions.
     pub const LIST: &str = include_str!("lib/list.lua");
     /// Sorting and grouping.
     pub const LIST_ORDER: &str = include_str!("lib/list_order.lua");
@@ -46,7 +46,7 @@ pub const TEST_LIBRARY: &str = include_str!("testlib.lua");
 macro_rules! stubs {
     ($($name:literal)+) => {
         /// LuaCATS declarations of every function of the plan library, one file a library, in the order of the
-        /// documentation: `(library, declarations)`. For prompts that have no room for all.
+        /// documentation: `(library, declarations)`. For prompts without room for all.
         pub const LIBRARY_STUB_FILES: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("stubs/", $name, ".lua"))),)+];
 

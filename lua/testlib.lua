@@ -1,11 +1,11 @@
--- What a plan test may use: test, mock, mock_defaults, mock_generated, failure, run_plan, run_fixture, expect.
+-- The functions of plan tests: test, mock, mock_defaults, mock_generated, failure, run_plan, run_fixture, expect.
 -- The host joins the lines of this file into one, so that line numbers of a test file stay true:
 -- a comment here has a line of its own, and no string runs over a line's end. For the same reason
 -- every error raised here names the line of the caller, never its own: see `fail`.
 
 local tests, file_mocks, mocks = {}, {}, {}
 local is_inside_test = false
--- Who answers what no mock does: nobody, "defaults", or the seed of generated answers.
+-- The source of answers where no mock fits: nil, "defaults", or the seed of generated answers.
 local file_otherwise, otherwise
 
 -- Raises in the function that called the function that calls this.
@@ -135,7 +135,7 @@ local function show(value, depth)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
--- A null member reads as nil, so a test may write null for what is not there.
+-- A null member reads as nil, so a test may write null for an absent value.
 local function absent_if_null(value)
   if value == null then return nil end
   return value
@@ -163,7 +163,7 @@ local function difference(actual, expected, path)
   return nil
 end
 
--- The rule of `when`: tables may have more than is wanted, lists may not.
+-- The rule of `when`: tables may have more than the pattern, lists may not.
 local function covers(actual, wanted)
   if type(wanted) ~= "table" or wanted == null then return actual == wanted end
   if type(actual) ~= "table" or actual == null then return false end
@@ -327,7 +327,7 @@ function run(context)
     for index, known in ipairs(tests) do names[index] = known.name end
     return some(names)
   end
-  -- What the file mocked outside of its tests answers after what a test mocks itself.
+  -- Mocks of the file outside of its tests answer after a test's own.
   file_mocks, mocks, file_otherwise, otherwise = mocks, {}, otherwise, nil
   is_inside_test = true
   tests[context.select].body()

@@ -14,6 +14,7 @@ pub use luaplan_engine as engine;
 pub use luaplan_http as http;
 pub use luaplan_journal as journal;
 pub use luaplan_llm as llm;
+#[cfg(feature = "mcp")]
 pub use luaplan_mcp as mcp;
 pub use luaplan_plan as plan;
 pub use luaplan_planner as planner;

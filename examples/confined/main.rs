@@ -1,8 +1,8 @@
-//! A worker whose VM is broken, as far as its confinement can tell: it confines itself exactly as
-//! `luaplan worker` does, then tries what the one word on its command line says, and tells on
-//! standard output how that went. `tests/it/workers/confinement.rs` runs it with each word.
+//! Simulates a worker whose VM was broken: it confines itself exactly as `luaplan worker` does, then
+//! tries the attack that its argument names, and reports on standard output what happened.
+//! `tests/it/workers/confinement.rs` runs it with each argument.
 //!
-//! `garbage`, `huge`, `silent` and `gone` speak to a host instead, each breaking the protocol in its
+//! `garbage`, `huge`, `silent` and `gone` talk to a host instead, and each violates the protocol in its
 //! own way.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests that prints what it saw")]
@@ -13,7 +13,7 @@ use std::process::Command;
 use luaplan::workers::{ConfineSettings, confined};
 
 fn main() {
-    // As a worker is called: `worker --engine …`; what is to be done stands in the program's name.
+    // Started as a worker, `worker --engine …`: the program's name says what to do.
     let word = std::env::args().nth(1).filter(|word| word != "worker");
     let program = std::env::current_exe().unwrap();
     let word = word.unwrap_or_else(|| program.file_name().unwrap().to_str().unwrap().to_owned());
@@ -35,7 +35,7 @@ fn speak(bytes: &[u8], stays: bool) {
 }
 
 fn confine_and_try(word: &str) {
-    // Found while that is possible.
+    // Read while that is still possible.
     let own = std::process::id();
     let settings = ConfineSettings { memory_bytes: 16 << 20, cpu_seconds: 2 };
     let seen = confined(settings, |confinement| {
@@ -46,7 +46,7 @@ fn confine_and_try(word: &str) {
     println!("outcome: {:?}", seen.unwrap());
 }
 
-/// What came of it, where this process is still there to tell.
+/// The result of the attack, where this process survives it.
 fn attempt(word: &str, own: u32) -> Result<String, String> {
     fn told<T>(outcome: std::io::Result<T>) -> Result<String, String> {
         outcome.map(|_| "it worked".to_owned()).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! Puts a tool of one's own behind the bus, and runs a plan that calls it.
+//! Registers a tool of the program's own with the bus, and runs a plan that calls it.
 //!
 //!     cargo run --example own_tool
 
@@ -67,7 +67,7 @@ impl Tool for StockOf {
     }
 }
 
-/// Runs [`PLAN`] and gives how it ended, with the names of the events it left.
+/// Runs [`PLAN`] and returns its outcome, with the names of its events.
 pub(crate) async fn example() -> Result<(RunOutcome, Vec<&'static str>)> {
     let mut registry = Registry::default();
     registry.insert(Arc::new(StockOf { spec: read_manifest(MANIFEST, "stock_of.toml")? }));

@@ -6,9 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use luaplan::app::config::{Environment, LoadOptions, load};
-use luaplan::app::{App, PlanningOptions, RunRequest, Work};
-use luaplan::base::{Result, RunId, Value};
-use luaplan::bus::Circumstances;
+use luaplan::app::{App, RunSpec};
+use luaplan::base::{Result, Value};
 use luaplan::engine::RunOutcome;
 use luaplan::journal::{Event, EventListener};
 use tokio_util::sync::CancellationToken;
@@ -23,31 +22,20 @@ function run(context)
 end
 "##;
 
-/// Runs [`PLAN`] with its journal under `folder`. Each event's name goes to `told`.
+/// Runs [`PLAN`] with its journal under `folder`. `told` receives each event.
 pub(crate) async fn example(folder: &Path, told: EventListener) -> Result<RunOutcome> {
     let environment = Environment { working_dir: folder.to_path_buf(), ..Environment::default() };
-    // What a luaplan.toml in `folder` says, and over it what the program decides.
+    // The settings of a luaplan.toml in `folder`, overridden by those of the program.
     let flags = vec![("limits.wall".to_owned(), toml::Value::from("10s"))];
     let loaded = load(&environment, &LoadOptions { file: None, flags })?;
     let app = App::open(&loaded, &environment).await?;
 
     let context =
         Value::from_json_text(r#"{"rows": [{"customer": "Customer 1"}, {"customer": "Customer 2"}]}"#)?;
-    let outcome = app
-        .run(RunRequest {
-            run_id: RunId::generate(),
-            work: Work::Plan { name: "orders.lua".to_owned(), source: PLAN.to_owned() },
-            context: Some(context),
-            context_name: None,
-            planning: PlanningOptions::default(),
-            limits: app.config().limits.clone(),
-            circumstances: Circumstances::default(),
-            handler: None,
-            listeners: vec![told],
-            cancel: CancellationToken::new(),
-            starts_over: None,
-        })
-        .await;
+    let spec = RunSpec::plan("orders.lua", PLAN, app.config().limits.clone())
+        .with_context(Some(context), None)
+        .with_listeners(vec![told], CancellationToken::new());
+    let outcome = app.run(spec).await;
     app.journal().close().await;
     Ok(outcome)
 }

@@ -33,12 +33,12 @@ pub(crate) fn example(said: &mut Vec<String>) -> Result<Stopped> {
                 let wanted: Vec<String> =
                     pending.calls.iter().map(|call| format!("{} {}", call.id, call.tool)).collect();
                 said.push(format!("wants {}", wanted.join(", ")));
-                // One outcome for each call, in their order; where they come from is up to us.
+                // One outcome for each call, in their order; the program decides where they come from.
                 let outcomes = pending.calls.iter().map(|_| Ok(Value::Float(9.5))).collect();
                 pending.answer(outcomes)
             }
             Step::Slice(paused) => paused.go_on(),
-            // `retry` asks to wait; whoever has a clock would.
+            // `retry` asks to wait; a program with a clock waits first.
             Step::Wait(paused) => paused.go_on(),
             Step::Done(stopped) => return Ok(stopped),
         };

@@ -1,5 +1,5 @@
--- What the Lua parts of the library check their arguments with. `name` is the function's full name,
--- for the message.
+-- Checks of arguments for the Lua parts of the library. `name` is the function's full name, for the
+-- message.
 local _ENV = ...
 
 local checks = {}

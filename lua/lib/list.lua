@@ -1,4 +1,4 @@
--- The library `list`: work on lists and tables, with functions of the plan's own.
+-- The library `list`: work on lists and tables, with the plan's own functions.
 --
 -- Written in Lua so that a function given to it may call a tool. Its environment is handed in: the
 -- VM's own functions as they were before the plan ran, the checks and helpers of the host. Values

@@ -1,8 +1,8 @@
 -- The library `stats`: figures of a list of numbers.
 --
 -- Every function takes a list of numbers or numeric text, or a list of rows and the name of their
--- member. As in SQL, what is missing (nil or null) is left out. Numbers and text in one list are refused: a column
--- that comes as both was read wrongly. See list.lua for the environment.
+-- member. As in SQL, missing values (nil or null) do not count. Numbers and text in one list are refused: a column
+-- that holds both was read wrongly. See list.lua for the environment.
 local _ENV = ...
 
 local stats = {}

@@ -1,8 +1,8 @@
 -- Protected calls and coroutines that pass calls outward and never swallow the end of a run.
 --
--- A pause is a yield whose first value is SIGNAL, which only we hold. What a plan's own coroutine
--- yields with it is not the plan's: `coroutine.resume` yields it on, outward to the host, and
--- resumes the coroutine when the host has answered.
+-- A pause is a yield whose first value is SIGNAL, which only we hold. A yield of a plan's own coroutine
+-- with that value is not the plan's: `coroutine.resume` passes it on to the host, and resumes the
+-- coroutine when the host has answered.
 
 local host, core = ...
 local records, caught, SIGNAL = core.records, host.caught, host.mark
@@ -14,13 +14,13 @@ local stock_status, running, yield, isyieldable =
   coroutine.status, coroutine.running, coroutine.yield, coroutine.isyieldable
 local rawequal, error, select, setmetatable = rawequal, error, select, core.setmetatable
 
--- Coroutines that wait for the host, or are a branch of `parallel`: not the plan's to resume.
--- A branch is kept with the line its function begins at.
+-- Coroutines that wait for the host, or are a branch of `parallel`: the plan may not resume them.
+-- A branch is stored with the first line of its function.
 local busy = {}
 local branches = setmetatable({}, { __mode = "k" })
 core.busy, core.branches = busy, branches
 
--- How many resumes stand between us and the host that a yield cannot cross.
+-- How many resumes between us and the host cannot be crossed by a yield.
 local blocked = 0
 
 function core.can_pause()
@@ -163,8 +163,8 @@ coroutine.close = function(...)
   return settle(stock_close(co))
 end
 
--- The plan runs in a coroutine of ours, and each branch of `parallel` too; neither is the plan's
--- to yield from.
+-- The plan runs in a coroutine of ours, as does each branch of `parallel`; the plan may not yield
+-- from either.
 local function is_ours(co)
   return rawequal(co, core.main) or branches[co]
 end

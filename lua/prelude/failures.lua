@@ -1,8 +1,8 @@
--- Strict error values: what a plan gets for a failed call.
+-- Strict error values: the results of failed calls.
 --
--- One is an empty table with a protected metatable; what it knows lies in `records`. Reading
--- `.error`, `.code`, `.retryable` or a detail is looking at it. Every other use raises
--- `tool_error_used`, and one nobody looked at fails the run at its end.
+-- A strict error value is an empty table with a protected metatable; `records` holds its data. Reading
+-- `.error`, `.code`, `.retryable` or a detail inspects it. Every other use raises `tool_error_used`,
+-- and a value that the plan never inspected fails the run at its end.
 
 local host, core = ...
 local ipairs = ipairs
@@ -68,8 +68,8 @@ end
 core.records = records
 core.misuse = misuse
 
--- How many failures there have been; and: those after the first `count` that came in this branch
--- of `parallel`, or in branches it made, have been dealt with. Those of others are theirs to look at.
+-- The number of failures so far; and: marks the failures after the first `count` as handled, if they came
+-- in this branch of `parallel` or in branches it made. Other branches handle their own.
 function core.failure_count()
   return #order
 end

@@ -16,7 +16,7 @@ local TEXT_AS_IT_IS = { string = true, number = true, boolean = true, ["nil"] = 
 local LETTER_S = 115 -- as byte gives it
 local format, format_letters = native.format, native.format_letters
 
--- Natives see no tables: what `%s` would call a metamethod for is replaced by its text before.
+-- Natives see no tables: values for `%s` with a metamethod are replaced by their text before.
 function string.format(...)
   local count = stock_type((...)) == "string" and select("#", ...) or 0
   for place = 2, count do

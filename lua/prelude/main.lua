@@ -1,4 +1,4 @@
--- Joins the parts, makes the globals what a plan may see, and gives the host what it calls.
+-- Joins the parts, sets the globals that a plan may see, and returns the functions that the host calls.
 
 local host, load_failures, load_values, load_control, load_tools, load_library, load_tables, load_patterns = ...
 local globals = _G
@@ -19,7 +19,7 @@ end
 
 local metatable, records, create, unlooked = load_failures(host, core)
 
--- A plan's strings keep their methods; the table the methods come from stays out of reach.
+-- A plan's strings keep their methods; the table of the methods stays out of reach.
 getmetatable("").__metatable = false
 
 for _, name in ipairs({
@@ -29,7 +29,7 @@ for _, name in ipairs({
 end
 string.dump = nil
 math.random, math.randomseed = nil, nil
--- Leftovers of older Lua that the build may bring along; they are not part of Lua 5.4.
+-- Functions of older Lua that the build may include; they are not part of Lua 5.4.
 for _, name in ipairs({ "atan2", "cosh", "frexp", "ldexp", "log10", "pow", "sinh", "tanh" }) do
   math[name] = nil
 end

@@ -1,5 +1,5 @@
--- The pattern functions of the string library. Searching is done by natives; what calls back into
--- the plan is written here, so that a callback may call tools.
+-- The pattern functions of the string library. Natives search; functions that call back into the plan
+-- are written here, so that a callback may call tools.
 
 local host, core = ...
 local native = host.native

@@ -1,8 +1,8 @@
 -- The functions of the table library that would run long inside C, or could not pause there.
 --
--- A table without metamethods is handled by natives, which charge for what they do; where an
--- engine has none of them, by the same loops as any other table. On tables with metamethods each
--- item goes through `__index` and `__newindex` as in Lua, and a tool call may happen there.
+-- Natives, which charge for their work, handle a table without metamethods; where an engine has no such
+-- native, the loops of other tables do. On tables with metamethods each item goes through `__index` and
+-- `__newindex` as in Lua, and a tool call may happen there.
 
 local host, core = ...
 local charge, native = host.charge, host.native
@@ -17,7 +17,7 @@ local LIST_MAX = 0x7fffffff
 local UNPACKED_MAX = 1000000
 local UNPACKED_FREE = 64
 
--- Whether no metamethod has a say in a table's length and items.
+-- Whether no metamethod affects a table's length and items.
 local function is_plain(list)
   return stock_type(list) == "table" and (getmetatable(list) == nil or is_shaped(list))
 end

@@ -11,7 +11,7 @@ local create, resume, yield, running = core.create, core.resume, core.yield, cor
 local pack, unpack, select, match = table.pack, table.unpack, select, core.stock_match
 local min, number_kind, tostring = math.min, math.type, tostring
 
--- What follows SIGNAL says what is wanted. The host knows the same numbers.
+-- The kind of pause follows SIGNAL. The host knows the same numbers.
 local CALL, BATCH, WAIT = 1, 2, 3
 
 -- Backoff of `retry`: doubles from the first to the last.
@@ -56,9 +56,9 @@ function core.add_tools(globals, names)
   end
 end
 
--- parallel{f, g, name = h}: runs the functions side by side. Each round runs every branch to its
--- next call and hands all those calls to the host at once. Gives each branch's first result under
--- the branch's key. An error is raised when all branches are done, the first by order.
+-- parallel{f, g, name = h}: runs the functions in parallel. Each round runs every branch to its next
+-- call and passes all those calls to the host at once. Returns each branch's first result under the
+-- branch's key. Once all branches are done, it raises the first error by order.
 local function run_branches(threads, keys, count)
   local results, failed_place, reason = {}, nil, nil
   local left, outer, nodes = count, core.branch, {}
@@ -129,7 +129,7 @@ function parallel(...)
   return core.reachable(run_branches)(threads, keys, count)
 end
 
--- retry(n, f, ...): calls f up to n times while it returns a failure that may go away, or raises.
+-- retry(n, f, ...): calls f up to n times while it returns a retryable failure, or raises.
 function retry(times, f, ...)
   if number_kind(times) ~= "integer" or times < 1 or times > RETRY_MAX or stock_type(f) ~= "function" then
     error("retry expects a number of attempts from 1 to " .. RETRY_MAX .. " and a function", 2)

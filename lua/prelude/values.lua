@@ -1,5 +1,5 @@
--- The basic functions that would show an address, a hash order, a hidden metatable, or the inside
--- of a strict error value.
+-- The basic functions that would otherwise show an address, a hash order, a hidden metatable, or the
+-- inside of a strict error value.
 
 local host, core = ...
 local records, misuse, mark = core.records, core.misuse, host.mark
@@ -72,7 +72,7 @@ function print(...)
   host.emit(concat(parts, "\t", 1, count) .. "\n")
 end
 
--- Arguments go on as they came: one that is left out is not the same as nil.
+-- Arguments are passed on unchanged: an absent one is not the same as nil.
 function rawget(...)
   refuse_failure((...))
   return stock_rawget(...)
@@ -96,7 +96,7 @@ local function shape_of(container)
   end
 end
 
--- Keys come in an order nobody laid down, so what sorting costs must not depend on it.
+-- Keys come in an unspecified order, so the cost of sorting must not depend on it.
 local function sort(keys)
   if sort_keys then
     sort_keys(keys, #keys)
@@ -165,7 +165,7 @@ local function sorted_keys(container, keys, count)
   return ordered, count
 end
 
--- The keys of a table in an order that depends on nothing hidden, and how many there are.
+-- The keys of a table in a deterministic order, and how many there are.
 local function keys_in_order(container)
   local keys, count, plain = {}, 0, true
   for key in stock_next, container do
@@ -178,7 +178,7 @@ local function keys_in_order(container)
   end
   return sorted_keys(container, keys, count)
 end
--- An engine whose own order costs differently from run to run brings its own.
+-- An engine on which this cost would vary from run to run provides its own.
 local ordered_keys = host.ordered_keys or keys_in_order
 core.ordered_keys = ordered_keys
 
@@ -203,7 +203,7 @@ function pairs(...)
   end, container, nil
 end
 
--- `next` walks the same order. The walk under way is kept, so that a whole walk is not quadratic.
+-- `next` walks the same order. The current walk is kept, so that a whole walk is not quadratic.
 local walk = {}
 
 function next(container, key)
@@ -245,7 +245,7 @@ function getmetatable(...)
   return metatable
 end
 
--- What is raised passes through `__close` on its way out, where it could be replaced: so the end
+-- A raised value passes through `__close` on its way out, where a handler could replace it: so the end
 -- of a run is recognised before the plan's handler runs.
 local guarded = stock_setmetatable({}, { __mode = "k" })
 

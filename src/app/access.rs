@@ -10,15 +10,14 @@ use serde_json::Value as Json;
 use luaplan_base::{Error, ErrorCode, Result, RunId};
 use luaplan_bus::{Circumstances, LOCAL_TENANT, Mode};
 use luaplan_journal::{ApprovalState, EventBody, GrantState, JournalRead as _, RecordFilter, RunFilter};
-use luaplan_plan::CheckReport;
 use luaplan_planner::Proposal;
 
-use super::approvals::pending_approvals;
 use super::caller::{Caller, Reach, Scope};
-use super::run_report::no_such_run;
-use super::{
+use crate::approvals::pending::pending_approvals;
+use crate::reports::run::no_such_run;
+use crate::{
     ActiveRun, ActiveRuns, AfterDecision, App, ApprovalAnswer, AuditQuery, CallReport, CallResolution,
-    PendingApproval, ReplayReport, ReplayRequest, ResumeRequest, RunRequest, call_report,
+    PendingApproval, ReplayReport, ReplayRequest, ResumeRequest, RunSpec, Work, call_report,
 };
 
 /// The use cases, as one caller may use them.
@@ -94,42 +93,40 @@ impl Access<'_> {
         self.may(Scope::RunsRead, run_id).await
     }
 
-    /// What a run of this caller begins with.
+    /// The spec as this caller's own.
     ///
     /// # Errors
     /// `forbidden` without the scope `runs:start`, or `mode:autonomous` where it asks for that mode.
-    pub fn circumstances(&self, mode: Mode) -> Result<Circumstances> {
+    fn own(&self, mut spec: RunSpec) -> Result<RunSpec> {
         self.caller.require(Scope::RunsStart)?;
+        let mode = spec.circumstances.mode;
         if mode == Mode::Autonomous {
             self.caller.require(Scope::ModeAutonomous)?;
         }
         let (tenant, started_by) = (self.caller.tenant().to_owned(), Some(self.caller.actor().clone()));
-        Ok(Circumstances { tenant, mode, started_by })
+        spec.circumstances = Circumstances { tenant, mode, started_by };
+        Ok(spec)
     }
 
-    fn own(&self, request: RunRequest) -> Result<RunRequest> {
-        let circumstances = self.circumstances(request.circumstances.mode)?;
-        Ok(RunRequest { circumstances, ..request })
-    }
-
-    /// As [`ActiveRuns::submit_checked`], as this caller's run.
+    /// As [`ActiveRuns::start`], as this caller's run.
     ///
     /// # Errors
-    /// As [`Access::circumstances`] and [`ActiveRuns::submit`].
-    pub async fn submit(
-        &self,
-        request: RunRequest,
-        checked: Option<CheckReport>,
-    ) -> Result<Option<ActiveRun>> {
-        self.runs.submit_checked(self.own(request)?, checked).await
+    /// `forbidden` without the scope `runs:start`, or `mode:autonomous` where the run asks for that mode; and as
+    /// [`ActiveRuns::start`].
+    pub async fn start(&self, spec: RunSpec) -> Result<Option<ActiveRun>> {
+        self.runs.start(self.own(spec)?).await
     }
 
     /// As [`App::propose`], as this caller's run.
     ///
     /// # Errors
-    /// As [`Access::circumstances`] and [`App::propose`].
-    pub async fn propose(&self, request: RunRequest) -> Result<Proposal> {
-        self.app().propose(&self.own(request)?).await
+    /// As [`Access::start`], and as [`App::propose`].
+    pub async fn propose(&self, spec: RunSpec) -> Result<Proposal> {
+        let spec = self.own(spec)?;
+        if let Work::Task(task) = &spec.work {
+            self.app().admit_task(task, &spec.planning)?;
+        }
+        self.app().propose(spec).await
     }
 
     /// As [`ActiveRuns::list`].
@@ -241,7 +238,7 @@ impl Access<'_> {
     /// # Errors
     /// As [`Access::cancel`], and as [`App::start_over`]; `forbidden` for a run in the mode `autonomous` where the
     /// caller lacks that scope.
-    pub async fn start_over(&self, run_id: &RunId, repeat_effects: bool) -> Result<RunRequest> {
+    pub async fn start_over(&self, run_id: &RunId, repeat_effects: bool) -> Result<RunSpec> {
         self.may(Scope::RunsControl, run_id).await?;
         let mut request = self.app().start_over(run_id, repeat_effects).await?;
         if request.circumstances.mode == Mode::Autonomous {
@@ -254,13 +251,13 @@ impl Access<'_> {
     /// Begins the run that starts `first` over, and ends `first` where it is not over.
     ///
     /// # Errors
-    /// As [`Access::cancel`], and as [`ActiveRuns::submit`].
-    pub async fn submit_over(&self, first: &RunId, request: RunRequest) -> Result<Option<ActiveRun>> {
+    /// As [`Access::cancel`], and as [`ActiveRuns::start`].
+    pub async fn replace(&self, first: &RunId, spec: RunSpec) -> Result<Option<ActiveRun>> {
         self.may(Scope::RunsControl, first).await?;
         let (runs, first, by) = (self.runs.clone(), first.clone(), self.caller.actor().clone());
         // Whole even where the caller goes away: else both runs would go on.
         let both = tokio::spawn(async move {
-            let run = runs.submit(request).await?;
+            let run = runs.start(spec).await?;
             runs.app().cancel_unless_over(&first, Some(&by)).await?;
             Ok(run)
         });

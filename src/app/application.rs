@@ -16,14 +16,15 @@ use luaplan_planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
 use luaplan_vm::{LIBRARY_STUBS, VmPool};
 use luaplan_workers::{WorkerPool, WorkerProgram};
 
-use super::analysis::Analysis;
 use super::config::{Config, Environment, Loaded};
-use super::control_files::RunsUnderWay;
 use super::discreet::Discreet;
-use super::local_lock::Owners;
-use super::mcp_servers::McpServers;
-use super::planning::{PlanningOptions, PromptRef};
-use super::{EventHub, PolicyReport, wiring};
+use crate::ownership::local_lock::Owners;
+use crate::plans::analysis::Analysis;
+use crate::runs::control_files::RunsUnderWay;
+use crate::runs::planning::{PlanningOptions, PromptRef};
+use crate::tools::assemble;
+use crate::tools::mcp::McpServers;
+use crate::{EventHub, PolicyReport};
 
 /// Journal, tools, model and limits, put together by a configuration. Cheap to clone; clones are the same
 /// application.
@@ -96,7 +97,7 @@ impl App {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let llm = match parts.llm {
             Some(client) => Some(client),
-            None => wiring::llm(&config, environment, &clock, &randomness).map_err(placed)?,
+            None => assemble::llm(&config, environment, &clock, &randomness).map_err(placed)?,
         };
         let redactor = Arc::new(config.redactor(environment));
         let llm: Option<Arc<dyn LlmClient>> = llm.map(|model| {
@@ -104,10 +105,10 @@ impl App {
             Arc::new(Discreet { model, redactor }) as Arc<dyn LlmClient>
         });
         let servers = McpServers::new(&config).map_err(placed)?;
-        let registry = wiring::registry(&config, environment, llm.as_ref(), &servers).map_err(placed)?;
+        let registry = assemble::registry(&config, environment, llm.as_ref(), &servers).map_err(placed)?;
         let mut catalog = registry.catalog();
-        wiring::note_absent(&config, &mut catalog);
-        wiring::note_not_set_up(&config, environment, llm.is_some(), &mut catalog);
+        assemble::note_absent(&config, &mut catalog);
+        assemble::note_not_set_up(&config, environment, llm.is_some(), &mut catalog);
         let catalog = Arc::new(catalog);
         if let Some(rules) = &config.policy {
             PolicyReport::of(rules, &catalog)?;
@@ -119,9 +120,9 @@ impl App {
         };
         let owners = Arc::new(Owners::new(&config.data_dir));
         Ok(Self {
-            usable: Arc::new(wiring::usable_tools(&catalog)),
-            workers: wiring::workers(&config, parts.isolation, parts.worker_program, &catalog),
-            vms: wiring::vms(&config, parts.isolation, &catalog),
+            usable: Arc::new(assemble::usable_tools(&catalog)),
+            workers: assemble::workers(&config, parts.isolation, parts.worker_program, &catalog),
+            vms: assemble::vms(&config, parts.isolation, &catalog),
             catalog,
             registry: Arc::new(registry),
             servers,

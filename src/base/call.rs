@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::{CallId, Value};
 
-/// One wanted tool call.
+/// One tool call that a plan asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallRequest {
     /// The call's position in the program.
@@ -17,15 +17,15 @@ pub struct CallRequest {
     pub line: Option<u32>,
 }
 
-/// Arguments as the plan wrote them: in a row, or as one table with names.
+/// Arguments as the plan wrote them: positional, or one table of named arguments.
 ///
-/// `tool{name = …}` arrives as one positional object; which of the two was meant is decided
-/// against the tool's parameters, by `catalog::ToolSpec::bind`.
+/// `tool{name = …}` arrives as one positional object; `catalog::ToolSpec::bind` decides by the tool's
+/// parameters which of the two the plan means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallArguments(pub Vec<Value>);
 
 impl CallArguments {
-    /// In a list, in plain form.
+    /// As a list, in plain form.
     #[must_use]
     pub fn to_json(&self) -> Json {
         Json::Array(self.0.iter().map(Value::to_json).collect())

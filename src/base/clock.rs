@@ -1,4 +1,4 @@
-//! Time and chance, injected everywhere so that runs replay and tests decide.
+//! Time and randomness, injected everywhere so that runs replay and tests are deterministic.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl Clock for SystemClock {
 pub struct ManualClock(Mutex<Timestamp>);
 
 impl ManualClock {
-    /// A clock that shows `start`.
+    /// A clock set to `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self(Mutex::new(start))
@@ -46,13 +46,13 @@ impl Clock for ManualClock {
     }
 }
 
-/// Where chance comes from: jitter and trace ids. Plans never see it.
+/// The source of random bits for jitter and trace ids. Plans never see it.
 pub trait Randomness: Send + Sync + std::fmt::Debug {
     /// The next 64 uniformly distributed bits.
     fn next_u64(&self) -> u64;
 }
 
-/// Chance from the operating system.
+/// Random bits from the operating system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemRandomness;
 

@@ -41,13 +41,13 @@ impl Error {
         }))
     }
 
-    /// Somebody ended the run.
+    /// A caller cancelled the run.
     #[must_use]
     pub fn cancelled() -> Self {
         Self::new(ErrorCode::Cancelled, "the run was cancelled")
     }
 
-    /// Says the same in other words, for example with the file it is about in front.
+    /// Replaces the message, for example to put the file's name in front.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.0.message = message.into();
@@ -61,9 +61,7 @@ impl Error {
         self
     }
 
-    /// Names the run in the next command, where the help has `RUN` in its place.
-    ///
-    /// The table of codes is written for any run; a person who reads the error of one is to copy its command.
+    /// Replaces `RUN` in the help by the run's id, so that a reader can copy the command.
     #[must_use]
     pub fn about_run(self, run_id: &RunId) -> Self {
         let help = named_in_command(self.help(), "RUN", run_id.as_str());
@@ -112,7 +110,7 @@ impl Error {
         self
     }
 
-    /// The same for somebody else who has to be told, without the inner cause.
+    /// A copy for another receiver, without the inner cause.
     #[must_use]
     pub fn without_source(&self) -> Self {
         Self(Box::new(Inner {
@@ -126,7 +124,7 @@ impl Error {
         }))
     }
 
-    /// The same with its words and facts rewritten; the inner cause stays.
+    /// Rewrites message, help and facts; the inner cause stays.
     #[must_use]
     pub fn rewritten(mut self, text: impl Fn(&str) -> String, json: impl Fn(&mut Json)) -> Self {
         let Inner { code: _, message, help, limit, observed, details, source: _ } = &mut *self.0;
@@ -156,19 +154,19 @@ impl Error {
         self.0.help.as_deref().unwrap_or(self.0.code.remedy())
     }
 
-    /// Whether what to do next was said for this error, and not only for its code.
+    /// Whether this error has a help text of its own, rather than its code's remedy.
     #[must_use]
     pub fn has_own_help(&self) -> bool {
         self.0.help.is_some()
     }
 
-    /// The limit that was set, if this is about one.
+    /// The limit that was set, if the error is about one.
     #[must_use]
     pub fn limit(&self) -> Option<&Json> {
         self.0.limit.as_ref()
     }
 
-    /// The value seen, if this is about a limit.
+    /// The observed value, if the error is about a limit.
     #[must_use]
     pub fn observed(&self) -> Option<&Json> {
         self.0.observed.as_ref()

@@ -1,7 +1,7 @@
 //! Every stable error code, with what it means and what to do.
 //!
-//! This table is the only place a code is spelled. `docs/errors.md` is generated from it and a
-//! test holds the two together.
+//! This table is the only place that spells a code. `docs/errors.md` is generated from it, and a
+//! test compares the two.
 
 use std::fmt;
 use std::str::FromStr;
@@ -99,6 +99,7 @@ error_codes! {
     PlanAllowWithoutReason = "plan_allow_without_reason", "A comment allows a finding without saying why, so it has no effect.", "Write the reason behind it.";
     PlanAllowUnused = "plan_allow_unused", "A comment allows what is not found, or what cannot be allowed.", "Remove the comment.";
     PlanTypesUnknown = "plan_types_unknown", "The types in the plan could not be worked out, so only names and literals were checked.", "Split the plan into smaller functions.";
+    PlanTypesNotBuilt = "plan_types_not_built", "This build of luaplan infers no types, so only names and literals were checked.", "Check the plan with a build that has the feature `types`, as releases have.";
 
     PlanError = "plan_error", "The plan raised an error while running.", "Read the message and line; `luaplan show RUN` lists the calls made before it.";
     ToolErrorUsed = "tool_error_used", "The plan used the result of a failed call as if it had succeeded.", "Test `result.error` before using a result.";

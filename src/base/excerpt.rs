@@ -1,7 +1,7 @@
-//! How much of one value is shown at once to a person, or in a list of an API.
+//! How much of one value a page for a person, or a list of an API, shows.
 //!
 //! A mail of hundreds of kilobytes hides the question it is part of, and puts customers' data where it is not
-//! needed. What is left out is named by its size, and each place that shortens says where all of it is.
+//! needed. An excerpt gives the size of the whole, and each place that shortens says where to find the whole.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -11,7 +11,7 @@ pub const SHOWN_BYTES_MAX: usize = 2 * 1024;
 /// The most lines of one value.
 pub const SHOWN_LINES_MAX: usize = 40;
 
-/// The beginning of a text that is too long to be shown whole.
+/// The start of a text that is too long to show whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Excerpt<'t> {
     /// What is shown.
@@ -34,7 +34,7 @@ impl std::fmt::Display for Excerpt<'_> {
     }
 }
 
-/// The beginning of `text`; `None` where the whole is short enough.
+/// The start of `text`; `None` where the whole is short enough.
 #[must_use]
 pub fn excerpt(text: &str) -> Option<Excerpt<'_>> {
     let line_end = text.match_indices('\n').nth(SHOWN_LINES_MAX - 1).map(|(end, _)| end);
@@ -47,9 +47,10 @@ pub fn excerpt(text: &str) -> Option<Excerpt<'_>> {
     Some(Excerpt { head: &text[..end], bytes: text.len(), lines: text.lines().count() })
 }
 
-/// Replaces each member that is too long by `{"shortened": true, "bytes", "head"}`, and names those it replaced.
+/// Replaces each member that is too long by `{"shortened": true, "bytes", "head"}`, and returns the names of
+/// those it replaced.
 ///
-/// The replacement is an object, so that what was taken from a list cannot be sent back as a text that was cut.
+/// The replacement is an object, so that a client cannot send a cut text back as the value.
 pub fn shorten_members(members: &mut Map<String, Json>) -> Vec<String> {
     let mut shortened = Vec::new();
     for (name, value) in members {

@@ -1,4 +1,4 @@
-//! Decimal numbers with a fixed number of digits behind the point.
+//! Decimal numbers with a fixed number of digits after the point.
 
 /// `number` units of the last of `places` digits, as text: -1050 with three places is `-1.050`. `places` is above 0.
 #[must_use]

@@ -19,7 +19,7 @@ impl RunId {
         Self(uuid::Uuid::now_v7().to_string())
     }
 
-    /// The id of the run that a call of this run begins: always the same, with the start time of this run.
+    /// The id of the run that a call of this run starts: always the same, with the start time of this run.
     #[must_use]
     pub fn of_call(&self, call_id: &CallId) -> Self {
         const TIME_BYTES: usize = 6;
@@ -53,20 +53,20 @@ impl FromStr for RunId {
 
 /// One tool call inside a run: its position in the program, never its time of arrival.
 ///
-/// A call made alone is its sequence number (`"3"`); the branches of one `parallel{…}` share a
-/// sequence number and add their place (`"4.1"`, `"4.2"`).
+/// A single call has its sequence number as id (`"3"`); the branches of one `parallel{…}` share a
+/// sequence number and add their position (`"4.1"`, `"4.2"`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(String);
 
 impl CallId {
-    /// The id of the call made alone at step `sequence` (counted from 1).
+    /// The id of the single call at step `sequence` (counted from 1).
     #[must_use]
     pub fn single(sequence: u64) -> Self {
         Self(sequence.to_string())
     }
 
-    /// The id of branch `branch` (counted from 1) of the batch made at step `sequence`.
+    /// The id of branch `branch` (counted from 1) of the batch at step `sequence`.
     #[must_use]
     pub fn branch(sequence: u64, branch: usize) -> Self {
         Self(format!("{sequence}.{branch}"))
@@ -78,7 +78,7 @@ impl CallId {
         &self.0
     }
 
-    /// The step it was made at, shared by the branches of one batch; 0 where the id has none.
+    /// The step of the call, shared by the branches of one batch; 0 where the id has none.
     #[must_use]
     pub fn sequence(&self) -> u64 {
         self.0.split('.').next().and_then(|step| step.parse().ok()).unwrap_or(0)

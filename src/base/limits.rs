@@ -27,7 +27,7 @@ pub struct Limits {
     pub print_bytes: u64,
     /// Tool calls.
     pub tool_calls: u64,
-    /// Bytes of tool results in sum.
+    /// Bytes of all tool results together.
     pub result_bytes: u64,
     /// Model tokens, sent and received together.
     pub llm_tokens: u64,
@@ -42,7 +42,7 @@ pub enum LimitProfile {
     Strict,
     /// For everyday work.
     Standard,
-    /// For heavy work on one's own machine.
+    /// For heavy work on the user's own machine.
     Generous,
 }
 
@@ -278,7 +278,7 @@ impl Limits {
         Ok(())
     }
 
-    /// The lower of each limit and that of `other`.
+    /// For each limit the lower value of the two.
     #[must_use]
     pub fn within(&self, other: &Self) -> Self {
         let mut limits = self.clone();
@@ -288,7 +288,7 @@ impl Limits {
         limits
     }
 
-    /// Reads what [`Limits::to_json`] wrote. A limit that is missing is that of the standard profile.
+    /// Reads what [`Limits::to_json`] wrote. A missing limit takes the standard profile's value.
     ///
     /// # Errors
     /// `config_invalid` for a name that is no limit, or a value that is no number above zero.
@@ -337,7 +337,7 @@ fn parse_count(text: &str) -> Result<u64> {
     text.replace('_', "").parse().map_err(|_| invalid(text, "a whole number"))
 }
 
-/// Bytes from `4096`, `64KiB`, `64MiB`, `1GiB` or their decimal kin `kB`, `MB`, `GB`.
+/// Bytes from `4096`, `64KiB`, `64MiB`, `1GiB`, or with the decimal units `kB`, `MB`, `GB`.
 ///
 /// # Errors
 /// `config_invalid` for anything else.

@@ -1,4 +1,4 @@
-//! Rank 0: the words every other room speaks.
+//! Rank 0: the vocabulary of every other room.
 //!
 //! Ids, [`Value`], what a plan asks for ([`CallRequest`]), [`Limits`], [`Rate`], the [`Clock`] and [`Randomness`] seams, and the one
 //! [`Error`] type with its stable [`ErrorCode`]s.
@@ -8,11 +8,13 @@
 mod call;
 mod clock;
 mod effect;
+mod engine_kind;
 mod error;
 mod error_codes;
 mod excerpt;
 mod fixed_point;
 mod ids;
+mod isolation;
 mod limits;
 mod nearest;
 mod rate;
@@ -26,11 +28,13 @@ pub mod written;
 pub use call::{CallArguments, CallRequest};
 pub use clock::{Clock, ManualClock, Randomness, SeededRandomness, SystemClock, SystemRandomness};
 pub use effect::Effect;
+pub use engine_kind::EngineKind;
 pub use error::{Error, Result};
 pub use error_codes::ErrorCode;
 pub use excerpt::{Excerpt, SHOWN_BYTES_MAX, SHOWN_LINES_MAX, excerpt, shorten_members};
 pub use fixed_point::fixed_point;
 pub use ids::{CallId, ContentHash, RunId, SpanId, TraceId};
+pub use isolation::Isolation;
 pub use limits::{LimitName, LimitProfile, Limits, parse_bytes, parse_duration};
 pub use nearest::nearest;
 pub use rate::Rate;

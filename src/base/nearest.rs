@@ -1,12 +1,12 @@
 //! "Did you mean …": the known name nearest to an unknown one.
 
-/// The name in `known` nearest to `unknown`, if any is near enough to be a slip of the pen.
+/// The name in `known` nearest to `unknown`, if any is near enough for a typing error.
 ///
-/// Near means at most a third of the letters differ (a swap of two neighbours counts once), one name
-/// is the other plus a part set off by `_` or `.`, one begins with the other, or `unknown` leaves
-/// out letters between the first and the last.
+/// Near means one of: at most a third of the letters differ (a swap of two neighbours counts once), one name
+/// is the other plus a part set off by `_` or `.`, one is a prefix of the other, or `unknown` lacks
+/// letters between the first and the last.
 pub fn nearest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Names longer than this are not names anyone mistypes, and the comparison is quadratic.
+    // The comparison is quadratic, and longer names are not typed by hand.
     const LENGTH_MAX: usize = 64;
     if unknown.is_empty() || unknown.len() > LENGTH_MAX {
         return None;
@@ -36,10 +36,10 @@ fn score(wanted: &str, name: &str) -> Option<usize> {
     (is_longer || begins(name, wanted) || begins(wanted, name) || is_abbreviation(&a, &b)).then_some(longest)
 }
 
-/// Shorter beginnings are shared by chance.
+/// Names share shorter prefixes by chance.
 const BEGINNING_LETTERS_MIN: usize = 4;
 
-/// Whether `short` is `long` with letters left out inside, at most half of them: `fmt` of `format`.
+/// Whether `short` is `long` without some inner letters, at most half of them: `fmt` of `format`.
 fn is_abbreviation(short: &[char], long: &[char]) -> bool {
     let mut left = long.iter();
     short.len() >= 3

@@ -5,10 +5,10 @@ use serde_json::Value as Json;
 
 use super::{Error, ErrorCode, Result, Value};
 
-/// What came of one tool call.
+/// The result of one tool call.
 pub type CallOutcome = std::result::Result<Value, ToolFailure>;
 
-/// About how many bytes an outcome takes, as results are counted against limits.
+/// The approximate size of an outcome in bytes, as counted against limits.
 #[must_use]
 pub fn outcome_bytes(outcome: &CallOutcome) -> u64 {
     match outcome {
@@ -34,7 +34,7 @@ pub struct ToolFailure {
 }
 
 impl ToolFailure {
-    /// A failure that will not go away by trying again.
+    /// A failure that a retry cannot cure.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl ToolFailure {
         }
     }
 
-    /// Marks the failure as one that may go away by trying again.
+    /// Marks the failure as one that a retry may cure.
     #[must_use]
     pub fn retryable(mut self) -> Self {
         self.retryable = true;

@@ -14,14 +14,14 @@ pub struct Usage {
     pub wall_ms: u64,
     /// Tool calls made, failed ones included.
     pub tool_calls: u64,
-    /// Bytes of tool results handed to the plan.
+    /// Bytes of tool results given to the plan.
     pub result_bytes: u64,
     /// Tokens sent to and received from models, by planner and `call_llm` together.
     pub llm_tokens: u64,
     /// Money spent on models, in millionths of a US dollar; 0 where the price is not known.
     pub llm_cost_micro_usd: u64,
-    /// How long calls waited for their turns under rates, in milliseconds, summed over the calls. Written only
-    /// where one did.
+    /// How long calls waited for rate limits, in milliseconds, summed over the calls. Written only where one
+    /// waited.
     #[serde(skip_serializing_if = "is_zero")]
     pub rate_wait_ms: u64,
 }

@@ -7,8 +7,8 @@ use super::ToolFailure;
 
 /// A document: what a context, an argument or a result is made of.
 ///
-/// Text and bytes are one kind of thing to a plan (a Lua string); here they are told apart so
-/// that text stays readable. [`Value::from_lua_bytes`] is the rule: valid UTF-8 is text.
+/// To a plan text and bytes are both Lua strings; here they are separate kinds, so that text stays
+/// readable. [`Value::from_lua_bytes`] is the rule: valid UTF-8 is text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
     /// JSON null, SQL NULL.

@@ -116,7 +116,7 @@ pub(super) fn wide_integer(text: &str) -> Option<&str> {
     }
 }
 
-/// The canonical bytes object, and nothing else: so no other document changes on its way.
+/// Reads only the canonical bytes object, so that no other document changes on a round trip.
 fn read_bytes(members: &Map<String, Json>) -> Option<Value> {
     if members.len() != 1 {
         return None;
@@ -124,7 +124,7 @@ fn read_bytes(members: &Map<String, Json>) -> Option<Value> {
     bytes_of(members.get(BYTES_KEY)?.as_str()?)
 }
 
-/// What base64 stands for, where it is what we write for bytes.
+/// The bytes of a base64 text, where we would have written that text for them.
 pub(super) fn bytes_of(text: &str) -> Option<Value> {
     let bytes = BASE64.decode(text).ok()?;
     let canonical = std::str::from_utf8(&bytes).is_err() && BASE64.encode(&bytes) == text;
@@ -155,7 +155,7 @@ fn write(value: &Value, exact: bool) -> Json {
         Value::Null => Json::Null,
         Value::Bool(value) => Json::Bool(*value),
         Value::Integer(value) => Json::from(*value),
-        // Not finite cannot happen by the type's rule; null is what JSON has for it.
+        // The type allows only finite numbers; null is JSON's form of the others.
         Value::Float(value) => Number::from_f64(*value).map_or(Json::Null, Json::Number),
         Value::String(text) => Json::String(text.clone()),
         Value::Bytes(bytes) => write_bytes(bytes),

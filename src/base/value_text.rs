@@ -45,8 +45,8 @@ impl Value {
         serde_json::to_string(&Plain(self)).unwrap_or_default()
     }
 
-    /// Writes the plain form as text to `to`: without spaces, or where `indent` is not 0 a member or
-    /// an item a line, each level so many spaces further in.
+    /// Writes the plain form as text to `to`: without spaces, or, where `indent` is not 0, one member or
+    /// item a line, each level indented by so many spaces.
     ///
     /// # Errors
     /// Those of `to`.
@@ -69,7 +69,7 @@ impl Serialize for Plain<'_> {
             Value::Null => to.serialize_unit(),
             Value::Bool(value) => to.serialize_bool(*value),
             Value::Integer(value) => to.serialize_i64(*value),
-            // Not finite cannot happen by the type's rule; the writer has null for it.
+            // The type allows only finite numbers; the writer has null for the others.
             Value::Float(value) => to.serialize_f64(*value),
             Value::String(text) => to.serialize_str(text),
             Value::Bytes(bytes) => match std::str::from_utf8(bytes) {

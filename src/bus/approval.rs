@@ -11,7 +11,7 @@ use luaplan_catalog::ToolSpec;
 use luaplan_journal as journal;
 use luaplan_journal::{ApprovalDecision, ApprovalState, EventBody, GrantState, JournalRead};
 
-use super::{Tier, Verdict};
+use super::Verdict;
 
 /// Says where the arguments of a call came from, for the person who is asked.
 #[async_trait]
@@ -79,7 +79,7 @@ impl Approvals {
             grant.holds_at(now)
                 && grant.tenant == tenant
                 && grant.tool_hash.as_ref() == Some(tool_hash)
-                && Tier::named(&grant.tier).is_some_and(|tier| tier >= verdict.decision)
+                && grant.tier.known().is_some_and(|tier| tier >= verdict.decision)
                 && same_kind
                 && asking.iter().all(|rule| grant.rules.contains(rule))
         };
@@ -103,7 +103,7 @@ impl Approvals {
             arguments,
             arguments_hash,
             plan_hash: self.plan_hash.clone().unwrap_or_else(|| ContentHash::of(b"")),
-            tier: verdict.decision.as_str().to_owned(),
+            tier: verdict.decision.into(),
             rules: verdict.asking(),
             reason: verdict.reason.clone(),
             origins,

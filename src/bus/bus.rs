@@ -14,8 +14,10 @@ use luaplan_base::{CallId, CallOutcome, CallRequest, Error, ErrorCode, LimitName
 use luaplan_journal::RunLog;
 
 use super::call::{Admitted, Prepared, Readiness};
-use super::suspension::merge;
-use super::{Approvals, CallHandler, Limiter, Permit, Policy, Progress, Registry, RunBudget, RunGate};
+use super::{
+    Approvals, CallHandler, Interruption, Limiter, Permit, Policy, Progress, Registry, RunBudget, RunGate,
+    Suspension,
+};
 
 /// What a [`Bus`] is made of.
 #[derive(Clone)]
@@ -84,7 +86,7 @@ impl CallHandler for Bus {
     /// Intents are journaled in the order of `calls`, the tools run at the same time, outcomes are
     /// journaled as they come. A batch never takes more of a tool's slots than the tool has; its
     /// further calls wait for the batch's own, without a bound.
-    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption> {
         self.parts.budget.spend(LimitName::ToolCalls, calls.len() as u64)?;
         let cut = self.parts.cancellation.child_token();
         let mut batch = Batch {
@@ -100,13 +102,13 @@ impl CallHandler for Bus {
             Ok(()) => {
                 // A tool that spends can only fail its call; ending the run is decided here.
                 let outcomes = batch.outcomes.into_iter().flatten().collect();
-                self.parts.budget.exceeded().map_or(Ok(outcomes), Err)
+                self.parts.budget.exceeded().map_or(Ok(outcomes), |exceeded| Err(exceeded.into()))
             }
-            Err(error) => {
+            Err(interruption) => {
                 // The rest is told to stop and journals that it was cut.
                 cut.cancel();
                 while batch.running.next().await.is_some() {}
-                Err(error)
+                Err(interruption)
             }
         }
     }
@@ -123,15 +125,15 @@ struct Batch<'a> {
     /// Requests for a person's leave: they are asked together, once the other calls are done.
     asked: Vec<String>,
     /// Why calls that were begun wait.
-    rests: Vec<Error>,
+    rests: Vec<Suspension>,
     running: FuturesUnordered<futures::future::BoxFuture<'a, Done>>,
 }
 
 impl<'a> Batch<'a> {
-    async fn dispatch(&mut self, calls: Vec<CallRequest>) -> Result<()> {
+    async fn dispatch(&mut self, calls: Vec<CallRequest>) -> Result<(), Interruption> {
         for (index, call) in calls.into_iter().enumerate() {
             if self.cut.is_cancelled() {
-                return Err(Bus::cancelled());
+                return Err(Bus::cancelled().into());
             }
             let bus = self.bus;
             let admitted = match self.alongside(bus.ready(&call)).await?? {
@@ -165,10 +167,11 @@ impl<'a> Batch<'a> {
             self.settle(done)?;
         }
         // A limit that was hit meanwhile ends the run; there is nothing left to ask about.
-        match (self.asked.is_empty() && self.rests.is_empty(), self.bus.parts.budget.exceeded()) {
-            (true, _) => Ok(()),
-            (false, Some(exceeded)) => Err(exceeded),
-            (false, None) => Err(merge(&self.asked, std::mem::take(&mut self.rests))),
+        let suspension = Suspension::of_batch(&self.asked, std::mem::take(&mut self.rests));
+        match (suspension, self.bus.parts.budget.exceeded()) {
+            (None, _) => Ok(()),
+            (Some(_), Some(exceeded)) => Err(exceeded.into()),
+            (Some(suspension), None) => Err(suspension.into()),
         }
     }
 
@@ -218,7 +221,7 @@ impl<'a> Batch<'a> {
         }
         match progress {
             Progress::Ended(outcome) => self.outcomes[index] = Some(outcome),
-            Progress::Suspended(reason) => self.rests.push(reason),
+            Progress::Suspended(suspension) => self.rests.push(suspension),
         }
         Ok(())
     }

@@ -9,14 +9,14 @@ use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
 use luaplan_base::{
-    CallId, CallOutcome, CallRequest, ContentHash, Effect, Error, ErrorCode, LimitName, Result, RunId,
-    SpanId, ToolFailure, Value, outcome_bytes,
+    CallId, CallOutcome, CallRequest, ContentHash, Effect, ErrorCode, LimitName, Result, RunId, SpanId,
+    ToolFailure, Value, outcome_bytes,
 };
 use luaplan_catalog::ToolSpec;
 use luaplan_journal::{Durability, EventBody, RunLog};
 
 use super::approval::{Asked, approval_id, denied};
-use super::{Bus, Invocation, Permit, Progress, Tier, Tool, Verdict};
+use super::{Bus, Invocation, Permit, Progress, Suspension, Tier, Tool, Verdict};
 
 /// A call that may be made: its tool exists, its arguments fit, policy or a person allows it.
 pub(super) struct Prepared {
@@ -57,7 +57,7 @@ pub(super) struct Admitted {
 enum Ended {
     Outcome(CallOutcome),
     /// It waits, and the run with it.
-    Suspended(Error),
+    Suspended(Suspension),
     /// The run ended first.
     Cut,
 }
@@ -107,7 +107,7 @@ impl Bus {
         let id = approval_id(log.run_id(), &call.id, plan_hash, &tool_hash, &arguments_hash);
         // What a person said about this very call stands, also where the policy asks no more.
         if let Some(decision) = approvals.decided(&id) {
-            if decision.decision == "deny" {
+            if !decision.is_allowance() {
                 return Ok(Readiness::Refused(denied(spec, decision)));
             }
             if let Some(edited) = &decision.arguments {
@@ -233,13 +233,13 @@ impl Bus {
             () = cut.cancelled() => Ended::Cut,
             progress = under_timeout(&*tool, invocation) => match progress {
                 Progress::Ended(outcome) => Ended::Outcome(outcome),
-                Progress::Suspended(reason) => Ended::Suspended(reason),
+                Progress::Suspended(suspension) => Ended::Suspended(suspension),
             },
         };
         drop(stop);
         drop(permit);
         let (outcome, then) = match ended {
-            Ended::Suspended(reason) => return Ok(Progress::Suspended(reason)),
+            Ended::Suspended(suspension) => return Ok(Progress::Suspended(suspension)),
             Ended::Cut => (Err(call_cut(tool.spec())), Err(Self::cancelled())),
             Ended::Outcome(outcome) => {
                 let outcome = outcome.map_err(|failure| self.parts.log.redactor().failure(failure));

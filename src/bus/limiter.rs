@@ -3,9 +3,11 @@
 //! slots for each of them.
 
 use std::collections::{BTreeSet, HashMap};
+use std::future::{Future as _, poll_fn};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use governor::clock::Clock;
@@ -92,6 +94,24 @@ impl Limiter {
     ) -> Result<Permit, ToolFailure> {
         let began = Instant::now();
         let until = self.settings.max_wait.map_or(run_ends, |wait| run_ends.min(began + wait));
+        let mut slots = std::pin::pin!(self.slots(run, spec, arguments, began, until));
+        // A call that finds every gate open waits for none, however busy the machine is.
+        let (slots, waited) = match poll_fn(|context| Poll::Ready(slots.as_mut().poll(context))).await {
+            Poll::Ready(slots) => (slots?, Duration::ZERO),
+            Poll::Pending => (slots.await?, began.elapsed()),
+        };
+        Ok(Permit { slots, waited })
+    }
+
+    /// The slots of all gates of a call, each passed in its turn.
+    async fn slots(
+        &self,
+        run: &RunGate,
+        spec: &ToolSpec,
+        arguments: &Value,
+        began: Instant,
+        until: Instant,
+    ) -> Result<Vec<OwnedSemaphorePermit>, ToolFailure> {
         let refuse = |reason: String, wait| refusal(&reason, wait, until.saturating_duration_since(began));
         if let Some(gate) = &run.0 {
             gate.pass(until, self.settings.queue_max)
@@ -121,7 +141,7 @@ impl Limiter {
                 refuse(format!("the tool `{}` may be called {}{whom}", spec.name, gate.rate.rate), wait)
             })?;
         }
-        Ok(Permit { slots, waited: began.elapsed() })
+        Ok(slots)
     }
 
     fn gate(&self, spec: &ToolSpec, target: &str) -> Arc<Gate> {

@@ -12,6 +12,7 @@ mod budget;
 mod bus;
 mod call;
 mod handler;
+mod interruption;
 mod limiter;
 mod policy;
 mod registry;
@@ -23,14 +24,18 @@ pub use ask_model::{ask_model, ask_side_by_side};
 pub use budget::{IdleTime, RunBudget};
 pub use bus::{Bus, BusParts};
 pub use handler::CallHandler;
+pub use interruption::Interruption;
 pub use limiter::{Limiter, LimiterSettings, Permit, RunGate};
 pub use policy::{
-    Circumstances, Comparison, Condition, DEFAULT_RULE, Fit, Glob, LOCAL_TENANT, MatchedRule, Mode, Policy,
-    PolicyRules, Rule, Test, Tier, TierByEffect, Verdict, Want,
+    Circumstances, Comparison, Condition, DEFAULT_RULE, Fit, Glob, LOCAL_TENANT, MatchedRule, Policy,
+    PolicyRules, Rule, Test, TierByEffect, Verdict, Want,
 };
 pub use registry::Registry;
-pub use suspension::{APPROVALS, CALLS_IN_DOUBT, WAKE_AT, asleep, wake_at_of};
+pub use suspension::{CallInDoubt, CallsInDoubt, Suspension, was_requested};
 pub use tool::{Invocation, Progress, Tool};
+
+#[doc(no_inline)]
+pub use luaplan_journal::{Mode, Tier};
 
 #[cfg(test)]
 mod tests;

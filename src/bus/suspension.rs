@@ -1,68 +1,313 @@
-//! Why a run is put to rest, as errors that end its drive and are no failures.
+//! Why a run is suspended. Here alone a suspension becomes an error, and a record of the run.
+
+use std::fmt;
 
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use luaplan_base::{Error, ErrorCode};
+use luaplan_base::{CallId, Error, ErrorCode, RunId, ToolFailure};
+use luaplan_journal::{Actor, EventBody, Redactor, RunStatus};
 
-/// The detail of an error that names the calls in doubt.
-pub const CALLS_IN_DOUBT: &str = "calls_in_doubt";
-
-/// The detail of an error that names the requests for approval.
-pub const APPROVALS: &str = "approvals";
-
-/// The detail that says when a sleeping run wakes.
-pub const WAKE_AT: &str = "wake_at";
-
-/// The run sleeps until then.
-#[must_use]
-pub fn asleep(wake_at: Timestamp) -> Error {
-    Error::new(ErrorCode::RunSleeping, format!("the run sleeps until {wake_at:.0}"))
-        .with_detail(WAKE_AT, wake_at.to_string())
+/// Why a run is suspended. When it resumes, the calls that wait are begun again.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Suspension {
+    /// A call sleeps.
+    Until {
+        /// The run that sleeps: this one, or that of an agent below it.
+        run_id: RunId,
+        /// When it resumes.
+        wake_at: Timestamp,
+    },
+    /// Calls wait for a person's approval: the ids of the requests.
+    Approvals(Vec<String>),
+    /// Calls were begun, and no record says what came of them.
+    InDoubt(CallsInDoubt),
+    /// A caller asked for a pause.
+    Requested {
+        /// The run that was asked: this one, or that of an agent below it.
+        run_id: RunId,
+    },
 }
 
-/// When a run that was put to sleep so wakes.
-#[must_use]
-pub fn wake_at_of(error: &Error) -> Option<Timestamp> {
-    (error.code() == ErrorCode::RunSleeping).then(|| error.details().get(WAKE_AT)?.as_str()?.parse().ok())?
+/// Calls that may or may not have taken effect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallsInDoubt {
+    /// The run that began them.
+    pub run_id: RunId,
+    /// The calls; never none.
+    pub calls: Vec<CallInDoubt>,
+    /// Where that run is one of an agent: the agents on the way to it, the outermost first, each with its run.
+    pub agents: Vec<(String, RunId)>,
 }
 
-/// What the calls of one batch wait for, in one: what needs a person counts before what stands still because
-/// somebody asked, that before what needs time, and of several sleeps the longest, as the plan goes on when all
-/// are over.
-pub(super) fn merge(asked: &[String], rests: Vec<Error>) -> Error {
-    let mut approvals = asked.to_vec();
-    let mut latest: Option<Error> = None;
-    let mut doubt = None;
-    let mut paused = None;
-    for rest in rests {
-        match rest.code() {
-            ErrorCode::ApprovalRequired => {
-                let named = rest.details().get(APPROVALS).and_then(Json::as_array);
-                approvals.extend(named.into_iter().flatten().filter_map(Json::as_str).map(str::to_owned));
-            }
-            ErrorCode::RunSleeping => {
-                if latest.as_ref().and_then(wake_at_of) < wake_at_of(&rest) {
-                    latest = Some(rest);
-                }
-            }
-            ErrorCode::PauseRequested => paused = paused.or(Some(rest)),
-            _ => doubt = doubt.or(Some(rest)),
+/// A call that may or may not have taken effect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallInDoubt {
+    /// The call.
+    pub call_id: CallId,
+    /// The tool.
+    pub tool: String,
+    /// What a person needs to look for its effect.
+    pub facts: Json,
+}
+
+impl Suspension {
+    /// The status of a run that is suspended so.
+    #[must_use]
+    pub const fn status(&self) -> RunStatus {
+        match self {
+            Self::Until { .. } => RunStatus::Sleeping,
+            Self::Approvals(_) | Self::InDoubt(_) | Self::Requested { .. } => RunStatus::Paused,
         }
     }
-    match doubt {
-        Some(doubt) => doubt,
-        None if approvals.is_empty() => paused.or(latest).unwrap_or_else(|| waits_for_leave(&approvals)),
-        None => waits_for_leave(&approvals),
+
+    /// When it resumes by itself; `None` where it waits for a person.
+    #[must_use]
+    pub const fn wake_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Until { wake_at, .. } => Some(*wake_at),
+            Self::Approvals(_) | Self::InDoubt(_) | Self::Requested { .. } => None,
+        }
+    }
+
+    /// Whether it resumes once a person has decided about its calls.
+    #[must_use]
+    pub const fn waits_for_approval(&self) -> bool {
+        match self {
+            Self::Approvals(_) => true,
+            Self::Until { .. } | Self::InDoubt(_) | Self::Requested { .. } => false,
+        }
+    }
+
+    /// The same for the run that called an agent, whose run is suspended so.
+    #[must_use]
+    pub fn below(self, agent: &str, run_id: RunId) -> Self {
+        match self {
+            Self::InDoubt(mut doubt) => {
+                doubt.agents.insert(0, (agent.to_owned(), run_id));
+                Self::InDoubt(doubt)
+            }
+            Self::Until { .. } | Self::Approvals(_) | Self::Requested { .. } => self,
+        }
+    }
+
+    /// The same without the secrets in it.
+    #[must_use]
+    pub fn redacted(self, redactor: &Redactor) -> Self {
+        match self {
+            Self::InDoubt(mut doubt) => {
+                for call in &mut doubt.calls {
+                    call.tool = redactor.text(&call.tool);
+                    redactor.document(&mut call.facts);
+                }
+                for (agent, _) in &mut doubt.agents {
+                    *agent = redactor.text(agent);
+                }
+                Self::InDoubt(doubt)
+            }
+            Self::Until { .. } | Self::Approvals(_) | Self::Requested { .. } => self,
+        }
+    }
+
+    /// What the caller that waits for `run_id` is told in place of a result, with the exact next command.
+    #[must_use]
+    pub fn to_error(&self, run_id: &RunId) -> Error {
+        let error = self.unnamed_error();
+        match self {
+            Self::Until { run_id: of, .. } | Self::Requested { run_id: of } => error.about_run(of),
+            Self::InDoubt(_) => error,
+            Self::Approvals(ids) => {
+                let error = error.about_run(run_id);
+                // An id begins with run and call; another run's call is an agent's.
+                match ids.first().and_then(|id| id.split(':').nth(1)) {
+                    Some(call) => error.about_call(call),
+                    None => error,
+                }
+            }
+        }
+    }
+
+    /// What is put on record.
+    #[must_use]
+    pub fn event(&self, by: Option<&Actor>) -> EventBody {
+        let (calls_in_doubt, approvals) = match self {
+            Self::Until { wake_at, .. } => return EventBody::RunSleeping { wake_at: *wake_at },
+            Self::Approvals(ids) => (Vec::new(), ids.clone()),
+            // Those of an agent are on record with the agent's run.
+            Self::InDoubt(doubt) if doubt.agents.is_empty() => (doubt.ids(), Vec::new()),
+            Self::InDoubt(_) | Self::Requested { .. } => (Vec::new(), Vec::new()),
+        };
+        let (by, os_user) = Actor::fields(by);
+        EventBody::RunPaused { reason: self.message(), calls_in_doubt, approvals, by, os_user }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Until { wake_at, .. } => format!("the run sleeps until {wake_at:.0}"),
+            Self::Approvals(ids) => match ids.len() {
+                1 => "a call waits for a person's approval".to_owned(),
+                count => format!("{count} calls wait for a person's approval"),
+            },
+            Self::InDoubt(doubt) => doubt.message(),
+            Self::Requested { .. } => REQUESTED.to_owned(),
+        }
+    }
+
+    fn unnamed_error(&self) -> Error {
+        let (code, message) = (self.code(), self.message());
+        let error = Error::new(code, message);
+        match self {
+            Self::Until { wake_at, .. } => error.with_detail("wake_at", wake_at.to_string()),
+            Self::Approvals(ids) => error.with_detail("approvals", json!(ids)),
+            Self::InDoubt(doubt) => {
+                let facts: Vec<&Json> = doubt.calls.iter().map(|call| &call.facts).collect();
+                let error = match doubt.agents.as_slice() {
+                    [] => error.with_detail("calls_in_doubt", json!(doubt.ids())),
+                    _ => error,
+                };
+                error.with_detail("calls", json!(facts)).with_help(doubt.help())
+            }
+            Self::Requested { .. } => error,
+        }
+    }
+
+    pub(super) const fn code(&self) -> ErrorCode {
+        match self {
+            Self::Until { .. } => ErrorCode::RunSleeping,
+            Self::Approvals(_) => ErrorCode::ApprovalRequired,
+            Self::InDoubt(_) => ErrorCode::CallInDoubt,
+            Self::Requested { .. } => ErrorCode::PauseRequested,
+        }
+    }
+
+    /// What the calls of one batch wait for, in one; `None` where none waits. What needs a person counts before what
+    /// a caller asked to pause, that before what needs time, and of several sleeps the longest, as the
+    /// plan goes on when all are over.
+    pub(super) fn of_batch(asked: &[String], rests: Vec<Self>) -> Option<Self> {
+        let mut approvals = asked.to_vec();
+        let (mut doubt, mut requested, mut longest) = (None, None, None::<Self>);
+        for rest in rests {
+            match rest {
+                Self::Approvals(ids) => approvals.extend(ids),
+                Self::InDoubt(_) => doubt = doubt.or(Some(rest)),
+                Self::Requested { .. } => requested = requested.or(Some(rest)),
+                Self::Until { wake_at, .. } => {
+                    if longest.as_ref().and_then(Self::wake_at) < Some(wake_at) {
+                        longest = Some(rest);
+                    }
+                }
+            }
+        }
+        let approvals = (!approvals.is_empty()).then_some(Self::Approvals(approvals));
+        doubt.or(approvals).or(requested).or(longest)
     }
 }
 
-/// Why a run pauses for people; the detail `approvals` names the requests.
-fn waits_for_leave(approval_ids: &[String]) -> Error {
-    let calls = match approval_ids.len() {
-        1 => "a call waits".to_owned(),
-        count => format!("{count} calls wait"),
-    };
-    Error::new(ErrorCode::ApprovalRequired, format!("{calls} for a person's approval"))
-        .with_detail(APPROVALS, json!(approval_ids))
+impl fmt::Display for Suspension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code(), self.message())
+    }
+}
+
+impl From<Suspension> for ToolFailure {
+    /// For a call that cannot be suspended, as no process would resume it.
+    fn from(suspension: Suspension) -> Self {
+        suspension.unnamed_error().into()
+    }
+}
+
+impl CallsInDoubt {
+    fn ids(&self) -> Vec<CallId> {
+        self.calls.iter().map(|call| call.call_id.clone()).collect()
+    }
+
+    fn message(&self) -> String {
+        let agents = self.agents.iter().map(|(agent, run_id)| format!("agent `{agent}`, run {run_id}: "));
+        let calls: Vec<String> =
+            self.calls.iter().map(|call| format!("{} `{}`", call.call_id, call.tool)).collect();
+        format!("{}{} may or may not have taken effect", agents.collect::<String>(), calls.join(", "))
+    }
+
+    fn help(&self) -> String {
+        let run = &self.run_id;
+        let call = self.calls.first().map_or("CALL", |call| call.call_id.as_str());
+        format!(
+            "look whether it happened, then go on: `luaplan resume {run} --retry {call}` makes it again, \
+             `--done {call}=JSON` takes it as done with that result, `--failed {call}=REASON` as not done"
+        )
+    }
+}
+
+const REQUESTED: &str = "somebody asked the run to pause";
+
+/// Whether a run was paused because a caller asked for it, by the reason on record, which has no other mark.
+#[must_use]
+pub fn was_requested(recorded_reason: &str) -> bool {
+    recorded_reason == REQUESTED
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn until(second: i64) -> Suspension {
+        let wake_at = Timestamp::from_second(second).unwrap();
+        Suspension::Until { run_id: RunId::generate(), wake_at }
+    }
+
+    fn in_doubt(call: u64) -> Suspension {
+        let call = CallInDoubt { call_id: CallId::single(call), tool: "pay".into(), facts: json!({}) };
+        Suspension::InDoubt(CallsInDoubt { run_id: RunId::generate(), calls: vec![call], agents: Vec::new() })
+    }
+
+    #[test]
+    fn of_what_a_batch_waits_for_the_first_in_rank_is_told() {
+        let requested = Suspension::Requested { run_id: RunId::generate() };
+        let leave = |ids: &[&str]| Suspension::Approvals(ids.iter().map(|&id| id.to_owned()).collect());
+        let of = |asked: &[&str], rests: &[&Suspension]| {
+            let asked: Vec<String> = asked.iter().map(|&id| id.to_owned()).collect();
+            Suspension::of_batch(&asked, rests.iter().map(|&rest| rest.clone()).collect())
+        };
+        let (near, far, doubt, other) = (until(1), until(2), in_doubt(1), in_doubt(2));
+        assert_eq!(of(&[], &[]), None);
+        assert_eq!(of(&[], &[&near, &far, &near]), Some(far.clone()));
+        assert_eq!(of(&[], &[&far, &requested]), Some(requested.clone()));
+        assert_eq!(of(&["a"], &[&requested, &leave(&["b"]), &far]), Some(leave(&["a", "b"])));
+        assert_eq!(of(&["a"], &[&requested, &doubt, &other]), Some(doubt));
+    }
+
+    #[test]
+    fn what_is_on_record_names_the_runs_own_calls_alone() {
+        let record = |suspension: &Suspension| serde_json::to_value(suspension.event(None)).unwrap();
+        let paused = |reason: &str, calls: Json| json!({ "event": "run_paused", "reason": reason, "calls_in_doubt": calls });
+        assert_eq!(record(&until(0)), json!({ "event": "run_sleeping", "wake_at": "1970-01-01T00:00:00Z" }));
+        let requested = Suspension::Requested { run_id: RunId::generate() };
+        assert_eq!(record(&requested), paused("somebody asked the run to pause", json!([])));
+        let doubt = in_doubt(3);
+        assert_eq!(record(&doubt), paused("3 `pay` may or may not have taken effect", json!(["3"])));
+        let above = record(&doubt.below("inner", RunId::generate()));
+        assert_eq!(above["calls_in_doubt"], json!([]));
+        let mut asked = paused("2 calls wait for a person's approval", json!([]));
+        asked["approvals"] = json!(["a", "b"]);
+        assert_eq!(record(&Suspension::Approvals(vec!["a".into(), "b".into()])), asked);
+    }
+
+    #[test]
+    fn each_is_told_with_the_run_and_call_to_name_in_the_next_command() {
+        let (own, agents) = (RunId::generate(), RunId::generate());
+        let error = Suspension::Requested { run_id: agents.clone() }.to_error(&own);
+        assert!(was_requested(error.message()));
+        assert!(error.help().contains(agents.as_str()), "{}", error.help());
+        let error = Suspension::Approvals(vec![format!("{agents}:7:0123")]).to_error(&own);
+        assert!(error.help().contains(&format!("luaplan approve {own} 7")), "{}", error.help());
+        assert_eq!(error.details()["approvals"], json!([format!("{agents}:7:0123")]));
+        let doubt = in_doubt(3);
+        let error = doubt.to_error(&own);
+        assert_eq!(error.message(), "3 `pay` may or may not have taken effect");
+        assert_eq!(error.details()["calls_in_doubt"], json!(["3"]));
+        let above = doubt.below("inner", agents.clone()).below("outer", own.clone()).to_error(&own);
+        let named = format!("agent `outer`, run {own}: agent `inner`, run {agents}: {}", error.message());
+        assert_eq!((above.message(), above.help()), (named.as_str(), error.help()));
+        assert!(!above.details().contains_key("calls_in_doubt") && above.details().contains_key("calls"));
+    }
 }

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_base::{CallId, CallOutcome, Error, RunId, ToolFailure, Value};
+use luaplan_base::{CallId, CallOutcome, RunId, ToolFailure, Value};
 use luaplan_catalog::ToolSpec;
 use luaplan_journal::RunLog;
 
-use super::RunBudget;
+use super::{RunBudget, Suspension};
 
 /// One allowed call on its way to a tool.
 pub struct Invocation {
@@ -38,9 +38,21 @@ pub struct Invocation {
 pub enum Progress {
     /// It is over.
     Ended(CallOutcome),
-    /// It needs time or a person, so its run is put to rest for this reason (`run_sleeping`,
-    /// `approval_required`, `pause_requested` or `call_in_doubt`). When the run goes on, the call is begun again.
-    Suspended(Error),
+    /// It needs time or a person, so its run is put to rest. When the run goes on, the call is begun again.
+    Suspended(Suspension),
+}
+
+impl Progress {
+    /// What came of a call that cannot be suspended, as no process would resume it.
+    ///
+    /// # Errors
+    /// As the call; what it waits for, where it does.
+    pub fn into_outcome(self) -> CallOutcome {
+        match self {
+            Self::Ended(outcome) => outcome,
+            Self::Suspended(suspension) => Err(suspension.into()),
+        }
+    }
 }
 
 /// A door to the world.

@@ -1,4 +1,4 @@
-//! From what a plan wrote to arguments by name, or to a refusal before any call is made.
+//! Turns the arguments a plan wrote into named arguments, or refuses them before any call.
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -11,9 +11,9 @@ use super::{ToolSpec, fault};
 impl ToolSpec {
     /// The arguments by name, checked against the parameters; always an object.
     ///
-    /// One table alone is read as names and values where [`ToolSpec::takes_as_named`] says so;
-    /// otherwise arguments fill the parameters in their order. Nothing given and null given are
-    /// the same for a parameter that need not be given. Defaults are not filled in.
+    /// A single table is read as names and values where [`ToolSpec::takes_as_named`] says so;
+    /// otherwise arguments fill the parameters in their order. For an optional parameter, null is the
+    /// same as an absent argument. Defaults are not filled in.
     ///
     /// # Errors
     /// `bad_arguments`, naming the parameter, what came and what is expected; `tool_error_used`
@@ -27,8 +27,8 @@ impl ToolSpec {
         self.check_named(self.named(arguments)?)
     }
 
-    /// The arguments by name as [`ToolSpec::bind`] reads them, whether they are right or not, for whoever has to see
-    /// what was asked for. `None` where some have no name.
+    /// The arguments by name as [`ToolSpec::bind`] reads them, valid or not, to show a reader what the plan asks
+    /// for. `None` where some have no name.
     #[must_use]
     pub fn by_name(&self, arguments: &CallArguments) -> Option<Value> {
         let named = self.named(arguments).ok()?;
@@ -49,8 +49,8 @@ impl ToolSpec {
         }
     }
 
-    /// Whether one table with the names `keys`, given alone, means named arguments: every name is
-    /// a parameter, or all that are required are among them, or the first parameter takes no such table.
+    /// Whether a single table with the names `keys` means named arguments: every name is a parameter, or
+    /// they include all required ones, or the first parameter takes no such table.
     #[must_use]
     pub fn takes_as_named<'a>(&self, keys: impl IntoIterator<Item = &'a str>) -> bool {
         let keys: Vec<&str> = keys.into_iter().collect();
@@ -105,8 +105,8 @@ impl ToolSpec {
         format!("`{}` needs `{name}` ({expected}), which is not given", self.name)
     }
 
-    /// What is wrong with which parameters are given, where the manifest offers a choice of them: `oneOf` or `anyOf`
-    /// of lists of `required` names. `may_be` says which may be given, `is` which are for sure.
+    /// What is wrong with the set of given parameters, where the manifest offers a choice of them: `oneOf` or `anyOf`
+    /// of lists of `required` names. `may_be` says which may be given, `is` which surely are.
     #[must_use]
     pub fn choice_fault(&self, may_be: impl Fn(&str) -> bool, is: impl Fn(&str) -> bool) -> Option<String> {
         ["oneOf", "anyOf"].into_iter().find_map(|key| {
@@ -125,12 +125,12 @@ impl ToolSpec {
         })
     }
 
-    /// The lists of parameters between which the manifest leaves a choice, where it says nothing else of them.
+    /// The lists of parameters among which the manifest offers a choice, where it says nothing else of them.
     fn choices(&self, key: &str) -> Option<Vec<Vec<&str>>> {
         self.params.get(key)?.as_array()?.iter().map(required_alone).collect()
     }
 
-    /// What to say about `count` arguments in a row where the tool has fewer parameters.
+    /// What to say about `count` positional arguments where the tool has fewer parameters.
     #[must_use]
     pub fn too_many_message(&self, count: usize) -> String {
         let names: Vec<&str> = self.parameters().map(|(name, _)| name).collect();
@@ -192,7 +192,7 @@ impl ToolSpec {
         }
     }
 
-    /// What is given, in the forms the parameters want.
+    /// The arguments in the forms that the parameters expect.
     fn conformed(&self, named: IndexMap<String, Value>) -> IndexMap<String, Value> {
         let kept = named.into_iter().filter_map(|(name, value)| {
             let Some(schema) = self.parameter(&name) else { return Some((name, value)) };

@@ -1,4 +1,4 @@
-//! Says in words what a JSON Schema validator found.
+//! Puts the findings of a JSON Schema validator into words.
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -8,7 +8,7 @@ use super::ToolSpec;
 use super::stub::lua_type;
 
 /// A fault in the arguments of a call.
-pub(super) struct Fault {
+pub(super) struct ArgumentFault {
     /// The parameter concerned, if it is one.
     pub(super) parameter: Option<String>,
     /// What came and what is expected.
@@ -16,7 +16,7 @@ pub(super) struct Fault {
 }
 
 /// Words for the first thing the validator found.
-pub(super) fn describe(spec: &ToolSpec, error: &ValidationError<'_>) -> Fault {
+pub(super) fn describe(spec: &ToolSpec, error: &ValidationError<'_>) -> ArgumentFault {
     let steps: Vec<String> = error
         .instance_path()
         .as_str()
@@ -36,7 +36,7 @@ pub(super) fn describe(spec: &ToolSpec, error: &ValidationError<'_>) -> Fault {
         [name] => spec.parameter(name).map(lua_type),
         _ => None,
     };
-    Fault { message: format!("{place} {}", words(error, declared.as_deref())), parameter }
+    ArgumentFault { message: format!("{place} {}", words(error, declared.as_deref())), parameter }
 }
 
 fn lua_step(step: &str) -> String {
@@ -113,7 +113,7 @@ fn types(kind: &TypeKind) -> String {
     }
 }
 
-/// What came, without giving text away: arguments may hold secrets.
+/// The kind of the value, without its text: arguments may hold secrets.
 fn seen(value: &Json) -> String {
     match value {
         Json::Null => "nil".to_owned(),

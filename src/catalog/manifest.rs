@@ -41,7 +41,7 @@ const KEYS: [&str; 17] = [
     "sleeps_max",
 ];
 
-/// A manifest as it is written.
+/// A manifest as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawManifest {
@@ -161,7 +161,7 @@ fn cannot_read(path: &Path, error: std::io::Error) -> Error {
         .with_source(error)
 }
 
-/// Puts file and line in front; the line is that of the key or of the nearest table around it.
+/// Puts file and line in front of the message; the line is that of the key or of the nearest table around it.
 fn with_place(error: Error, text: &str, origin: &str) -> Error {
     let message = error.message().to_owned();
     let rest = message.strip_prefix(origin).map(|rest| rest.strip_prefix(": ").unwrap_or(rest));

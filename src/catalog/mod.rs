@@ -1,9 +1,9 @@
 //! Rank 1: what tools exist, as data.
 //!
 //! A [`ToolSpec`] is what a manifest says; a [`Catalog`] is the whitelist of one run. A
-//! [`CallRequest`](luaplan_base::CallRequest) is what a plan asks for, and [`ToolSpec::bind`] decides if it may be asked.
+//! [`CallRequest`](luaplan_base::CallRequest) is what a plan asks for, and [`ToolSpec::bind`] decides whether it is valid.
 //!
-//! **Never here:** running a tool, I/O beyond reading a whole file that a person named, Lua values.
+//! **Never here:** running a tool, I/O beyond reading a whole file that the user named, Lua values.
 
 mod bind;
 mod builtin;

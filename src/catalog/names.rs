@@ -1,9 +1,9 @@
-//! Names from elsewhere as names of tools.
+//! Foreign names as names of tools.
 
 use super::is_lua_keyword;
 
-/// A name from elsewhere as plans can write it: `readFile` and `read-file` are `read_file`. Empty where
-/// there is no letter or digit in it.
+/// A foreign name as plans can write it: `readFile` and `read-file` become `read_file`. Empty where the name
+/// has no letter or digit.
 #[must_use]
 pub fn plan_name(original: &str) -> String {
     let mut name = String::new();

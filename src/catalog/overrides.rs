@@ -23,12 +23,12 @@ pub struct ToolOverride {
     pub timeout: Option<Duration>,
     /// False takes the tool off the whitelist.
     pub enabled: Option<bool>,
-    /// How many calls may be under way at once.
+    /// How many calls may run at once.
     pub concurrency: Option<NonZeroU32>,
 }
 
 impl ToolOverride {
-    /// Changes what is given. `enabled` is not part of a spec: see [`ToolOverride::is_enabled`].
+    /// Applies the keys that are set. `enabled` is not part of a spec: see [`ToolOverride::is_enabled`].
     pub fn apply(&self, spec: &mut ToolSpec) {
         if let Some(rate) = self.rate {
             spec.rate = rate;

@@ -1,17 +1,17 @@
-//! Reading a file that a person named, whatever it is.
+//! Reading a file that the user named, whatever its type.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// The most a file may have.
+/// The largest file that is read.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// What has no text, on purpose.
+/// A device that users name on purpose to give no text.
 const NOTHING: &str = "/dev/null";
 
-/// The text of a file. Devices, pipes and files without an end are refused: reading them could take
-/// for ever, or all memory.
+/// The text of a file. Refuses devices, pipes and endless files: reading them might never end, or use
+/// all memory.
 ///
 /// # Errors
 /// As the system's; `InvalidInput` for what is no regular file, `FileTooLarge` above 64 MiB.
@@ -35,7 +35,7 @@ pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     read_to_end(File::open(path)?)
 }
 
-/// All that comes from a file or pipe that a person has open.
+/// All bytes of a file or pipe that the user opened.
 ///
 /// # Errors
 /// As the system's; `FileTooLarge` above 64 MiB.

@@ -10,9 +10,9 @@ use aho_corasick::AhoCorasick;
 
 use super::{Catalog, ToolSpec};
 
-/// How fast a word's repetition in one manifest stops to matter.
+/// How fast a repeated word in one manifest stops to add score.
 const SATURATION: f64 = 1.2;
-/// How much a long manifest is held against it.
+/// How much a manifest's length lowers its score.
 const LENGTH_WEIGHT: f64 = 0.75;
 /// A word of the name counts as so many of the description.
 const NAME_WEIGHT: u32 = 4;

@@ -12,7 +12,7 @@ use luaplan_base::{ContentHash, Effect, Rate};
 
 use super::compiled::CompiledParams;
 
-/// What an argument is for; policy and information flow rest on it.
+/// What an argument is for; policy and information flow depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArgumentRole {
@@ -79,7 +79,7 @@ impl TargetKind {
     }
 }
 
-/// What the MCP server of a tool says of it, in its own words; what it does not say is assumed as the protocol has it.
+/// What the MCP server of a tool says of it; absent hints take the protocol's defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerHints {
     /// Whether a call may undo or overwrite something, rather than only add to it.
@@ -123,7 +123,7 @@ pub struct ToolSpec {
     pub rate: Rate,
     /// How many calls may come at once before the rate counts.
     pub burst: u32,
-    /// How many calls may be under way at once.
+    /// How many calls may run at once.
     pub concurrency: u32,
     /// How long one call may take.
     pub timeout: Duration,
@@ -139,7 +139,7 @@ pub struct ToolSpec {
     pub targets: BTreeMap<String, TargetKind>,
     /// What one call costs, in millionths of a US dollar, where the manifest says so.
     pub price_micro_usd: Option<u64>,
-    /// How long one call may put its run to sleep, for tools that do: the run then holds nothing.
+    /// For tools that suspend their run: how long one call may do so.
     pub sleeps_max: Option<Duration>,
     /// The agents a call can start, by name, with the tools each may call; empty for other tools.
     pub agents: BTreeMap<String, Vec<String>>,
@@ -179,8 +179,8 @@ impl ToolSpec {
         })
     }
 
-    /// Hash of what a call of it does: kind and settings, effect and parameters. What only describes or
-    /// paces it is left out, so that a rate that was changed makes no other tool of it.
+    /// Hash of what a call does: kind and settings, effect and parameters. Descriptions and rates are no
+    /// part of it: a tool with a new rate is the same tool.
     #[must_use]
     pub fn definition_hash(&self) -> ContentHash {
         ContentHash::of_json(&json!({
@@ -220,7 +220,7 @@ impl ToolSpec {
         })
     }
 
-    /// Whether names beyond the parameters are welcome: only where the schema says so itself.
+    /// Whether further names than the parameters are allowed: only where the schema says so itself.
     #[must_use]
     pub fn takes_unknown_names(&self) -> bool {
         let says_so = |key: &str| self.params.get(key).is_some_and(|schema| *schema != Json::Bool(false));
@@ -232,7 +232,7 @@ impl ToolSpec {
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     tools: IndexMap<String, Arc<ToolSpec>>,
-    /// Groups of tools that could be there, and what to do for that.
+    /// Groups of tools that could be available, and what to do for that.
     absent: BTreeMap<String, String>,
     /// Tools that cannot work yet, and what each lacks.
     not_set_up: BTreeMap<String, String>,
@@ -244,18 +244,18 @@ impl Catalog {
         self.tools.insert(spec.name.clone(), Arc::new(spec));
     }
 
-    /// Says what to do about a group of tools that a plan may name and that is not there yet.
+    /// Records what to do about a group of tools that a plan may name and that is not available yet.
     pub fn note_absent(&mut self, group: &str, what_to_do: String) {
         self.absent.insert(group.to_owned(), what_to_do);
     }
 
-    /// What to do for the group of tools of that name to be there.
+    /// What to do to make the group of that name available.
     #[must_use]
     pub fn absent(&self, group: &str) -> Option<&str> {
         self.absent.get(group).map(String::as_str)
     }
 
-    /// Says what a tool lacks before it can work.
+    /// Records what a tool lacks before it can work.
     pub fn note_not_set_up(&mut self, tool: &str, what_is_missing: String) {
         self.not_set_up.insert(tool.to_owned(), what_is_missing);
     }
@@ -282,7 +282,7 @@ impl Catalog {
         self.tools.get(name)
     }
 
-    /// The tools that `is_kept`, in the same order, and nothing of those that are absent.
+    /// The tools that `is_kept` accepts, in the same order, without the notes on absent groups.
     #[must_use]
     pub fn only(&self, is_kept: impl Fn(&ToolSpec) -> bool) -> Self {
         let kept = self.tools.iter().filter(|(_, spec)| is_kept(spec));

@@ -1,7 +1,7 @@
-//! A tool as a LuaCATS stub: what the planner reads and people look up.
+//! A tool as a LuaCATS stub, for the planner and for people.
 //!
 //! One class per tool lists the parameters once, with their documentation; the function takes
-//! that class, and its overload shows the order for arguments in a row.
+//! that class, and its overload shows the order of positional arguments.
 
 use std::fmt::Write as _;
 
@@ -157,7 +157,7 @@ fn table_type(schema: &Json) -> String {
     }
 }
 
-/// The type of members beyond those listed, where the schema says itself that there may be some.
+/// The type of further members, where the schema itself allows them.
 fn others_of(schema: &Json) -> Option<String> {
     match schema.get("additionalProperties") {
         None | Some(Json::Bool(false)) => None,
@@ -255,7 +255,7 @@ pub fn is_lua_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
-/// Text for a comment: one line and no control characters, as a manifest may come from elsewhere.
+/// Text for a comment: one line without control characters, as a manifest may come from an untrusted source.
 fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|word| !word.is_empty())

@@ -1,7 +1,7 @@
-//! What the library that reads TOML tells of a fault in words alone: this file, and no other, reads those words.
+//! Reads the TOML library's error messages, as it reports some facts only there. No other file does.
 
-/// The key inside the value that TOML does not like, where it says so: it does in the last line of
-/// the long form, "in `a.b`".
+/// The key inside the value that the error is about, where the message names it: in the last line of
+/// its long form, "in `a.b`".
 #[must_use]
 pub fn faulty_key(error: &toml::de::Error) -> Option<String> {
     let text = error.to_string();
@@ -17,7 +17,7 @@ pub fn unknown_field(message: &str) -> Option<(&str, Vec<&str>)> {
     Some((field, quoted.skip(1).step_by(2).collect()))
 }
 
-/// The words for kinds of values, as the library has them and as a person who writes TOML does.
+/// The library's words for kinds of values, and those of TOML's users.
 const KINDS: [(&str, &str); 12] = [
     ("a nonzero u32", "a whole number from 1 to 4294967295"),
     ("u16", "a whole number from 0 to 65535"),
@@ -33,10 +33,10 @@ const KINDS: [(&str, &str); 12] = [
     ("a map", "a table"),
 ];
 
-/// How much of a value is repeated.
+/// How much of a value a message repeats.
 const SEEN_CHARACTERS_MAX: usize = 60;
 
-/// What the library says, in the words of TOML and with no more of the value than shows which one it is.
+/// The library's message in TOML's words, with only as much of the value as identifies it.
 #[must_use]
 pub fn plainly(message: &str) -> String {
     if message.starts_with("data did not match any variant") {

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use luaplan_app::{AfterDecision, App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest};
 use luaplan_base::{Error, ErrorCode, Result, Value, parse_duration};
-use luaplan_bus::Tier;
+use luaplan_bus::{Suspension, Tier};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{EventListener, GrantState, neutralize};
 
@@ -78,12 +78,12 @@ pub(super) async fn ask_and_go_on(
     cancel: &CancellationToken,
 ) -> Result<RunOutcome> {
     loop {
-        if outcome.error().is_none_or(|error| error.code() != ErrorCode::ApprovalRequired) {
+        if !outcome.suspension().is_some_and(Suspension::waits_for_approval) {
             return Ok(outcome);
         }
         let pending = app.pending_approvals(Some(&outcome.run_id)).await?;
         let (at_once, later): (Vec<_>, Vec<_>) =
-            pending.into_iter().partition(|waits| waits.request.tier == Tier::Prompt.as_str());
+            pending.into_iter().partition(|waits| waits.request.tier == Tier::Prompt);
         if at_once.is_empty() {
             return Ok(outcome);
         }

@@ -13,7 +13,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use luaplan_base::{ErrorCode, RunId};
 use luaplan_engine::RunOutcome;
-use luaplan_journal::{Event, EventBody, EventListener, neutralize};
+use luaplan_journal::{DecisionKind, Event, EventBody, EventListener, neutralize};
 use luaplan_plan::Finding;
 
 use super::commands::print_findings;
@@ -167,7 +167,7 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
             format!("? {call_id} {tool} waits for approval: {reason}")
         }
         EventBody::ApprovalResolved { call_id, tool, decision, by, reason, .. } => {
-            let mark = if decision == "deny" { "✗" } else { "✓" };
+            let mark = if *decision == DecisionKind::Deny { "✗" } else { "✓" };
             let reason = reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
             format!("{mark} {call_id} {tool}: `{decision}` by {by}{reason}")
         }
@@ -216,10 +216,11 @@ pub(super) fn report(output: &Output, outcome: &RunOutcome, plan: Option<(&str, 
     }
     match &outcome.result {
         Ok(value) => output.shown_data(&value.to_json(), &all),
-        Err(error) => {
-            show_findings(output, error, plan);
-            show_calls(output, &outcome.run_id, error);
-            output.error_of(error, &all);
+        Err(why) => {
+            let error = why.to_error(&outcome.run_id);
+            show_findings(output, &error, plan);
+            show_calls(output, &outcome.run_id, &error);
+            output.error_of(&error, &all);
         }
     }
     let usage = &outcome.usage;

@@ -4,7 +4,6 @@ use tokio_util::sync::CancellationToken;
 
 use luaplan_app::{App, ResumeRequest};
 use luaplan_base::{Error, Result};
-use luaplan_bus::wake_at_of;
 use luaplan_engine::RunOutcome;
 use luaplan_journal::EventListener;
 
@@ -19,7 +18,7 @@ pub(super) async fn sleep_and_go_on(
     listeners: &[EventListener],
     cancel: &CancellationToken,
 ) -> Result<RunOutcome> {
-    while let Some(wake_at) = outcome.error().and_then(wake_at_of) {
+    while let Some(wake_at) = outcome.wake_at() {
         let run_id = outcome.run_id.clone();
         output.progress(format_args!(
             "asleep until {wake_at:.0}; ended here, it goes on with `luaplan resume {run_id}`"
@@ -28,7 +27,7 @@ pub(super) async fn sleep_and_go_on(
             biased;
             () = cancel.cancelled() => return Ok(outcome),
             wakes = app.sleep_until(&run_id, wake_at) => if !wakes {
-                outcome.result = Err(Error::cancelled());
+                outcome.result = Err(Error::cancelled().into());
                 return Ok(outcome);
             }
         }

@@ -1,4 +1,4 @@
-//! The parts together: a database file with users, their pictures, and a mailbox.
+//! All parts: a database file with users, their pictures, and a mailbox.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use luaplan_base::{Error, ErrorCode, Result};
 
 use super::{PictureServer, ReceivedMail, SmtpSink, SmtpSinkOptions};
 
-/// The recipient the demo's mail goes to, and the only one allowed.
+/// The recipient of the demo's mail, and the only one allowed.
 pub const RECIPIENT: &str = "admin@company.com";
 
 /// Sample ages: four of the six users are over thirty.
@@ -28,7 +28,7 @@ pub struct DemoParts {
 }
 
 impl DemoParts {
-    /// Makes the database anew in `folder`, and starts both servers on free loopback ports.
+    /// Makes a new database in `folder`, and starts both servers on free loopback ports.
     ///
     /// # Errors
     /// `file_unreadable` where the folder cannot be written, `listen_failed` where no port is free.

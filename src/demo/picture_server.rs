@@ -35,7 +35,7 @@ impl PictureServer {
     /// Starts serving.
     ///
     /// # Errors
-    /// `listen_failed` where no loopback port can be had.
+    /// `listen_failed` where no loopback port is free.
     pub async fn start() -> Result<Self> {
         let failed = |error: std::io::Error| {
             Error::new(ErrorCode::ListenFailed, format!("the picture server cannot listen: {error}"))
@@ -71,7 +71,7 @@ impl PictureServer {
         PICTURES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes)
     }
 
-    /// Stops after the answers under way.
+    /// Stops after the pending answers.
     pub async fn stop(mut self) {
         self.stop.cancel();
         if let Some(task) = self.task.take() {

@@ -13,7 +13,7 @@ async fn sink(change: impl FnOnce(&mut SmtpSinkOptions)) -> (SmtpSink, tempfile:
 /// Everything the server says when all of `input` comes in one piece, line by line.
 async fn talk(sink: &SmtpSink, input: &str) -> Vec<String> {
     let mut stream = TcpStream::connect(sink.addr()).await.unwrap();
-    // The server may have had enough before it has read everything.
+    // The server may close the connection before it has read everything.
     let _ = stream.write_all(input.as_bytes()).await;
     let _ = stream.shutdown().await;
     let mut said = Vec::new();

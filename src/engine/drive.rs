@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use luaplan_base::{CallOutcome, CallRequest, Error, ErrorCode, LimitName, Limits, Result, Usage, Value};
-use luaplan_bus::{CallHandler, IdleTime};
+use luaplan_bus::{CallHandler, IdleTime, Interruption, Suspension};
 use luaplan_journal::{Durability, EventBody, RunLog};
 use luaplan_plan::CheckedPlan;
 use luaplan_vm::{
@@ -20,10 +20,10 @@ use luaplan_vm::{
 };
 use luaplan_workers::{Pause, WorkerPool, WorkerStart, is_violation};
 
+use super::RunOutcome;
 use super::in_place::Guard;
 use super::stop_signal::StopSignal;
 use super::vm_executor::VmExecutor;
-use super::{PhaseEvent, RunOutcome, RunPhase};
 
 /// How long a cancelled call has to come to its end.
 const STOP_GRACE: Duration = Duration::from_millis(500);
@@ -98,15 +98,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
     let started = request.started;
     let stopping = CancellationToken::new();
     if request.workers.is_some() && request.lines.is_some() {
-        return RunOutcome {
-            run_id: log.run_id().clone(),
-            result: Err(lines_unseen()),
-            usage: Usage::default(),
-            printed: String::new(),
-            candidates: Vec::new(),
-            explanation: None,
-            not_resumable: None,
-        };
+        return RunOutcome::of_nothing(log.run_id().clone(), lines_unseen());
     }
     let options = VmOptions {
         limits: VmLimits::from(&request.limits),
@@ -132,7 +124,6 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         printed: String::new(),
         recorded: request.recorded,
         usage: VmUsage::default(),
-        phase: RunPhase::Running,
     };
     // Held to the end of the run.
     let _guard = executor
@@ -146,7 +137,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
     };
     let result = drive.run(executor, start).await;
     // What nobody waited for is on record before anybody is told how the run ended.
-    let result = log.catch_up().await.and(result);
+    let result = log.catch_up().await.map_err(Interruption::from).and(result);
     let usage = Usage {
         instructions: drive.usage.instructions,
         memory_peak_bytes: drive.usage.memory_peak_bytes,
@@ -177,37 +168,39 @@ struct Drive<'a> {
     printed: String,
     recorded: RecordedOutput,
     usage: VmUsage,
-    phase: RunPhase,
 }
 
 impl Drive<'_> {
-    async fn run(&mut self, mut executor: VmExecutor, start: WorkerStart) -> Result<Value> {
+    async fn run(&mut self, mut executor: VmExecutor, start: WorkerStart) -> Result<Value, Interruption> {
         let grace = executor.stop_grace();
         let mut pause = self.watched(grace, executor.start(start)).await;
         loop {
             let reached = match pause {
                 Ok(reached) => reached,
                 // What was printed is lost with the VM, what was used is known up to its last pause.
-                Err(error) => Pause::Done(executor.abort(error)),
+                Err(why) => {
+                    // The VM has a reason of its own to end with, which nobody is told.
+                    let stopped = executor.abort(Error::cancelled());
+                    return self.stop(stopped, Some(why)).await;
+                }
             };
             pause = match reached {
                 // What was asked for is asked for again when the run goes on.
                 Pause::Calls { .. } | Pause::Wait { .. } if self.stop_signal.is_to_pause() => {
-                    Err(pause_requested())
+                    Err(self.pause_requested())
                 }
                 Pause::Calls { calls, printed } => {
                     self.take_print(&printed).await?;
                     match self.answers(calls).await {
                         Ok(outcomes) => self.watched(grace, executor.answer(outcomes)).await,
-                        Err(error) => Err(error),
+                        Err(why) => Err(why),
                     }
                 }
                 Pause::Wait { wait, attempt, attempts_max, message, printed } => {
-                    self.phase = self.phase.after(PhaseEvent::WaitWanted)?;
                     self.take_print(&printed).await?;
                     let waited = if self.recorded.retries > 0 {
                         self.recorded.retries -= 1;
-                        self.phase.after(PhaseEvent::WaitOver).map(|phase| self.phase = phase)
+                        Ok(())
                     } else {
                         let body = EventBody::StepRetryScheduled { attempt, attempts_max, message };
                         self.log.emit(body, Durability::Queued).await?;
@@ -215,32 +208,36 @@ impl Drive<'_> {
                     };
                     match waited {
                         Ok(()) => self.watched(grace, executor.go_on()).await,
-                        Err(error) => Err(error),
+                        Err(why) => Err(why),
                     }
                 }
-                Pause::Done(stopped) => return self.stop(stopped).await,
+                Pause::Done(stopped) => return self.stop(stopped, None).await,
             };
         }
     }
 
     /// Lets the VM come to its next pause, watching the time.
-    async fn watched(&mut self, grace: Duration, work: impl Future<Output = Result<Pause>>) -> Result<Pause> {
+    async fn watched(
+        &mut self,
+        grace: Duration,
+        work: impl Future<Output = Result<Pause>>,
+    ) -> Result<Pause, Interruption> {
         let mut work = std::pin::pin!(work);
         let reason = tokio::select! {
             biased;
-            done = &mut work => return done,
+            done = &mut work => return Ok(done?),
             reason = self.stop_signal.reached_or_paused() => reason,
         };
         self.interrupt.trigger(reason);
         self.stopping.cancel();
         if let Ok(done) = tokio::time::timeout(grace, &mut work).await {
-            return done;
+            return Ok(done?);
         }
         tracing::error!(run_id = %self.log.run_id(), "a VM did not stop in time and was given up");
         Err(self.interrupted(reason))
     }
 
-    async fn answers(&mut self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+    async fn answers(&mut self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption> {
         let cancel_calls = self.cancel_calls.clone();
         let handler = self.handler;
         let mut answers = std::pin::pin!(handler.answer(calls));
@@ -255,19 +252,17 @@ impl Drive<'_> {
         Err(self.interrupted(reason))
     }
 
-    async fn wait(&mut self, wait: Duration) -> Result<()> {
+    async fn wait(&mut self, wait: Duration) -> Result<(), Interruption> {
         let reason = tokio::select! {
             biased;
             reason = self.stop_signal.reached_or_paused() => reason,
-            () = tokio::time::sleep(wait) => {
-                self.phase = self.phase.after(PhaseEvent::WaitOver)?;
-                return Ok(());
-            }
+            () = tokio::time::sleep(wait) => return Ok(()),
         };
         Err(self.interrupted(reason))
     }
 
-    async fn stop(&mut self, stopped: Stopped) -> Result<Value> {
+    /// The end of a plan: as its VM tells it, or `why` it was taken from its VM.
+    async fn stop(&mut self, stopped: Stopped, why: Option<Interruption>) -> Result<Value, Interruption> {
         self.usage = stopped.usage;
         // What a paused plan printed since its last call it prints again when it goes on.
         let is_left =
@@ -275,35 +270,38 @@ impl Drive<'_> {
         if !is_left {
             self.take_print(&stopped.printed).await?;
         }
-        if let Err(error) = &stopped.result
+        let result = why.map_or_else(|| stopped.result.map_err(Interruption::from), Err);
+        if let Err(Interruption::Failed(error)) = &result
             && is_violation(error)
         {
             let message = error.message().to_owned();
             self.log.emit(EventBody::SandboxViolation { message }, Durability::Queued).await?;
         }
         // The VM knows why it was stopped, the drive knows the numbers.
-        let interrupted = self.interrupt.reason().map(|reason| self.interrupted(reason));
-        match (stopped.result, interrupted) {
-            (Err(error), Some(interrupted))
-                if interrupted.code() == error.code()
-                    || (interrupted.code(), error.code())
-                        == (ErrorCode::PauseRequested, ErrorCode::Cancelled) =>
+        match (result, self.interrupt.reason()) {
+            (Err(Interruption::Cancelled(error) | Interruption::Failed(error)), Some(reason))
+                if reason.ended_with(&error) =>
             {
-                Err(interrupted)
+                Err(self.interrupted(reason))
             }
             (result, _) => result,
         }
     }
 
-    fn interrupted(&self, reason: InterruptReason) -> Error {
+    fn interrupted(&self, reason: InterruptReason) -> Interruption {
         match reason {
             // The VM has one way to be stopped by somebody.
-            InterruptReason::Cancelled if self.stop_signal.is_to_pause() => pause_requested(),
-            InterruptReason::Cancelled => Error::cancelled(),
+            InterruptReason::Cancelled if self.stop_signal.is_to_pause() => self.pause_requested(),
+            InterruptReason::Cancelled => Interruption::Cancelled(Error::cancelled()),
             InterruptReason::WallTime => {
-                LimitName::Wall.exceeded(millis(self.wall), millis(self.wall + self.stop_signal.over()))
+                let used = millis(self.wall + self.stop_signal.over());
+                Interruption::Failed(LimitName::Wall.exceeded(millis(self.wall), used))
             }
         }
+    }
+
+    fn pause_requested(&self) -> Interruption {
+        Suspension::Requested { run_id: self.log.run_id().clone() }.into()
     }
 
     async fn take_print(&mut self, text: &str) -> Result<()> {
@@ -317,12 +315,6 @@ impl Drive<'_> {
         }
         self.log.emit(EventBody::Printed { text: text.to_owned() }, Durability::Queued).await
     }
-}
-
-/// Why a run stands still that was asked to.
-#[must_use]
-pub fn pause_requested() -> Error {
-    Error::new(ErrorCode::PauseRequested, "somebody asked the run to pause")
 }
 
 fn lines_unseen() -> Error {

@@ -1,17 +1,19 @@
-//! How a run ended, in the form every edge reports.
+//! How a run ended or came to rest, in the form every edge reports.
 
+use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
-use luaplan_base::{Error, ErrorCode, Result, RunId, Usage, Value};
+use luaplan_base::{Error, ErrorCode, RunId, Usage, Value};
+use luaplan_bus::{Interruption, Suspension};
 use luaplan_journal::RunStatus;
 
-/// A run that has ended.
+/// A run that has ended, or was put to rest.
 #[derive(Debug)]
 pub struct RunOutcome {
     /// Which run.
     pub run_id: RunId,
     /// What `run` returned, or why it did not.
-    pub result: Result<Value>,
+    pub result: Result<Value, Interruption>,
     /// What it used.
     pub usage: Usage,
     /// All it printed.
@@ -26,29 +28,48 @@ pub struct RunOutcome {
 }
 
 impl RunOutcome {
-    /// How it ended.
+    /// A run that did nothing.
     #[must_use]
-    pub fn status(&self) -> RunStatus {
-        match &self.result {
-            Ok(_) => RunStatus::Succeeded,
-            Err(error) if error.code() == ErrorCode::Cancelled => RunStatus::Cancelled,
-            Err(error) if error.code() == ErrorCode::RunSleeping => RunStatus::Sleeping,
-            Err(error)
-                if matches!(
-                    error.code(),
-                    ErrorCode::CallInDoubt | ErrorCode::ApprovalRequired | ErrorCode::PauseRequested
-                ) =>
-            {
-                RunStatus::Paused
-            }
-            Err(_) => RunStatus::Failed,
+    pub fn of_nothing(run_id: RunId, why: impl Into<Interruption>) -> Self {
+        Self {
+            run_id,
+            result: Err(why.into()),
+            usage: Usage::default(),
+            printed: String::new(),
+            candidates: Vec::new(),
+            explanation: None,
+            not_resumable: None,
         }
     }
 
-    /// Why it did not succeed.
+    /// How it stands.
     #[must_use]
-    pub fn error(&self) -> Option<&Error> {
-        self.result.as_ref().err()
+    pub fn status(&self) -> RunStatus {
+        self.result.as_ref().err().map_or(RunStatus::Succeeded, Interruption::status)
+    }
+
+    /// Why it is at rest, where it is.
+    #[must_use]
+    pub fn suspension(&self) -> Option<&Suspension> {
+        self.result.as_ref().err().and_then(Interruption::suspension)
+    }
+
+    /// When it goes on by itself, where it sleeps.
+    #[must_use]
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        self.suspension().and_then(Suspension::wake_at)
+    }
+
+    /// Why it failed, where it did.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Error> {
+        self.result.as_ref().err().and_then(Interruption::failure)
+    }
+
+    /// What there is to tell in place of a result.
+    #[must_use]
+    pub fn error(&self) -> Option<Error> {
+        self.result.as_ref().err().map(|why| why.to_error(&self.run_id))
     }
 
     /// `{"run_id","status","result"|"error","usage","printed"?,"candidates"?,"explanation"?,"not_resumable"?}`.
@@ -59,7 +80,7 @@ impl RunOutcome {
         report.insert("status".into(), self.status().as_str().into());
         match &self.result {
             Ok(value) => report.insert("result".into(), value.to_json()),
-            Err(error) => report.insert("error".into(), error.to_json()),
+            Err(why) => report.insert("error".into(), why.to_error(&self.run_id).to_json()),
         };
         report.insert("usage".into(), serde_json::to_value(self.usage).unwrap_or_default());
         if !self.printed.is_empty() {

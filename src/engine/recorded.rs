@@ -14,7 +14,7 @@ use luaplan_base::{
     CallId, CallOutcome, CallRequest, ContentHash, Error, ErrorCode, LimitName, Result, ToolFailure, Value,
     outcome_bytes,
 };
-use luaplan_bus::{CallHandler, RunBudget};
+use luaplan_bus::{CallHandler, Interruption, RunBudget};
 use luaplan_catalog::Catalog;
 use luaplan_journal::{CallState, Redactor, Resolved};
 
@@ -184,7 +184,7 @@ impl FromJournal {
 
 #[async_trait]
 impl CallHandler for FromJournal {
-    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption> {
         let mut outcomes = calls.iter().map(|call| self.answer_of(call)).collect::<Result<Vec<_>>>()?;
         self.count(&outcomes)?;
         let rest: Vec<CallRequest> = calls
@@ -208,9 +208,9 @@ pub struct NothingMore;
 
 #[async_trait]
 impl CallHandler for NothingMore {
-    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption> {
         let names: Vec<String> = calls.iter().map(|call| format!("{} `{}`", call.id, call.tool)).collect();
         let message = format!("the plan asks for calls that are not on record: {}", names.join(", "));
-        Err(Error::new(ErrorCode::ReplayDiverged, message))
+        Err(Error::new(ErrorCode::ReplayDiverged, message).into())
     }
 }

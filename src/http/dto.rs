@@ -6,6 +6,10 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 use utoipa::{IntoParams, ToSchema};
 
+use luaplan_app::{PlanningOptions, PromptRef, RunSpec, check_plan_name, lowered};
+use luaplan_base::{Limits, Result, Value};
+use luaplan_bus::{Circumstances, Mode};
+
 /// Body of `POST /v1/tasks`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +35,27 @@ pub(super) struct TaskBody {
     /// Prompts of MCP servers whose texts are put before the planner, as data.
     #[serde(default)]
     pub(super) mcp_prompts: Vec<PromptBody>,
+}
+
+impl TaskBody {
+    /// What it asks for, under limits no higher than `limits`.
+    ///
+    /// # Errors
+    /// `bad_request` for a part that cannot be understood.
+    pub(super) fn into_spec(self, limits: &Limits) -> Result<RunSpec> {
+        let prompts = self.mcp_prompts.into_iter();
+        let prompts = prompts.map(|PromptBody { name, arguments }| PromptRef { name, arguments }).collect();
+        let planning = PlanningOptions { candidates: self.candidates, prompts, tests: None };
+        Ok(RunSpec::task(self.task, lowered(limits, &self.limits)?)
+            .with_context(self.context.map(Value::from_json).transpose()?, self.context_name)
+            .with_circumstances(in_mode(self.mode.as_deref())?)
+            .with_planning(planning))
+    }
+}
+
+fn in_mode(mode: Option<&str>) -> Result<Circumstances> {
+    let mode = mode.map_or(Ok(Mode::default()), str::parse)?;
+    Ok(Circumstances { mode, ..Circumstances::default() })
 }
 
 /// A prompt of an MCP server.
@@ -65,6 +90,20 @@ pub(super) struct RunBody {
     /// `structured` (a person is asked where the policy says so; the default) or `autonomous`.
     #[serde(default)]
     pub(super) mode: Option<String>,
+}
+
+impl RunBody {
+    /// What it asks for, under limits no higher than `limits`.
+    ///
+    /// # Errors
+    /// `bad_request` for a part that cannot be understood.
+    pub(super) fn into_spec(self, limits: &Limits) -> Result<RunSpec> {
+        let name = self.name.unwrap_or_else(|| "plan".to_owned());
+        check_plan_name(&name)?;
+        Ok(RunSpec::plan(name, self.plan, lowered(limits, &self.limits)?)
+            .with_context(self.context.map(Value::from_json).transpose()?, self.context_name)
+            .with_circumstances(in_mode(self.mode.as_deref())?))
+    }
 }
 
 /// Query of `GET /v1/approvals`.

@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use axum::routing::any;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_service::Service;
 
@@ -32,6 +33,11 @@ where
         .layer(from_fn_with_state(state.clone(), within_share_beside))
         .layer(from_fn_with_state(state.clone(), require_key))
         .layer(CatchPanicLayer::custom(panicked))
+}
+
+pub(super) fn refusing(path: &str, message: &'static str, help: &'static str) -> Router<Arc<ApiState>> {
+    let refuse = move || async move { Problem(Error::new(ErrorCode::NotFound, message).with_help(help)) };
+    Router::new().route(path, any(refuse))
 }
 
 /// Hands a request on once all of it is there. An answer that carries an error as an extension (`Arc<Error>`)

@@ -80,7 +80,7 @@ pub(super) async fn reset(
     }
     let begun = request.run_id.clone();
     log_run_id(&begun);
-    let run = access.submit_over(&run_id, request).await?;
+    let run = access.replace(&run_id, request).await?;
     Ok(respond(&state, begun, run, wait).await)
 }
 

@@ -26,7 +26,7 @@ use luaplan_base::{Error, ErrorCode, Result};
 use super::abandoned::take_up_abandoned;
 use super::auth::require_key;
 use super::connections::{Bounds, Connections};
-use super::mount::mounted;
+use super::mount::{mounted, refusing};
 use super::shares::within_share;
 use super::state::ApiState;
 use super::{
@@ -108,6 +108,13 @@ impl Server {
         S::Future: Send,
     {
         self.beside = self.beside.merge(mounted(path, service, &self.state));
+        self
+    }
+
+    /// Answers all requests to `path` with `not_found` in these words: for a service that this build lacks.
+    #[must_use]
+    pub fn mount_refusal(mut self, path: &str, message: &'static str, help: &'static str) -> Self {
+        self.beside = self.beside.merge(refusing(path, message, help));
         self
     }
 

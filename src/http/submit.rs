@@ -1,6 +1,5 @@
 //! `POST /v1/tasks` and `POST /v1/runs`: begin a run.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,19 +7,13 @@ use axum::extract::{Extension, State};
 use axum::http::header::LOCATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use serde_json::{Value as Json, json};
-use tokio_util::sync::CancellationToken;
+use serde_json::json;
 
-use luaplan_app::{
-    ActiveRun, Caller, PlanOf, PlanningOptions, PromptRef, RunRequest, Work, check_plan_name,
-    goes_on_elsewhere, lowered,
-};
-use luaplan_base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
-use luaplan_bus::{Circumstances, Mode, wake_at_of};
-use luaplan_journal::{RunStatus, check_context_name};
-use luaplan_plan::CheckReport;
+use luaplan_app::{ActiveRun, Caller, RunSpec, goes_on_elsewhere};
+use luaplan_base::{Error, ErrorCode, Result, RunId, parse_duration};
+use luaplan_journal::RunStatus;
 
-use super::dto::{PromptBody, RunBody, TaskBody, WaitQuery};
+use super::dto::{RunBody, TaskBody, WaitQuery};
 use super::events::Watch;
 use super::extract::{JsonBody, QueryOf, log_run_id};
 use super::idempotency::KeyedRun;
@@ -50,31 +43,8 @@ pub(super) async fn post_task(
     if let Some(begun) = begun_before(keyed.as_ref()) {
         return watched(&state, &query, &headers, begun).await;
     }
-    let circumstances = state.runs.access(&caller).circumstances(mode_of(body.mode.as_deref())?)?;
-    if body.task.trim().is_empty() {
-        return Err(Error::new(ErrorCode::BadRequest, "`task` is empty").into());
-    }
-    state.app.require_model()?;
-    let prompts = body.mcp_prompts.into_iter().map(|prompt| {
-        let PromptBody { name, arguments } = prompt;
-        PromptRef { name, arguments }
-    });
-    let planning = PlanningOptions {
-        candidates: body.candidates,
-        prompts: prompts.collect(),
-        ..PlanningOptions::default()
-    };
-    state.app.check_planning(&planning)?;
-    let wanted = Wanted {
-        work: Work::Task(body.task),
-        context: body.context.map(Value::from_json).transpose()?,
-        context_name: body.context_name,
-        limits: body.limits,
-        circumstances,
-        planning,
-        checked: None,
-    };
-    begin(&state, &caller, &query, &headers, wanted, keyed).await
+    let spec = body.into_spec(&state.app.config().limits)?;
+    start(&state, &caller, &query, &headers, spec, keyed).await
 }
 
 /// Check a plan and run it.
@@ -99,75 +69,27 @@ pub(super) async fn post_run(
     if let Some(begun) = begun_before(keyed.as_ref()) {
         return watched(&state, &query, &headers, begun).await;
     }
-    let circumstances = state.runs.access(&caller).circumstances(mode_of(body.mode.as_deref())?)?;
-    let name = body.name.unwrap_or_else(|| "plan".to_owned());
-    check_plan_name(&name)?;
-    let limits = lowered(&state.app.config().limits, &body.limits)?;
-    let context = body.context.map(Value::from_json).transpose()?;
-    let tenant = caller.tenant();
-    let plan = PlanOf { tenant, name: &name, source: &body.plan, limits: &limits, context: context.as_ref() };
-    let report = state.app.accepted_for(plan).await?;
-    // A named context may have a shape that the check knew nothing of.
-    let is_whole = context.is_some() || body.context_name.is_none();
-    let wanted = Wanted {
-        work: Work::Plan { name, source: body.plan },
-        context,
-        context_name: body.context_name,
-        limits: body.limits,
-        circumstances,
-        planning: PlanningOptions::default(),
-        checked: is_whole.then_some(report),
-    };
-    begin(&state, &caller, &query, &headers, wanted, keyed).await
+    let spec = body.into_spec(&state.app.config().limits)?;
+    start(&state, &caller, &query, &headers, spec, keyed).await
 }
 
-/// What a request to begin a run asks for.
-struct Wanted {
-    work: Work,
-    context: Option<Value>,
-    context_name: Option<String>,
-    limits: BTreeMap<String, Json>,
-    circumstances: Circumstances,
-    planning: PlanningOptions,
-    /// What the check found of its plan, with its own context.
-    checked: Option<CheckReport>,
-}
-
-fn mode_of(mode: Option<&str>) -> Result<Mode> {
-    mode.map_or(Ok(Mode::default()), str::parse)
-}
-
-async fn begin(
+async fn start(
     state: &Arc<ApiState>,
     caller: &Caller,
     query: &WaitQuery,
     headers: &HeaderMap,
-    wanted: Wanted,
+    mut spec: RunSpec,
     keyed: Option<KeyedRun>,
 ) -> Result<Response, Problem> {
-    let Wanted { work, context, context_name, limits, circumstances, planning, checked } = wanted;
     let wait = wait_of(query)?;
-    if let Some(name) = &context_name {
-        check_context_name(name)?;
+    if let Some(keyed) = keyed {
+        spec.run_id = keyed.run_id;
     }
-    let run_id = keyed.map_or_else(RunId::generate, |keyed| keyed.run_id);
+    let run_id = spec.run_id.clone();
     log_run_id(&run_id);
-    let request = RunRequest {
-        run_id: run_id.clone(),
-        work,
-        context,
-        context_name,
-        planning,
-        limits: lowered(&state.app.config().limits, &limits)?,
-        circumstances,
-        handler: None,
-        listeners: Vec::new(),
-        cancel: CancellationToken::new(),
-        starts_over: None,
-    };
-    // Passing events are only seen by who watches from the start.
+    // Passing events are only seen by a client that watches from the start.
     let watcher = accepts_events(headers).then(|| state.app.hub().subscribe());
-    let run = state.runs.access(caller).submit(request, checked).await?;
+    let run = state.runs.access(caller).start(spec).await?;
     match watcher {
         Some(watcher) => {
             // What another node does is read from the journal alone.
@@ -183,7 +105,7 @@ pub(super) fn begun_before(keyed: Option<&KeyedRun>) -> Option<RunId> {
     keyed.filter(|keyed| keyed.is_repeated).map(|keyed| keyed.run_id.clone())
 }
 
-/// As [`begin`] answers, for a run that has begun.
+/// As [`start`] answers, for a run that has begun.
 pub(super) async fn watched(
     state: &Arc<ApiState>,
     query: &WaitQuery,
@@ -241,9 +163,10 @@ async fn wait_for(state: &ApiState, run_id: RunId, run: Option<ActiveRun>, wait:
                     false => None,
                 };
             };
-            let error = outcome.as_ref().and_then(|outcome| outcome.error());
-            let is_elsewhere = state.app.shares_runs() && error.is_some_and(goes_on_elsewhere);
-            let wakes_in_time = error.and_then(wake_at_of).is_some_and(|wake_at| wake_at < until);
+            let failure = outcome.as_ref().and_then(|outcome| outcome.failure());
+            let is_elsewhere = state.app.shares_runs() && failure.is_some_and(goes_on_elsewhere);
+            let wake_at = outcome.as_ref().and_then(|outcome| outcome.wake_at());
+            let wakes_in_time = wake_at.is_some_and(|wake_at| wake_at < until);
             if !is_elsewhere && !wakes_in_time {
                 return outcome.map(|outcome| outcome.to_json());
             }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use luaplan_base::{CallId, ContentHash, Effect};
 
-use super::{EventBody, Record};
+use super::{DecisionKind, EventBody, Record, Tier, Word};
 
 /// A rule of the policy file as it was at some time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,8 +20,8 @@ pub struct RuleReference {
 /// What a person decided about a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ApprovalDecision {
-    /// `once`, `for`, `edit` or `deny`.
-    pub decision: String,
+    /// In which way.
+    pub decision: Word<DecisionKind>,
     /// Who: `local`, or the name of an API key.
     pub by: String,
     /// When.
@@ -34,7 +34,16 @@ pub struct ApprovalDecision {
     pub grant_id: Option<String>,
 }
 
-/// A call that waits, or waited, for a person's leave.
+impl ApprovalDecision {
+    /// Whether the call may be made. What a later version called a decision is none that this one may act on.
+    #[must_use]
+    pub fn is_allowance(&self) -> bool {
+        use DecisionKind as D;
+        matches!(self.decision, Word::Known(D::Once | D::For | D::Edit))
+    }
+}
+
+/// A call that waits, or waited, for a person's approval.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ApprovalState {
     /// Names the run, the call, the plan and the arguments: another argument has another id.
@@ -53,8 +62,8 @@ pub struct ApprovalState {
     pub arguments_hash: ContentHash,
     /// The plan that makes the call.
     pub plan_hash: ContentHash,
-    /// `prompt` or `manual`.
-    pub tier: String,
+    /// How strictly it is asked: `prompt` or `manual`.
+    pub tier: Word<Tier>,
     /// The rules that asked, the deciding one first; empty where the policy's default asks.
     pub rules: Vec<RuleReference>,
     /// Why a person is asked.

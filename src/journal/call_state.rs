@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use luaplan_base::{CallId, ContentHash, Effect, ErrorCode, RunId};
 
-use super::{EventBody, is_marked};
+use super::{EventBody, ResolutionKind, Word, is_marked};
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -241,10 +241,16 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp,
         EventBody::CallResolved { call_id, resolution, result, message, .. } => {
             if let Some(call) = calls.iter_mut().rev().find(|call| call.call_id == *call_id) {
                 call.redacted.extend_from_slice(places);
-                call.resolved = match resolution.as_str() {
-                    "done" => Some(Resolved::Done { result: result.clone().unwrap_or_default() }),
-                    "failed" => Some(Resolved::Failed { message: message.clone().unwrap_or_default() }),
-                    _ => Some(Resolved::Retry),
+                call.resolved = match resolution {
+                    Word::Known(ResolutionKind::Done) => {
+                        Some(Resolved::Done { result: result.clone().unwrap_or_default() })
+                    }
+                    Word::Known(ResolutionKind::Failed) => {
+                        Some(Resolved::Failed { message: message.clone().unwrap_or_default() })
+                    }
+                    Word::Known(ResolutionKind::Retry) => Some(Resolved::Retry),
+                    // What a later version said of it: the call stays in doubt here.
+                    Word::Unknown(_) => None,
                 };
             }
         }

@@ -4,9 +4,11 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use luaplan_base::{CallId, ContentHash, Effect, RunId, SpanId, TraceId, Usage};
+use luaplan_base::{
+    CallId, ContentHash, Effect, EngineKind, ErrorCode, Isolation, RunId, SpanId, TraceId, Usage,
+};
 
-use super::RuleReference;
+use super::{DecisionKind, Mode, ResolutionKind, RuleReference, StopReason, Tier, Word};
 
 /// One thing that happened, with where and when.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -48,12 +50,12 @@ pub enum EventBody {
         /// Written only where it is so.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         mocked: bool,
-        /// The engine, `mlua` or `piccolo`. Absent in older records.
+        /// The engine. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        engine: Option<String>,
-        /// `process` or `in-process`. Absent in older records.
+        engine: Option<Word<EngineKind>>,
+        /// Where its VM lives. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        isolation: Option<String>,
+        isolation: Option<Word<Isolation>>,
         /// The named context the run saves what it leaves to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context_name: Option<String>,
@@ -63,9 +65,9 @@ pub enum EventBody {
         /// Whose run it is: `local`, or the name of an API key. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tenant: Option<String>,
-        /// `structured` or `autonomous`. Absent in older records.
+        /// How much it does unasked. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        mode: Option<String>,
+        mode: Option<Word<Mode>>,
         /// The run whose call began this one, and which call. Written only for runs of agents.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent_run_id: Option<RunId>,
@@ -103,7 +105,7 @@ pub enum EventBody {
     },
     /// From here on the run can be neither resumed nor replayed: a secret stood in what that takes, and is not on
     /// record. `code` is what a resume will say. Written once, at the first such place.
-    RunNotResumable { code: String, reason: String, call_id: Option<CallId> },
+    RunNotResumable { code: Word<ErrorCode>, reason: String, call_id: Option<CallId> },
     /// The run waits for a person and holds no VM. `calls_in_doubt` may or may not have taken effect;
     /// `approvals` are the ids of the requests nobody has decided.
     RunPaused {
@@ -125,11 +127,10 @@ pub enum EventBody {
     AgentStarted { call_id: CallId, agent: String, child_run_id: RunId },
     /// An autonomous run begins to work by a plan, its `iteration`th of `iterations_max` at most.
     Iteration { iteration: u32, iterations_max: u32, plan_hash: ContentHash },
-    /// A person said what came of a call in doubt. `resolution` is `retry`, `done` (with `result`, in
-    /// exact form) or `failed` (with `message`).
+    /// A person said what came of a call in doubt; `done` has a `result` in exact form, `failed` a `message`.
     CallResolved {
         call_id: CallId,
-        resolution: String,
+        resolution: Word<ResolutionKind>,
         result: Option<Json>,
         message: Option<String>,
         /// Who said it.
@@ -149,7 +150,7 @@ pub enum EventBody {
         arguments: Json,
         arguments_hash: ContentHash,
         plan_hash: ContentHash,
-        tier: String,
+        tier: Word<Tier>,
         rules: Vec<RuleReference>,
         reason: String,
         origins: Json,
@@ -157,15 +158,14 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_hash: Option<ContentHash>,
     },
-    /// A person decided. `decision` is `once`, `for` (with `grant_id`), `edit` (with `arguments`, in exact
-    /// form) or `deny` (with `reason`). It holds for this plan, call and `arguments_hash` alone.
+    /// A person decided; `for` has a `grant_id`, `edit` has `arguments` in exact form, `deny` a `reason`. It holds for this plan, call and `arguments_hash` alone.
     ApprovalResolved {
         approval_id: String,
         call_id: CallId,
         tool: String,
         plan_hash: ContentHash,
         arguments_hash: ContentHash,
-        decision: String,
+        decision: Word<DecisionKind>,
         by: String,
         arguments: Option<Json>,
         reason: Option<String>,
@@ -187,7 +187,7 @@ pub enum EventBody {
         expires_at: Timestamp,
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        tier: Option<String>,
+        tier: Option<Word<Tier>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_hash: Option<ContentHash>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -325,10 +325,10 @@ pub enum EventBody {
     SignalReceived { signal: String },
     /// No new work is taken; running calls may finish.
     GracefulShutdownStarted { running: u64 },
-    /// The run ended well. `stop_reason` is `completed`; `result` is in plain form.
-    RunFinished { stop_reason: String, result: Json, usage: Usage },
+    /// The run ended well. `result` is in plain form.
+    RunFinished { stop_reason: Word<StopReason>, result: Json, usage: Usage },
     /// The run ended badly. `error` is as every edge sends it.
-    RunFailed { code: String, message: String, recoverable: bool, error: Json, usage: Usage },
+    RunFailed { code: Word<ErrorCode>, message: String, recoverable: bool, error: Json, usage: Usage },
     /// The run was cancelled.
     RunCancelled {
         reason: String,

@@ -157,9 +157,8 @@ impl EventBody {
             | Self::ModelFallback { code, .. }
             | Self::RepairRound { code, .. }
             | Self::ReplanRound { code, .. }
-            | Self::LimitHit { code, .. }
-            | Self::RunNotResumable { code, .. }
-            | Self::RunFailed { code, .. } => Some(code),
+            | Self::LimitHit { code, .. } => Some(code),
+            Self::RunNotResumable { code, .. } | Self::RunFailed { code, .. } => Some(code.as_str()),
             _ => None,
         }
     }

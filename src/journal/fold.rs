@@ -4,14 +4,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use luaplan_base::{CallId, ContentHash, RunId, Usage};
+use luaplan_base::{CallId, ContentHash, EngineKind, ErrorCode, RunId, Usage};
 
 use super::approval_state::{self, ApprovalState};
 use super::call_state::{self, CallState};
-use super::{Actor, EventBody, Record, RunStatus, marked};
-
-/// Whose runs those are that were recorded before there were tenants: the command line's.
-const TENANT_OF_OLD_RECORDS: &str = "local";
+use super::run_summary::was_interrupted;
+use super::{Actor, EventBody, Mode, Record, RunStatus, Word, marked};
 
 /// The plan a run works by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -57,7 +55,7 @@ pub struct RunState {
     /// Its limits.
     pub limits: Json,
     /// The engine it runs on. Absent in older records.
-    pub engine: Option<String>,
+    pub engine: Option<Word<EngineKind>>,
     /// The named context it saves to.
     pub context_name: Option<String>,
     /// The process that runs it or ran it last.
@@ -67,8 +65,8 @@ pub struct RunState {
     /// Who started it; absent in older records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_by: Option<Actor>,
-    /// `structured` or `autonomous`; absent in older records.
-    pub mode: Option<String>,
+    /// How much it does unasked; absent in older records.
+    pub mode: Option<Word<Mode>>,
     /// How its task is to be planned, where that is not as configured.
     pub planning: Option<Box<Json>>,
     /// The run that called the agent this is the run of, and the call.
@@ -109,7 +107,7 @@ pub struct RunState {
     /// Why it failed, as every edge sends it.
     pub error: Option<Json>,
     /// The code it failed with.
-    pub code: Option<String>,
+    pub code: Option<Word<ErrorCode>>,
     /// What the plan printed.
     pub printed: String,
     /// What it used; known once it has ended.
@@ -127,44 +125,6 @@ pub struct ParentCall {
     pub call_id: CallId,
     /// The agent's name.
     pub agent: String,
-}
-
-/// A run in short, as lists show it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RunSummary {
-    /// The run.
-    pub run_id: RunId,
-    /// Whose run it is.
-    pub tenant: String,
-    /// Time of its first record.
-    pub started_at: Timestamp,
-    /// When it ended.
-    pub ended_at: Option<Timestamp>,
-    /// The task in plain words, where there was one.
-    pub task: Option<String>,
-    /// The plan's name.
-    pub plan_name: Option<String>,
-    /// Whether its calls were answered by mocks.
-    pub mocked: bool,
-    /// Hash of the plan.
-    pub plan_hash: Option<ContentHash>,
-    /// How far it has come.
-    pub status: RunStatus,
-    /// The code it failed with.
-    pub code: Option<String>,
-    /// What it used; known once it has ended.
-    pub usage: Option<Usage>,
-    /// What began it, where it is the run of an agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent: Option<ParentCall>,
-    /// The run that this one starts over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub starts_over: Option<RunId>,
-    /// When it wakes, where it sleeps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wake_at: Option<Timestamp>,
-    /// Calls allowed so far; refused ones are not counted.
-    pub tool_calls: u64,
 }
 
 impl RunState {
@@ -374,25 +334,9 @@ impl RunState {
         is_left && self.pending_approvals().next().is_none() && self.calls_in_doubt().next().is_none()
     }
 
-    /// The run in short.
+    /// Whether its process was told to stop in the midst of it: it can go on.
     #[must_use]
-    pub fn summary(&self) -> RunSummary {
-        RunSummary {
-            run_id: self.run_id.clone(),
-            tenant: self.tenant.clone().unwrap_or_else(|| TENANT_OF_OLD_RECORDS.to_owned()),
-            started_at: self.started_at,
-            ended_at: self.ended_at,
-            task: self.task.clone(),
-            plan_name: self.plan_name.clone(),
-            mocked: self.mocked,
-            plan_hash: self.plan_hash.clone(),
-            status: self.status,
-            code: self.code.clone(),
-            usage: self.usage,
-            parent: self.parent.clone(),
-            starts_over: self.starts_over.clone(),
-            wake_at: self.wake_at,
-            tool_calls: self.calls.iter().filter(|call| !call.refused).count() as u64,
-        }
+    pub fn was_interrupted(&self) -> bool {
+        was_interrupted(self.status, self.code.as_ref())
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use luaplan_base::{ContentHash, Result, RunId};
 
-use super::{EventBody, JournalRead, RecordFilter, RuleReference};
+use super::{EventBody, JournalRead, RecordFilter, RuleReference, Tier, Word};
 
 /// A person's leave for calls of one tool, until it expires or is revoked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,7 +23,7 @@ pub struct GrantState {
     /// The rules that asked then; empty where the policy's default did.
     pub rules: Vec<RuleReference>,
     /// How strictly was asked: `prompt` or `manual`.
-    pub tier: String,
+    pub tier: Word<Tier>,
     /// In whose runs it holds.
     pub tenant: String,
     /// Who issued it.
@@ -73,7 +73,7 @@ pub async fn grants(journal: &dyn JournalRead, tool: Option<&str>) -> Result<Vec
                 tool,
                 tool_hash,
                 rules,
-                tier: tier.unwrap_or_else(|| "prompt".to_owned()),
+                tier: tier.unwrap_or(Word::Known(Tier::Prompt)),
                 tenant,
                 by,
                 issued_at,

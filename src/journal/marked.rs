@@ -101,7 +101,7 @@ impl Held {
         }
         let reason = format!("{reason}, which is not in the journal");
         seen.reason = Some(reason.clone());
-        let code = ErrorCode::RunNotResumable.as_str().to_owned();
+        let code = ErrorCode::RunNotResumable.into();
         Some(EventBody::RunNotResumable { code, reason, call_id: event.body.call_id().cloned() })
     }
 

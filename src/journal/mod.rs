@@ -19,13 +19,15 @@ mod event;
 mod event_facts;
 mod fold;
 mod grants;
+mod kinds;
 mod marked;
 mod memory;
-mod postgres;
+mod postgres_settings;
 mod private_folder;
 mod redact;
 mod request_keys;
 mod run_log;
+mod run_summary;
 mod select;
 mod sequenced;
 mod sqlite;
@@ -33,7 +35,14 @@ mod status;
 mod store;
 mod terminal_escape;
 mod verify;
+mod word;
 mod write_behind;
+
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(not(feature = "postgres"))]
+#[path = "postgres_absent.rs"]
+mod postgres;
 
 pub use actor::Actor;
 pub use approval_state::{ApprovalDecision, ApprovalState, RuleReference};
@@ -46,17 +55,18 @@ pub use contexts::{
 };
 pub use csv_export::{CSV_COLUMNS, write_csv};
 pub use event::{Event, EventBody};
-pub use fold::{AcceptedPlan, ParentCall, RunState, RunSummary};
+pub use fold::{AcceptedPlan, ParentCall, RunState};
 pub use grants::{GrantState, grants};
+pub use kinds::{DecisionKind, Mode, ResolutionKind, StopReason, Tier};
 pub use memory::MemoryJournal;
-pub use postgres::{
-    Alarm, Fence, FencedWriter, Held, Leases, OpenRun, PostgresContexts, PostgresJournal, PostgresSettings,
-};
+pub use postgres::{Alarm, Fence, FencedWriter, Held, Leases, OpenRun, PostgresContexts, PostgresJournal};
+pub use postgres_settings::PostgresSettings;
 pub use private_folder::create_private_folder;
 pub use redact::{Pieces, REDACTED, Redactor, SECRET_BYTES_MIN, SecretForms};
 pub use redact::{is_marked, looks_secret};
 pub use request_keys::{KeyedRequest, RequestKeys};
 pub use run_log::{EventListener, RunLog};
+pub use run_summary::RunSummary;
 pub use sqlite::{SqliteContexts, SqliteJournal};
 pub use status::RunStatus;
 pub use store::{
@@ -64,6 +74,7 @@ pub use store::{
 };
 pub use terminal_escape::neutralize;
 pub use verify::{Problem, ProblemKind, VerifyReport};
+pub use word::{ClosedSet, Word};
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use luaplan_base::{ContentHash, Error, ErrorCode, Result, RunId};
 
 use super::select::stored_time;
-use super::{Journal, postgres, sqlite};
+use super::{Journal, sqlite};
 
 /// The table, for both stores.
 pub(super) const TABLE: &str = "
@@ -175,7 +175,8 @@ macro_rules! request_keys_in {
 }
 
 request_keys_in!(sqlite::SqliteContexts);
-request_keys_in!(postgres::PostgresContexts);
+#[cfg(feature = "postgres")]
+request_keys_in!(crate::PostgresContexts);
 
 impl Journal {
     /// The idempotency keys kept in the same place.

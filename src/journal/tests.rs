@@ -82,7 +82,7 @@ fn answered(id: u64) -> EventBody {
 
 fn finished() -> EventBody {
     EventBody::RunFinished {
-        stop_reason: "completed".into(),
+        stop_reason: StopReason::Completed.into(),
         result: json!(1),
         usage: Usage { tool_calls: 1, ..Usage::default() },
     }
@@ -147,6 +147,42 @@ async fn a_run_is_folded_from_its_records() {
     assert_eq!((run.status, run.tool_calls), (RunStatus::Succeeded, 2));
     assert_eq!(run.ended_at, Some(Timestamp::from_second(20).unwrap()));
     assert_eq!(journal.run_summary(&run_id(9)).await.unwrap(), None);
+}
+
+/// A later version may know more ways to decide and to resolve; none of them has this one make a call.
+#[tokio::test]
+async fn words_of_a_later_version_allow_nothing() {
+    let said = |resolution| EventBody::CallResolved {
+        call_id: CallId::single(1),
+        resolution,
+        result: None,
+        message: None,
+        by: None,
+        os_user: None,
+    };
+    for (resolution, in_doubt) in
+        [(Word::Unknown("waive".to_owned()), 1), (Word::Known(ResolutionKind::Retry), 0)]
+    {
+        let journal = memory(vec![
+            event(1, 10, started("count users")),
+            event(1, 12, call(1)),
+            event(1, 13, said(resolution.clone())),
+        ])
+        .await;
+        let run = journal.run_state(&run_id(1)).await.unwrap().unwrap();
+        assert_eq!(run.calls_in_doubt().count(), in_doubt, "{resolution:?}");
+    }
+    let decided = |decision| ApprovalDecision {
+        decision,
+        by: "local".to_owned(),
+        at: Timestamp::UNIX_EPOCH,
+        arguments: None,
+        reason: None,
+        grant_id: None,
+    };
+    assert!(decided(Word::Known(DecisionKind::Once)).is_allowance());
+    assert!(!decided(Word::Known(DecisionKind::Deny)).is_allowance());
+    assert!(!decided(Word::Unknown("once_later".to_owned())).is_allowance());
 }
 
 #[test]

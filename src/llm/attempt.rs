@@ -26,7 +26,7 @@ const WHOLE_ANSWER_FACTOR: u32 = 10;
 /// No plan is longer; an endless answer is stopped here.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 const SCHEMA_NAME: &str = "reply";
-/// What is sent as key where none is needed; the library cannot leave the header out.
+/// Sent as key where none is needed; the library cannot omit the header.
 const NO_KEY: &str = "none";
 
 type Progress<'a> = &'a (dyn Fn(LlmProgress) + Send + Sync);
@@ -42,7 +42,7 @@ pub(super) struct Model {
 }
 
 /// A whole answer, and its usage where the provider said.
-pub(super) struct Answer {
+pub(super) struct ModelAnswer {
     pub(super) text: String,
     pub(super) input_tokens: Option<u64>,
     pub(super) output_tokens: Option<u64>,
@@ -53,7 +53,7 @@ impl Model {
     /// `config_invalid` where the address or the HTTP client cannot be made.
     pub(super) fn new(settings: &LlmSettings, key: Option<SecretString>) -> Result<Self> {
         let url = settings.url()?;
-        // Redirects are not followed: the provider's key header would go along to the new host.
+        // Redirects are not followed: the new host would receive the provider's key header.
         let mut http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(settings.timeout)
@@ -85,7 +85,7 @@ impl Model {
         attempt: u32,
         clock: &dyn Clock,
         progress: Progress<'_>,
-    ) -> Result<Answer, AttemptFailure> {
+    ) -> Result<ModelAnswer, AttemptFailure> {
         let schema = request.reply_schema.as_ref().filter(|_| !self.schema_unknown.load(Ordering::Relaxed));
         match self.ask_with(request, schema, attempt, clock, progress).await {
             Err(failure) if failure.schema_unknown => {
@@ -109,7 +109,7 @@ impl Model {
         attempt: u32,
         clock: &dyn Clock,
         progress: Progress<'_>,
-    ) -> Result<Answer, AttemptFailure> {
+    ) -> Result<ModelAnswer, AttemptFailure> {
         progress(LlmProgress::RequestSent {
             provider: self.settings.provider.as_str().to_owned(),
             model: self.settings.model.clone(),
@@ -150,7 +150,7 @@ impl Model {
         options: &ChatOptions,
         circumstances: &Circumstances<'_>,
         progress: Progress<'_>,
-    ) -> Result<Answer, AttemptFailure> {
+    ) -> Result<ModelAnswer, AttemptFailure> {
         // The library logs whole bodies; its log is turned off rather than trusted.
         let response = self
             .client
@@ -158,7 +158,7 @@ impl Model {
             .with_subscriber(tracing::Dispatch::none())
             .await;
         let mut stream = response.map_err(|error| circumstances.judge(error))?.stream;
-        let mut answer = Answer { text: String::new(), input_tokens: None, output_tokens: None };
+        let mut answer = ModelAnswer { text: String::new(), input_tokens: None, output_tokens: None };
         while let Some(event) = stream.next().with_subscriber(tracing::Dispatch::none()).await {
             match event.map_err(|error| circumstances.judge(error))? {
                 ChatStreamEvent::Chunk(chunk) => {
@@ -187,7 +187,7 @@ impl Model {
         options: &ChatOptions,
         circumstances: &Circumstances<'_>,
         watch: &WireWatch,
-    ) -> Result<Answer, AttemptFailure> {
+    ) -> Result<ModelAnswer, AttemptFailure> {
         let response = self
             .client
             .exec_chat(self.target(), to_genai(request), Some(options))
@@ -205,7 +205,7 @@ impl Model {
         if let Some(body) = &response.captured_raw_body {
             watch.look_at_body(body);
         }
-        Ok(Answer {
+        Ok(ModelAnswer {
             input_tokens: count(response.usage.prompt_tokens),
             output_tokens: count(response.usage.completion_tokens),
             text: response.content.into_joined_texts().unwrap_or_default(),
@@ -255,12 +255,12 @@ impl Model {
     }
 }
 
-/// Decides from what was on the wire if an answer is one.
+/// Decides from what was on the wire whether an answer is complete.
 fn verify(
-    result: Result<Answer, AttemptFailure>,
+    result: Result<ModelAnswer, AttemptFailure>,
     watch: &WireWatch,
     circumstances: &Circumstances<'_>,
-) -> Result<Answer, AttemptFailure> {
+) -> Result<ModelAnswer, AttemptFailure> {
     let seen = watch.seen();
     if let Some(refusal) = &seen.refusal {
         return Err(circumstances.refused(refusal));

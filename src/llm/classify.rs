@@ -1,4 +1,4 @@
-//! What a provider's failure means in our codes.
+//! Maps a provider's failure to our codes.
 
 use genai::webc::{Error as WebError, StreamTimeout};
 use jiff::Timestamp;
@@ -129,7 +129,7 @@ impl Circumstances<'_> {
         failure
     }
 
-    /// An error that came inside an answer that had begun well.
+    /// An error frame inside an answer that started well.
     pub(super) fn judge_error_frame(&self, frame: &Json) -> AttemptFailure {
         let error = frame.get("error").filter(|error| !error.is_null()).unwrap_or(frame);
         let text = error_text(error).unwrap_or("no reason given");

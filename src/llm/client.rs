@@ -1,4 +1,4 @@
-//! The one trait every model sits behind.
+//! The trait of every model.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub struct ChatMessage {
     pub text: String,
 }
 
-/// What is asked of a model.
+/// A request to a model.
 #[derive(Debug, Clone)]
 pub struct ChatRequest {
     /// Why: `plan`, `repair` or `call_llm`. For the record, not for the model.
@@ -56,7 +56,7 @@ pub struct TokenUsage {
 pub struct ChatReply {
     /// The answer's text.
     pub text: String,
-    /// What it used. Counted here where the provider does not say.
+    /// What it used; estimated where the provider does not say.
     pub usage: TokenUsage,
     /// Which provider answered, after any fallback.
     pub provider: String,
@@ -74,7 +74,7 @@ pub struct ChatReply {
 pub enum LlmProgress {
     /// A request goes out.
     RequestSent { provider: String, model: String, attempt: u32 },
-    /// A part of the answer came.
+    /// A part of the answer arrived.
     Text(String),
     /// The request will be made again.
     RetryScheduled { attempt: u32, wait: Duration, code: String, message: String },
@@ -87,7 +87,7 @@ pub enum LlmProgress {
 /// A model that can be asked.
 #[async_trait]
 pub trait LlmClient: Send + Sync {
-    /// Asks, and reports what happens meanwhile to `progress`.
+    /// Asks, and reports events meanwhile to `progress`.
     ///
     /// # Errors
     /// One of the `llm_…` codes. `llm_key_missing` is found before anything is sent.

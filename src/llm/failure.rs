@@ -1,4 +1,4 @@
-//! One attempt that failed: what to tell, and whether trying again may help.
+//! One attempt that failed: what to report, and whether a retry may help.
 
 use std::time::Duration;
 
@@ -23,12 +23,12 @@ pub(super) struct AttemptFailure {
 }
 
 impl AttemptFailure {
-    /// A failure that will not go away by itself.
+    /// A failure that does not pass by itself.
     pub(super) fn lasting(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { error: Error::new(code, message), retryable: false, wait: None, schema_unknown: false }
     }
 
-    /// A failure that may be gone in a moment.
+    /// A failure that may pass in a moment.
     pub(super) fn passing(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { retryable: true, ..Self::lasting(code, message) }
     }
@@ -55,8 +55,8 @@ impl AttemptFailure {
     }
 }
 
-/// What a provider said, fit to be shown: one line, not long, without control characters and
-/// without the key, which some services repeat.
+/// A provider's message, safe to show: one short line, without control characters and without the key,
+/// which some services repeat.
 pub(super) fn presentable(text: &str, key: Option<&SecretString>) -> String {
     let mut text = text.to_owned();
     if let Some(key) = key {

@@ -10,7 +10,7 @@ use backon::{ExponentialBuilder, Retryable as _};
 
 use luaplan_base::{Clock, Error, ErrorCode, Randomness, Result};
 
-use super::attempt::{Answer, Model};
+use super::attempt::{Model, ModelAnswer};
 use super::failure::AttemptFailure;
 use super::{ApiKeys, ChatReply, ChatRequest, LlmClient, LlmProgress, LlmSettings, TokenUsage, count_tokens};
 
@@ -86,7 +86,7 @@ impl GenaiClient {
         model: &Model,
         request: &ChatRequest,
         progress: &(dyn Fn(LlmProgress) + Send + Sync),
-    ) -> Result<Answer, AttemptFailure> {
+    ) -> Result<ModelAnswer, AttemptFailure> {
         let settings = &model.settings;
         let attempts_made = AtomicU32::new(0);
         let backoff = ExponentialBuilder::new()
@@ -116,7 +116,7 @@ impl GenaiClient {
             .map_err(|failure| note_wait(failure, attempts_made.load(Ordering::Relaxed)))
     }
 
-    fn reply(&self, model: &Model, request: &ChatRequest, answer: Answer, took: Duration) -> ChatReply {
+    fn reply(&self, model: &Model, request: &ChatRequest, answer: ModelAnswer, took: Duration) -> ChatReply {
         let input_tokens = answer
             .input_tokens
             .filter(|tokens| *tokens > 0)
@@ -136,7 +136,7 @@ impl GenaiClient {
     }
 }
 
-/// The wait before the next attempt; none where the provider asks for more than is waited.
+/// The wait before the next attempt; none where the provider asks for more than the longest wait.
 fn bounded(wait: Duration, asked: Option<Duration>, wait_max: Duration) -> Option<Duration> {
     match asked {
         Some(asked) if asked > wait_max => None,

@@ -1,4 +1,4 @@
-//! The keys of model providers, as they were handed in.
+//! The keys of model providers.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -3,8 +3,8 @@
 //! [`GenaiClient`] asks real models (Anthropic, OpenAI and everything that speaks its protocol,
 //! Gemini, Ollama) with retries and a fallback chain; [`RecordedClient`] plays back answers.
 //!
-//! **Never here:** prompts, plans, budgets of a run, reading the environment. A client sends what
-//! it is given, tells what came back and what it cost.
+//! **Never here:** prompts, plans, budgets of a run, reading the environment. A client sends a
+//! request, and returns the answer and its cost.
 
 mod attempt;
 mod classify;

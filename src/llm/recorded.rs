@@ -16,7 +16,7 @@ const PROVIDER: &str = "recorded";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedReply {
-    /// Text the request must hold for this answer to be given. Absent: any request.
+    /// Text that a request must contain to get this answer. Absent: any request.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub matches: Option<String>,
     /// The answer.
@@ -25,7 +25,7 @@ pub struct RecordedReply {
 
 /// Gives each recorded answer once, in order, to the first request it matches.
 ///
-/// Its replies carry [`ChatReply::recorded`], so that no one takes them for a model's.
+/// Its replies set [`ChatReply::recorded`], which tells them from a model's.
 #[derive(Debug)]
 pub struct RecordedClient {
     model: String,

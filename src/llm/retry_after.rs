@@ -1,4 +1,4 @@
-//! How long a provider asks to wait (RFC 9110, section 10.2.3, and its common kin).
+//! How long a provider asks to wait (RFC 9110, section 10.2.3, and common variants).
 
 use std::time::Duration;
 

@@ -77,24 +77,24 @@ pub struct LlmSettings {
     /// all for Ollama and for a `base_url` on loopback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<String>,
-    /// The longest silence: until the answer begins, and between its parts. A whole streamed
+    /// The longest silence: until the answer starts, and between its parts. A whole streamed
     /// answer may take ten times as long; an answer that is not streamed must arrive within it.
     #[serde(default = "default_timeout", with = "duration_text")]
     pub timeout: Duration,
     /// Sampling temperature, 0 to 2. Absent: the model's own default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Whether the answer is asked for in parts. Turn off for services that cannot stream.
+    /// Whether to stream the answer. Turn off for services that cannot.
     #[serde(default = "default_stream")]
     pub stream: bool,
     /// How often this model is asked before the next of the chain, counting the first time.
     #[serde(default = "default_max_attempts")]
     pub max_attempts: u32,
-    /// The wait before the second attempt; it doubles each time, and up to as much again is added
-    /// by chance.
+    /// The wait before the second attempt. It doubles each time, and random jitter adds up to as much
+    /// again.
     #[serde(default = "default_retry_wait", with = "duration_text")]
     pub retry_wait: Duration,
-    /// The longest wait between two attempts. A provider that asks for more is not waited for.
+    /// The longest wait between two attempts. Where a provider asks for more, this model is not asked again.
     #[serde(default = "default_retry_wait_max", with = "duration_text")]
     pub retry_wait_max: Duration,
     /// The most tokens a prompt may have.
@@ -209,7 +209,7 @@ impl LlmSettings {
         if let Some(variable) = &self.api_key_env {
             return Some(variable);
         }
-        // The provider's usual key is not for whatever listens on this machine.
+        // A service on this machine must not receive the provider's usual key.
         if self.url().is_ok_and(|url| is_loopback(&url)) {
             return None;
         }

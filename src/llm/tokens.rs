@@ -1,4 +1,4 @@
-//! Counting tokens where no provider does it for us.
+//! Counts tokens where the provider does not.
 
 /// Longer texts are estimated: merging byte pairs in one endless word takes quadratic time.
 const COUNTED_BYTES_MAX: usize = 512 * 1024;

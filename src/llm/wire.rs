@@ -1,7 +1,7 @@
 //! Watches raw frames for what the provider library does not pass on.
 //!
 //! The library drops refusal fields, block reasons and some error frames, and ends some broken
-//! streams as if they were whole. Watching the frames tells these apart.
+//! streams as if they were whole. The raw frames tell these cases apart.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::Provider;
 
-/// What was seen on the wire during one attempt.
+/// What one attempt saw on the wire.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// Frames of any kind.
@@ -41,7 +41,7 @@ impl WireWatch {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at a whole body as at a single last frame.
+    /// Treats a whole body as a single last frame.
     pub(super) fn look_at_body(&self, body: &Json) {
         self.look_at(None, body);
         self.seen().terminated = true;

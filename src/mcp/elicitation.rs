@@ -60,7 +60,7 @@ impl McpServer {
         let pending = access.pending_approvals(Some(run_id)).await?;
         let questions: Vec<(String, ElicitRequestParams)> = pending
             .iter()
-            .filter(|waits| waits.request.tier == Tier::Prompt.as_str())
+            .filter(|waits| waits.request.tier == Tier::Prompt)
             .filter_map(|waits| {
                 Some((waits.request.approval_id.clone(), question(waits, self.app().redactor())?))
             })
@@ -107,9 +107,7 @@ impl McpServer {
         for waits in access.pending_approvals(Some(run_id)).await? {
             let approval_id = &waits.request.approval_id;
             // What was never put before a person is not decided by an answer either.
-            if waits.request.tier != Tier::Prompt.as_str()
-                || question(&waits, self.app().redactor()).is_none()
-            {
+            if waits.request.tier != Tier::Prompt || question(&waits, self.app().redactor()).is_none() {
                 continue;
             }
             let Some(answer) = answers.get(approval_id) else { continue };

@@ -1,4 +1,4 @@
-//! Tools that begin runs.
+//! Tools that start runs.
 
 use std::path::{Component, Path};
 use std::time::Duration;
@@ -11,11 +11,8 @@ use serde_json::{Value as Json, json};
 use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_app::{Caller, PlanOf, PlanningOptions, PromptRef, RunRequest, Work, lowered};
-use luaplan_base::{Error, ErrorCode, Limits, Result, RunId, Value, parse_duration};
-use luaplan_bus::Circumstances;
-use luaplan_journal::check_context_name;
-use luaplan_plan::CheckReport;
+use luaplan_app::{Caller, PlanningOptions, PromptRef, RunSpec, Work, lowered};
+use luaplan_base::{Error, ErrorCode, Limits, Result, Value, parse_duration};
 
 use super::answer::done;
 use super::arguments::{LimitValues, Plan, Prompt, RunLua, RunPlan, Task};
@@ -27,17 +24,7 @@ pub(super) type Context = RequestContext<RoleServer>;
 /// The name of a plan that has none.
 const UNNAMED: &str = "plan";
 
-/// What is to be run, and how long the client waits.
-struct Wanted {
-    work: Work,
-    context: Option<Value>,
-    context_name: Option<String>,
-    limits: Limits,
-    planning: PlanningOptions,
-    wait: Option<Duration>,
-}
-
-/// What the tools that begin a run have in common, as it was written.
+/// What the tools that start a run have in common, as it was written.
 struct Given {
     context: Option<Json>,
     context_name: Option<String>,
@@ -62,9 +49,7 @@ impl McpServer {
     pub(super) async fn run_lua(&self, args: RunLua, context: &Context) -> Result<CallToolResponse> {
         let RunLua { program, context: given, context_name, limits, wait } = args;
         let work = Work::Plan { name: UNNAMED.to_owned(), source: program };
-        let given = Given { context: given, context_name, limits, wait };
-        let wanted = self.wanted(work, PlanningOptions::default(), given)?;
-        self.run_checked(wanted, context).await
+        self.start(work, Given { context: given, context_name, limits, wait }, None, context).await
     }
 
     pub(super) async fn run_plan(&self, args: RunPlan, context: &Context) -> Result<CallToolResponse> {
@@ -82,37 +67,26 @@ impl McpServer {
             }
         };
         let given = Given { context: given, context_name, limits, wait };
-        let wanted = self.wanted(Work::Plan { name, source }, PlanningOptions::default(), given)?;
-        self.run_checked(wanted, context).await
+        self.start(Work::Plan { name, source }, given, None, context).await
     }
 
     pub(super) async fn task(&self, args: Task, context: &Context) -> Result<CallToolResponse> {
         let Task { task, context: given, context_name, limits, candidates, mcp_prompts, wait } = args;
-        let planning = self.planning(&task, candidates, mcp_prompts)?;
+        let planning = planning(candidates, mcp_prompts);
         let given = Given { context: given, context_name, limits, wait };
-        let wanted = self.wanted(Work::Task(task), planning, given)?;
-        self.run(wanted, None, context).await
+        self.start(Work::Task(task), given, Some(planning), context).await
     }
 
     pub(super) async fn plan(&self, args: Plan, context: &Context) -> Result<CallToolResult> {
         let Plan { task, context: given, candidates, mcp_prompts } = args;
-        let planning = self.planning(&task, candidates, mcp_prompts)?;
         let progress = Progress::asked_for(context);
-        let request = RunRequest {
-            run_id: RunId::generate(),
-            work: Work::Task(task),
-            context: value(given)?,
-            context_name: None,
-            planning,
-            limits: self.app().config().limits.clone(),
-            circumstances: Circumstances::default(),
-            handler: None,
-            listeners: progress.iter().map(Progress::listener).collect(),
-            cancel: context.ct.clone(),
-            starts_over: None,
-        };
-        let run_id = request.run_id.clone();
-        let proposal = self.runs().access(&caller_of(context)).propose(request).await;
+        let listeners = progress.iter().map(Progress::listener).collect();
+        let spec = RunSpec::task(task, self.app().config().limits.clone())
+            .with_context(value(given)?, None)
+            .with_planning(planning(candidates, mcp_prompts))
+            .with_listeners(listeners, context.ct.clone());
+        let run_id = spec.run_id.clone();
+        let proposal = self.runs().access(&caller_of(context)).propose(spec).await;
         if let Some(progress) = progress {
             progress.finish().await;
         }
@@ -127,57 +101,23 @@ impl McpServer {
         })))
     }
 
-    fn wanted(&self, work: Work, planning: PlanningOptions, given: Given) -> Result<Wanted> {
-        Ok(Wanted {
-            work,
-            context: value(given.context)?,
-            context_name: given.context_name,
-            limits: self.limits(given.limits.as_ref())?,
-            planning,
-            wait: wait_of(given.wait.as_deref())?,
-        })
-    }
-
-    /// A plan that does not pass the check is refused before a run of it begins.
-    async fn run_checked(&self, wanted: Wanted, context: &Context) -> Result<CallToolResponse> {
-        if let Work::Plan { name, source } = &wanted.work {
-            let tenant = caller_of(context).tenant().to_owned();
-            let (limits, context_given) = (&wanted.limits, wanted.context.as_ref());
-            let plan = PlanOf { tenant: &tenant, name, source, limits, context: context_given };
-            let report = self.app().accepted_for(plan).await?;
-            // A named context may have a shape that the check knew nothing of.
-            let is_whole = context_given.is_some() || wanted.context_name.is_none();
-            let checked = is_whole.then_some(report);
-            return self.run(wanted, checked, context).await;
-        }
-        self.run(wanted, None, context).await
-    }
-
-    /// Begins a run, which is on record before the client hears of it.
-    async fn run(
+    /// Starts a run, which was checked and is on record before the client hears of it.
+    async fn start(
         &self,
-        wanted: Wanted,
-        checked: Option<CheckReport>,
+        work: Work,
+        given: Given,
+        planning: Option<PlanningOptions>,
         context: &Context,
     ) -> Result<CallToolResponse> {
-        let Wanted { work, context: given, context_name, limits, planning, wait } = wanted;
-        context_name.as_deref().map_or(Ok(()), check_context_name)?;
-        let run_id = RunId::generate();
+        let wait = wait_of(given.wait.as_deref())?;
         let progress = Progress::asked_for(context);
-        let request = RunRequest {
-            run_id: run_id.clone(),
-            work,
-            context: given,
-            context_name,
-            planning,
-            limits,
-            circumstances: Circumstances::default(),
-            handler: None,
-            listeners: progress.iter().map(Progress::listener).collect(),
-            cancel: CancellationToken::new(),
-            starts_over: None,
-        };
-        match self.runs().access(&caller_of(context)).submit(request, checked).await? {
+        let listeners = progress.iter().map(Progress::listener).collect();
+        let spec = RunSpec::new(work, self.limits(given.limits.as_ref())?)
+            .with_context(value(given.context)?, given.context_name)
+            .with_planning(planning.unwrap_or_default())
+            .with_listeners(listeners, CancellationToken::new());
+        let run_id = spec.run_id.clone();
+        match self.runs().access(&caller_of(context)).start(spec).await? {
             Some(run) => self.follow(&run_id, (run, true), wait, progress, context).await,
             None => self.follow_elsewhere(&run_id, wait, context).await,
         }
@@ -186,18 +126,6 @@ impl McpServer {
     pub(super) fn limits(&self, wanted: Option<&LimitValues>) -> Result<Limits> {
         let wanted = wanted.into_iter().flatten().map(|(name, value)| (name.clone(), value.to_json()));
         lowered(&self.app().config().limits, &wanted.collect())
-    }
-
-    fn planning(&self, task: &str, candidates: Option<u32>, prompts: Vec<Prompt>) -> Result<PlanningOptions> {
-        if task.trim().is_empty() {
-            return Err(Error::new(ErrorCode::BadRequest, "`task` is empty"));
-        }
-        self.app().require_model()?;
-        let prompts = prompts.into_iter().map(|Prompt { name, arguments }| PromptRef { name, arguments });
-        let planning =
-            PlanningOptions { candidates, prompts: prompts.collect(), ..PlanningOptions::default() };
-        self.app().check_planning(&planning)?;
-        Ok(planning)
     }
 
     /// A plan of the working folder, and its name. Nothing outside the folder is looked at.
@@ -233,6 +161,11 @@ impl McpServer {
         }
         Ok((file.to_owned(), source))
     }
+}
+
+fn planning(candidates: Option<u32>, prompts: Vec<Prompt>) -> PlanningOptions {
+    let prompts = prompts.into_iter().map(|Prompt { name, arguments }| PromptRef { name, arguments });
+    PlanningOptions { candidates, prompts: prompts.collect(), tests: None }
 }
 
 pub(super) fn value(json: Option<Json>) -> Result<Option<Value>> {

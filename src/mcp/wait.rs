@@ -13,7 +13,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use luaplan_app::{ActiveRun, AfterDecision, ApprovalAnswer, CallResolution, ResumeRequest};
 use luaplan_base::{Error, ErrorCode, Result, RunId};
-use luaplan_bus::wake_at_of;
+use luaplan_bus::Suspension;
 use luaplan_engine::RunOutcome;
 
 use super::answer::{done, ended, rested};
@@ -64,7 +64,7 @@ impl McpServer {
             let Some(outcome) = until_ended(run_id, (run, ends_run), wait, &context.ct).await? else {
                 return Ok(still_running(run_id));
             };
-            let wake_at = outcome.error().and_then(wake_at_of);
+            let wake_at = outcome.wake_at();
             let (answer, asks) = match deadline {
                 Some(deadline) if wake_at.is_some_and(|wake_at| wake_at < self.at(deadline)) => {
                     let Some(report) = self.slept_out((run_id, ends_run), deadline, &context.ct).await?
@@ -76,8 +76,8 @@ impl McpServer {
                     (rested(report), asks)
                 }
                 _ => {
-                    let code = outcome.error().map(Error::code);
-                    (ended(&outcome), code == Some(ErrorCode::ApprovalRequired))
+                    let asks = outcome.suspension().is_some_and(Suspension::waits_for_approval);
+                    (ended(&outcome), asks)
                 }
             };
             if !asks {

@@ -9,8 +9,8 @@ use luaplan_base::{ErrorCode, Value, nearest};
 use luaplan_catalog::ToolSpec;
 use luaplan_syntax::Span;
 
-use super::found::span_of;
 use super::report::Report;
+use crate::names::found::span_of;
 
 /// What the source shows of a value.
 enum Shown {
@@ -25,7 +25,7 @@ enum Shown {
 /// A table constructor whose keys are all plain names.
 struct NamedFields(Vec<(String, LuaExpr)>);
 
-/// Checks `call` against the parameters of `spec`; the first `skip` arguments are not the tool's.
+/// Checks `call` against the parameters of `spec`; the tool's arguments start after the first `skip`.
 pub(super) fn check(spec: &ToolSpec, call: &LuaCallExpr, skip: usize, report: &mut Report<'_>) {
     let Some(list) = call.get_args_list() else { return };
     let arguments: Vec<LuaExpr> = list.get_args().skip(skip).collect();
@@ -36,7 +36,7 @@ pub(super) fn check(spec: &ToolSpec, call: &LuaCallExpr, skip: usize, report: &m
                 checker.named(&named, report);
                 return;
             }
-            // With a hidden key nobody can say whether these are names.
+            // A hidden key may turn the names into something else.
             Fields::Hidden => return,
             Fields::Named(_) | Fields::List => {}
         }
@@ -121,7 +121,7 @@ impl Checker<'_> {
         self.spec.fault_of(name, &Value::Null).is_some() || !self.spec.is_required(name)
     }
 
-    /// Parameters between which the manifest leaves a choice: `may_be` given, and for sure not nil.
+    /// Parameters among which the manifest offers a choice: `may_be` says which may be given, `is` which surely are.
     fn choice(&self, may_be: impl Fn(&str) -> bool, is: impl Fn(&str) -> bool, report: &mut Report<'_>) {
         if let Some(message) = self.spec.choice_fault(may_be, is) {
             self.refuse(self.call_span, message, report);
@@ -138,7 +138,7 @@ impl Checker<'_> {
 
     fn value(&self, name: &str, value: &LuaExpr, report: &mut Report<'_>) {
         match shown(value) {
-            // An optional nil is simply not given; a required one is reported as missing.
+            // An optional nil counts as absent; a required one is reported as missing.
             Shown::Hidden | Shown::Value(Value::Null) => {}
             Shown::Function => {
                 let message =
@@ -171,7 +171,7 @@ pub(super) fn signature(spec: &ToolSpec) -> String {
     format!("{}({})", spec.name, parameters.join(", "))
 }
 
-/// Whether the source shows a value whole, so that it is judged without its type.
+/// Whether the source shows the whole value, so that no type is needed to judge it.
 pub(super) fn is_shown(expression: &LuaExpr) -> bool {
     !matches!(shown(expression), Shown::Hidden)
 }
@@ -252,7 +252,7 @@ fn is_nil(expression: &LuaExpr) -> bool {
     matches!(literal(expression), Some(Value::Null))
 }
 
-/// Whether the expression can only be a value of its own, not a table of names from elsewhere.
+/// Whether the expression can only be a single value, not a table of named arguments.
 fn is_plain(expression: &LuaExpr) -> bool {
     matches!(expression, LuaExpr::LiteralExpr(_) | LuaExpr::TableExpr(_) | LuaExpr::ClosureExpr(_))
 }

@@ -5,7 +5,8 @@ use luaplan_catalog::Catalog;
 use luaplan_syntax::parse;
 
 use super::report::Report;
-use super::{CheckedPlan, Finding, Severity, judge, rules, types, walk};
+use crate::names::{judge, walk};
+use crate::{CheckedPlan, Finding, Severity, rules, types};
 
 /// What a check found.
 #[derive(Debug, Clone)]
@@ -29,7 +30,7 @@ impl CheckReport {
     }
 }
 
-/// What a check goes by.
+/// The input of a check.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckInput<'a> {
     /// The plan's source.
@@ -40,31 +41,31 @@ pub struct CheckInput<'a> {
     pub catalog: &'a Catalog,
     /// The size it may have.
     pub limits: &'a Limits,
-    /// The context it is to run with, where that is known: only its shape counts. An empty object
-    /// says as little as none.
+    /// The context it is to run with, where known: only its shape counts. An empty object counts as none.
     pub context: Option<&'a Value>,
-    /// The task it was made for, where there is one: an address from there is no surprise.
+    /// The task the plan was written for, where there is one: its addresses are allowed in the plan.
     pub task: Option<&'a str>,
 }
 
-/// Checks a plan against the tools it may call and the size it may have; nothing is known of its
-/// context. The short form of [`check_with`].
+/// Checks a plan against the tools it may call and the size it may have, without a context. The short
+/// form of [`check_with`].
 #[must_use]
 pub fn check(source: &str, name: &str, catalog: &Catalog, limits: &Limits) -> CheckReport {
     check_with(&CheckInput { source, name, catalog, limits, context: None, task: None })
 }
 
-/// Checks a plan. Pure: the same input gives the same findings, and nothing else is read.
+/// Checks a plan. Pure: it reads nothing else, and the same input gives the same findings.
 #[must_use]
 pub fn check_with(input: &CheckInput<'_>) -> CheckReport {
     let mut report = Report::new(input.source);
     find(input, &mut report);
+    types::note(&mut report);
     let plan = (!report.has_errors()).then(|| CheckedPlan::new(input.name, input.source));
     CheckReport { findings: report.into_findings(), plan }
 }
 
-/// Admits a plan that was accepted before, by its record: the check may have learned since, and what it finds now
-/// decides about new plans. Only what running it needs is looked at: its size, and that it is Lua.
+/// Admits a plan that was accepted before, by its record: the check's newer rules decide about new plans alone.
+/// Looks only at what running it needs: its size, and that it is Lua.
 #[must_use]
 pub fn admit_accepted(source: &str, name: &str, limits: &Limits) -> CheckReport {
     let mut report = Report::new(source);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use luaplan_base::ContentHash;
 
-/// Source that passed the check against a catalog, now or when its run began. Only the check makes one.
+/// Source that passed the check against a catalog, now or when its run started. Only the check makes one.
 #[derive(Debug, Clone)]
 pub struct CheckedPlan {
     source: Arc<str>,

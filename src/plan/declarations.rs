@@ -1,6 +1,6 @@
 //! What the sandbox declares besides tools, as LuaCATS.
 
-/// What Lua itself has in the sandbox.
+/// Lua's own globals in the sandbox.
 const GLOBALS: (&str, &str) = ("globals", include_str!("types/globals.lua"));
 
 /// Lua's own part of the sandbox, and the libraries, each with its declarations.

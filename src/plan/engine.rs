@@ -8,16 +8,16 @@ use luaplan_syntax::{Span, swapped_environment, syntax_tree};
 use super::report::Report;
 use super::{CheckReport, Finding};
 
-/// Expressions, calls and blocks inside one another that the engine's compiler takes. It stops at
-/// 200, of which our own words take some.
+/// Levels of expressions, calls and blocks that the engine's compiler takes. It stops at 200, of which
+/// the rewritten source takes some.
 const NESTED_MAX: usize = 150;
 
-/// What names the engine keeps for itself begin with.
+/// The prefix of names that the engine reserves.
 const KEPT_NAMES: &str = "__luaplan_";
 
 impl CheckReport {
-    /// The same report for the engine `piccolo`: what that engine lacks is an error, named with its
-    /// line, and such a plan is not handed out.
+    /// The same report for the engine `piccolo`: each use of what that engine lacks is an error with its
+    /// line, and the report then holds no plan.
     #[must_use]
     pub fn for_piccolo(mut self, source: &str) -> Self {
         let unsupported = unsupported_on_piccolo(source);
@@ -31,7 +31,7 @@ impl CheckReport {
 }
 
 impl CheckReport {
-    /// The same report with what the engine's compiler says of the source, where it takes it not.
+    /// The same report with the error of the engine's compiler, where it refuses the source.
     #[must_use]
     pub fn refused_by_engine(mut self, source: &str, error: &Error) -> Self {
         let line = error.details().get("line").and_then(serde_json::Value::as_u64).unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Where a value that may be absent is looked at before it is used.
+//! Finds where a plan tests a value that may be absent before using it.
 
 use emmylua_parser::{
     BinaryOperator, LuaAssignStat, LuaAstNode, LuaBinaryExpr, LuaCallArgList, LuaCallExpr, LuaChunk,
@@ -11,68 +11,72 @@ use emmylua_parser::{
 const ASKING: [&str; 7] =
     ["type", "rawequal", "json.is_null", "text.is_blank", "date.valid", "list.is_list", "math.type"];
 
-/// Functions that take nil, or say that it is.
+/// Functions that accept nil or test for it.
 const TAKING: [&str; 7] = ["tostring", "tonumber", "print", "assert", "select", "json.encode", "next"];
 
-/// How a value that is nil would fare where it stands.
+/// What a nil would do at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// The plan looks whether it is there.
+    /// The plan tests for it.
     Looked,
-    /// It is handed on.
+    /// The plan passes it on.
     HandedOn,
     /// It would raise: an index, a call, arithmetic, a loop over it.
     Raises,
 }
 
-/// How the value of `expression` is used, its variable followed if it is put into one.
+/// How the plan uses the value of `expression`; where it is assigned to a variable, how it uses that.
 pub(super) fn use_of(chunk: &LuaChunk, expression: &LuaExpr) -> Use {
     let at = place(expression.syntax());
     match at {
-        Place::Looked | Place::Taken => Use::Looked,
-        Place::Raises => Use::Raises,
-        Place::Kept(name) => {
+        Surrounding::Looked | Surrounding::Taken => Use::Looked,
+        Surrounding::Raises => Use::Raises,
+        Surrounding::Kept(name) => {
             if is_looked_at(chunk, &name) {
                 Use::Looked
             } else {
                 Use::HandedOn
             }
         }
-        Place::HandedOn => Use::HandedOn,
+        Surrounding::HandedOn => Use::HandedOn,
     }
 }
 
-/// What stands around a value.
-pub(super) enum Place {
-    /// A question whether it is there.
+/// The construct around a value.
+pub(super) enum Surrounding {
+    /// A test for nil.
     Looked,
-    /// A function that takes nil as well.
+    /// A function that accepts nil.
     Taken,
-    /// What raises with nil.
+    /// A construct that raises for nil.
     Raises,
     HandedOn,
     /// An assignment to the variable of that name.
     Kept(String),
 }
 
-/// What stands around `node`.
-pub(super) fn place(node: &LuaSyntaxNode) -> Place {
-    let Some(parent) = node.parent() else { return Place::HandedOn };
+/// The construct around `node`.
+pub(super) fn place(node: &LuaSyntaxNode) -> Surrounding {
+    let Some(parent) = node.parent() else { return Surrounding::HandedOn };
     if let Some(binary) = LuaBinaryExpr::cast(parent.clone()) {
         let is_left = binary.get_left_expr().is_some_and(|left| left.syntax() == node);
         let Some(operator) = binary.get_op_token().map(|token| token.get_op()) else {
-            return Place::HandedOn;
+            return Surrounding::HandedOn;
         };
         return match operator {
-            BinaryOperator::OpEq | BinaryOperator::OpNe => Place::Looked,
-            BinaryOperator::OpOr | BinaryOperator::OpAnd if is_left => Place::Looked,
+            BinaryOperator::OpEq | BinaryOperator::OpNe => Surrounding::Looked,
+            BinaryOperator::OpOr | BinaryOperator::OpAnd if is_left => Surrounding::Looked,
             BinaryOperator::OpOr | BinaryOperator::OpAnd => place(&parent),
-            _ => Place::Raises,
+            _ => Surrounding::Raises,
         };
     }
     if let Some(unary) = LuaUnaryExpr::cast(parent.clone()) {
         let operator = unary.get_op_token().map(|token| token.get_op());
-        return if operator == Some(UnaryOperator::OpNot) { Place::Looked } else { Place::Raises };
+        return if operator == Some(UnaryOperator::OpNot) {
+            Surrounding::Looked
+        } else {
+            Surrounding::Raises
+        };
     }
     if emmylua_parser::LuaParenExpr::can_cast(parent.kind().into()) {
         return place(&parent);
@@ -83,17 +87,17 @@ pub(super) fn place(node: &LuaSyntaxNode) -> Place {
         || LuaWhileStat::cast(parent.clone()).is_some_and(|it| is_condition(it.get_condition_expr()))
         || LuaRepeatStat::cast(parent.clone()).is_some_and(|it| is_condition(it.get_condition_expr()))
     {
-        return Place::Looked;
+        return Surrounding::Looked;
     }
     if let Some(index) = LuaIndexExpr::cast(parent.clone()) {
         let is_prefix = index.get_prefix_expr().is_some_and(|prefix| prefix.syntax() == node);
-        return if is_prefix { Place::Raises } else { Place::HandedOn };
+        return if is_prefix { Surrounding::Raises } else { Surrounding::HandedOn };
     }
     if LuaCallExpr::can_cast(parent.kind().into()) {
-        return Place::Raises;
+        return Surrounding::Raises;
     }
     if LuaForRangeStat::can_cast(parent.kind().into()) {
-        return Place::Raises;
+        return Surrounding::Raises;
     }
     if LuaCallArgList::can_cast(parent.kind().into()) {
         return argument(&parent);
@@ -101,47 +105,49 @@ pub(super) fn place(node: &LuaSyntaxNode) -> Place {
     kept(node, &parent)
 }
 
-fn argument(list: &LuaSyntaxNode) -> Place {
+fn argument(list: &LuaSyntaxNode) -> Surrounding {
     let callee = list.parent().and_then(LuaCallExpr::cast).and_then(|call| call.get_prefix_expr());
     match callee.map(|callee| callee.get_text()) {
-        Some(name) if ASKING.contains(&name.as_str()) => Place::Looked,
-        Some(name) if TAKING.contains(&name.as_str()) => Place::Taken,
-        Some(name) if matches!(name.as_str(), "ipairs" | "pairs") => Place::Raises,
-        _ => Place::HandedOn,
+        Some(name) if ASKING.contains(&name.as_str()) => Surrounding::Looked,
+        Some(name) if TAKING.contains(&name.as_str()) => Surrounding::Taken,
+        Some(name) if matches!(name.as_str(), "ipairs" | "pairs") => Surrounding::Raises,
+        _ => Surrounding::HandedOn,
     }
 }
 
-/// The variable a value is put into.
-fn kept(node: &LuaSyntaxNode, parent: &LuaSyntaxNode) -> Place {
-    let Some(value) = LuaExpr::cast(node.clone()) else { return Place::HandedOn };
+/// The variable that a value is assigned to.
+fn kept(node: &LuaSyntaxNode, parent: &LuaSyntaxNode) -> Surrounding {
+    let Some(value) = LuaExpr::cast(node.clone()) else { return Surrounding::HandedOn };
     if let Some(local) = LuaLocalStat::cast(parent.clone()) {
         let name = local.get_local_name_by_value(value).and_then(|name| name.get_name_token());
-        return name.map_or(Place::HandedOn, |name| {
-            Place::Kept(emmylua_parser::LuaNameToken::get_name_text(&name).to_owned())
+        return name.map_or(Surrounding::HandedOn, |name| {
+            Surrounding::Kept(emmylua_parser::LuaNameToken::get_name_text(&name).to_owned())
         });
     }
     if let Some(assignment) = LuaAssignStat::cast(parent.clone()) {
         let (targets, values) = assignment.get_var_and_expr_list();
         let place = values.iter().position(|it| it.syntax() == node);
         return match place.and_then(|place| targets.get(place)) {
-            Some(LuaVarExpr::NameExpr(name)) => name.get_name_text().map_or(Place::HandedOn, Place::Kept),
-            _ => Place::HandedOn,
+            Some(LuaVarExpr::NameExpr(name)) => {
+                name.get_name_text().map_or(Surrounding::HandedOn, Surrounding::Kept)
+            }
+            _ => Surrounding::HandedOn,
         };
     }
-    Place::HandedOn
+    Surrounding::HandedOn
 }
 
-/// Whether the plan looks at a variable of that name anywhere.
+/// Whether the plan tests a variable of that name anywhere.
 pub(super) fn is_looked_at(chunk: &LuaChunk, name: &str) -> bool {
     let mut uses = chunk.descendants::<LuaNameExpr>();
     uses.any(|used| {
         used.get_name_text().as_deref() == Some(name)
-            && matches!(place(used.syntax()), Place::Looked | Place::Taken)
+            && matches!(place(used.syntax()), Surrounding::Looked | Surrounding::Taken)
     })
 }
 
-/// Whether the plan has looked at `path`, a global or its member, on every way to `node`: in a condition around it, to
-/// the left of an `and` or `or`, or in an `if` before it that leaves where the path is nil.
+/// Whether the plan has tested `path`, a global or its member, on every way to `node`: in a condition around it, to
+/// the left of an `and` or `or`, or in an `if` before it that exits where the path is nil.
 pub(super) fn is_behind_a_look(node: &LuaSyntaxNode, path: &str) -> bool {
     let mut inner = node.clone();
     while let Some(outer) = inner.parent() {
@@ -165,7 +171,7 @@ fn condition_of(statement: &LuaSyntaxNode) -> Option<LuaExpr> {
     by_if.or_else(by_clause).or_else(by_while)
 }
 
-/// Whether a statement before `node` in its block leaves the block where the path is nil.
+/// Whether a statement before `node` in its block exits the block where the path is nil.
 fn left_before(node: &LuaSyntaxNode, path: &str) -> bool {
     let mut before =
         std::iter::successors(node.prev_sibling(), LuaSyntaxNode::prev_sibling).filter_map(LuaIfStat::cast);
@@ -201,10 +207,10 @@ fn looks_at(condition: &LuaSyntaxNode, path: &str) -> bool {
     condition
         .descendants()
         .filter_map(LuaExpr::cast)
-        .any(|part| part.get_text() == path && matches!(place(part.syntax()), Place::Looked))
+        .any(|part| part.get_text() == path && matches!(place(part.syntax()), Surrounding::Looked))
 }
 
-/// Whether the value is what an assignment or a function definition writes to.
+/// Whether the value is the target of an assignment or a function definition.
 pub(super) fn is_target(index: &LuaIndexExpr) -> bool {
     let Some(parent) = index.syntax().parent() else { return false };
     if let Some(assignment) = LuaAssignStat::cast(parent.clone()) {

@@ -1,12 +1,14 @@
 //! Rank 2: plans, and the only way to a checked one.
 //!
-//! [`check()`] goes from tokens over pairing and depth to the syntax tree, walks it once to resolve
-//! names, and judges every global against the [`globals`] of the sandbox and the tools. Then `types`
-//! infers what values are and judges arguments, fields and nils, and `rules` looks at the tree with
-//! one rule a file; comments in the plan allow what a rule found.
+//! [`check()`] parses the source (tokens, pairing, depth, tree), walks the tree once to resolve names, and
+//! judges every global against the [`globals`] of the sandbox and the tools. Then `types` infers what
+//! values are and judges arguments, fields and nils, and `rules` inspects the tree with one rule a file;
+//! comments in the plan can allow what a rule finds.
 //!
 //! **Never here:** running Lua, I/O. A check reads source, a catalog and the shape of a context, and
 //! nothing else.
+
+#![cfg_attr(not(feature = "types"), allow(dead_code, reason = "what the typed check alone looks at"))]
 
 mod arguments;
 mod check;
@@ -16,24 +18,27 @@ pub mod draw;
 mod engine;
 mod finding;
 pub mod flow;
-mod found;
-pub mod globals;
 mod guards;
-mod judge;
+mod names;
 pub mod preview;
 mod report;
 mod rules;
-mod scope;
 mod shape;
+
+#[cfg(feature = "types")]
 mod types;
-mod walk;
+#[cfg(not(feature = "types"))]
+#[path = "types_absent.rs"]
+mod types;
 
 pub use check::{CheckInput, CheckReport, admit_accepted, check, check_with};
 pub use checked::CheckedPlan;
 pub use engine::unsupported_on_piccolo;
 pub use finding::{Finding, Severity};
+pub use names::globals;
 pub use rules::rule_codes;
 pub use shape::shape;
 
 #[cfg(test)]
+#[cfg(feature = "types")]
 mod tests;

@@ -1,4 +1,4 @@
-//! Where findings are collected and get their line and column.
+//! Collects findings and gives them line and column.
 
 use luaplan_base::ErrorCode;
 use luaplan_syntax::{Lines, Span};
@@ -37,7 +37,7 @@ impl<'a> Report<'a> {
             message,
             help,
         };
-        // One place can be reached twice, for example through `pcall`; once is enough.
+        // The check may reach one place twice, for example through `pcall`.
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
         }

@@ -5,15 +5,15 @@ use luaplan_bus::{RunBudget, ask_side_by_side};
 use luaplan_journal::RunLog;
 use luaplan_llm::{ChatReply, ChatRequest, LlmClient, count_tokens};
 
-/// Asks all `requests` at the same time, journals what happens in their order, and counts what they
-/// used.
+/// Sends all `requests` concurrently, journals the events in the order of the requests, and counts
+/// their usage.
 ///
-/// Who may ask is decided before anything is sent, in the order given: a request whose prompt is not
-/// left in the budget gets the limit's error in its place. What the prompts leave is shared out
-/// evenly for the answers. So neither depends on which answer comes first.
+/// Before anything is sent, requests are admitted in their order: one whose prompt exceeds the rest of
+/// the budget gets the limit's error instead. The answers share the rest of the budget evenly. So the
+/// order of arrival changes neither.
 ///
 /// # Errors
-/// The journal's, and `limit_llm_tokens` or `limit_llm_cost` where the answers went over.
+/// The journal's, and `limit_llm_tokens` or `limit_llm_cost` where the answers exceed the budget.
 pub(super) async fn ask_all(
     client: &dyn LlmClient,
     requests: Vec<(ChatRequest, RunLog)>,

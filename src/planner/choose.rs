@@ -1,8 +1,8 @@
-//! From a request to one plan: candidates written in step, tried, judged.
+//! Makes one plan of a request: writes candidates in lock-step, tries them, judges them.
 //!
-//! Ids are given before anything is asked. In each turn all candidates that still want something ask
-//! at the same time, and their answers are taken in the order of ids; so the plan chosen and the
-//! journal are the same whichever answer comes first.
+//! Candidates get their ids before the first request. In each turn all unfinished candidates ask
+//! concurrently, and their answers are handled in the order of ids; so the chosen plan and the journal
+//! do not depend on which answer arrives first.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ const LEANINGS: [&str; CANDIDATES_MAX as usize - 1] = [
     "check everything before the first call that changes or sends something",
 ];
 
-/// What is tried on a plan to compare it with others. Nothing here reaches the world.
+/// Trials that compare plans. None of them reaches the world.
 #[async_trait]
 pub trait Trials: Send + Sync {
     /// The user's plan tests; `None` where there are none.
@@ -54,7 +54,7 @@ pub trait Trials: Send + Sync {
     async fn mock_run(&self, plan: &CheckedPlan) -> Result<MockVerdict>;
 }
 
-/// Everything choosing needs.
+/// The input of the choice.
 pub(super) struct Choosing<'a> {
     pub(super) client: &'a dyn LlmClient,
     pub(super) settings: &'a PlannerSettings,
@@ -65,7 +65,7 @@ pub(super) struct Choosing<'a> {
 }
 
 impl Choosing<'_> {
-    /// One candidate, taken as it comes.
+    /// A single candidate.
     pub(super) async fn one(&self) -> Result<Proposal> {
         self.request.validate()?;
         let only = Rounds::new(self.settings, self.request, self.log.clone(), None);
@@ -107,7 +107,7 @@ impl Choosing<'_> {
         let verdicts_json = serde_json::to_value(&verdicts).unwrap_or_default();
         match winner.outcome {
             Ok(proposal) if may_choose => {
-                // Once more without a candidate: this is the run's plan from here on.
+                // Proposed again without a candidate id: from here on this is the run's plan.
                 let proposed = EventBody::PlanProposed {
                     round: proposal.rounds,
                     source: proposal.plan.source().to_owned(),
@@ -122,7 +122,7 @@ impl Choosing<'_> {
         }
     }
 
-    /// Lets all candidates ask, hear and ask again until each has a plan or has given up.
+    /// Runs the rounds of all candidates until each has a plan or has given up.
     async fn write(&self, rounds: &mut Vec<Rounds<'_>>) -> Result<()> {
         while rounds.iter().any(Rounds::is_going_on) {
             let mut asking = Vec::new();
@@ -146,8 +146,8 @@ impl Choosing<'_> {
         Ok(())
     }
 
-    /// Lets all candidates write, and those go on that fail the user's tests, as long as none passes
-    /// them. Gives what the tests say of each program.
+    /// Runs the rounds of all candidates. While none passes the user's tests, those that fail them
+    /// continue. Returns the tests' verdict on each program.
     async fn write_for_tests(
         &self,
         rounds: &mut Vec<Rounds<'_>>,
@@ -180,7 +180,7 @@ impl Choosing<'_> {
         }
     }
 
-    /// Advice among equals, where a reviewer is configured and there is something to choose.
+    /// A reviewer's advice among equal candidates, where one is configured.
     async fn ask_reviewer(&self, equals: &[CandidateId], ended: &[Ended]) -> Result<Option<Advice>> {
         if !self.settings.has_reviewer {
             return Ok(None);
@@ -208,7 +208,7 @@ impl Choosing<'_> {
     }
 }
 
-/// Tries what there is, in the order of ids. Equal programs are tried once.
+/// Tries the candidates' programs in the order of ids; equal programs once.
 async fn stand(
     ids: &[CandidateId],
     ended: &[Ended],
@@ -266,7 +266,7 @@ fn judged(verdict: &Verdict) -> EventBody {
     }
 }
 
-/// The best candidate's error as that of all.
+/// The best candidate's error for the whole request.
 fn of_all(error: &Error, verdicts: &[Verdict]) -> Error {
     let best = verdicts.iter().find(|verdict| verdict.rank == 1).map(|verdict| verdict.candidate.to_string());
     let message = format!(
@@ -282,7 +282,7 @@ fn of_all(error: &Error, verdicts: &[Verdict]) -> Error {
     error.details().iter().fold(all, |all, (name, value)| all.with_detail(name, value.clone()))
 }
 
-/// An error that stops every candidate, with the first draft there is.
+/// An error that stops every candidate, with the first draft, if any.
 fn with_any_draft(error: Error, rounds: Vec<Rounds<'_>>) -> Error {
     let drafted = rounds.into_iter().filter(Rounds::has_draft).min_by_key(Rounds::draft_faults);
     match drafted {

@@ -1,4 +1,4 @@
-//! Noticing a model that says the same thing again and again.
+//! Detects a model that repeats its answer.
 
 use std::collections::HashMap;
 

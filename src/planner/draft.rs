@@ -1,4 +1,4 @@
-//! What a candidate has come to so far, so that no work is lost.
+//! A candidate's best result so far, so that no work is lost.
 
 use serde_json::Value as Json;
 

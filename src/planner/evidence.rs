@@ -1,13 +1,12 @@
 //! A message of a run without the data in it.
 //!
-//! A plan's error message can hold anything a tool or the context gave it. What the model is told of
-//! it are only words the model knows already: those of its own program, and those that Lua and
-//! luaplan use in messages. All else becomes `…`, so by construction no data passes, and no
-//! instruction hidden in it either.
+//! A plan's error message can hold anything a tool or the context gave it. The model gets only words it
+//! already knows: those of its own program, and those that Lua and luaplan use in messages. Every other
+//! word becomes `…`, so that neither data nor an instruction hidden in it can pass.
 
 use std::collections::BTreeSet;
 
-/// Words of messages that Lua and luaplan make themselves.
+/// Words of Lua's and luaplan's own messages.
 const MESSAGE_WORDS: &str = "\
     a an and any are argument arguments arithmetic array at attempt bad before big bitwise boolean bound but by call \
     called calls cannot character characters closed comparator compare compared concatenate constant conversion \
@@ -21,7 +20,7 @@ const MESSAGE_WORDS: &str = "\
     that the there this thread times to too traceback type unbalanced unexpected unfinished unknown upvalue use used \
     using value values was were when where while with wrong yield zero";
 
-/// Lines longer than this are not looked at to their end.
+/// Longer messages are cut before they are read.
 const MESSAGE_CHARS_MAX: usize = 2_000;
 
 /// `message` with every word that is neither in `source` nor one of Lua's own left out.
@@ -71,7 +70,7 @@ fn push_space(text: &mut String) {
     }
 }
 
-/// Several gaps in a row show as one, so that not even the count of words is told.
+/// Adjacent gaps show as one, so that not even the number of words passes.
 fn push_gap(text: &mut String) {
     let before = text.trim_end_matches(|c: char| c.is_whitespace() || c.is_ascii_punctuation());
     if before.ends_with('…') {

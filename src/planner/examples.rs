@@ -6,7 +6,7 @@ use luaplan_catalog::Catalog;
 pub(super) struct Example {
     pub(super) name: &'static str,
     pub(super) task: &'static str,
-    /// The tools it calls; it is shown only where all of them are there.
+    /// The tools it calls; the prompt shows it only where the catalog has all of them.
     pub(super) tools: &'static [&'static str],
     pub(super) source: &'static str,
 }

@@ -13,8 +13,8 @@ pub struct Extracted {
 
 /// Finds the program: the `plan` of a JSON answer first, then a fenced block, then bare code.
 ///
-/// Only text that defines `run` counts as bare code or as a block without a language; whether it
-/// is valid Lua is for the check to say, whose findings help the model more than "no program".
+/// Only text that defines `run` counts as bare code or as a block without a language. The check decides
+/// whether it is valid Lua, as its findings help the model more than "no program".
 #[must_use]
 pub fn extract(answer: &str) -> Option<Extracted> {
     let text = answer.replace("\r\n", "\n").replace('\r', "\n");
@@ -32,7 +32,7 @@ pub fn extract(answer: &str) -> Option<Extracted> {
     Some(Extracted { source, explanation: None })
 }
 
-/// Some models think aloud before they answer.
+/// The answer without a model's thoughts before it.
 fn without_thoughts(text: &str) -> &str {
     match text.rfind("</think>") {
         Some(end) => text.get(end + "</think>".len()..).unwrap_or_default(),
@@ -56,12 +56,12 @@ fn from_json(text: &str) -> Option<Extracted> {
     })
 }
 
-/// The JSON value `text` begins with, whatever follows it.
+/// The JSON value at the start of `text`, whatever follows it.
 fn first_json(text: &str) -> Option<Json> {
     serde_json::Deserializer::from_str(text).into_iter().next()?.ok()
 }
 
-/// Writes line breaks and tabs inside strings as JSON wants them; models forget to.
+/// Escapes line breaks and tabs inside JSON strings, which models forget to do.
 fn escape_raw_breaks(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 64);
     let mut in_string = false;

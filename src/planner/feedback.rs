@@ -1,4 +1,4 @@
-//! What goes back to the model after a proposal that did not pass.
+//! The feedback to the model after a proposal that did not pass.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ const DIFFERENT: &str = "Your last three answers were nearly identical, and all 
 way. Do not send that program again. Start from nothing with a different approach: read the task and the tools \
 once more, use only what is declared there, and write a shorter program.";
 
-/// The model's last answer and what is said to it.
+/// The model's last answer and the reply to it.
 #[derive(Debug, Clone)]
 pub(super) struct Turn {
     pub(super) answer: Option<String>,
@@ -35,7 +35,7 @@ impl Turn {
     }
 
     /// After plan tests that the program failed. Words of their messages that are neither in the
-    /// program nor in the tests' names are data, and left out unless `shares_data`.
+    /// program nor in the tests' names are data, and omitted unless `shares_data`.
     pub(super) fn failed_tests(source: &str, tests: &TestsVerdict) -> Self {
         let count = tests.passed + tests.failed;
         let mut text = format!("The program failed {} of {count} tests:\n", tests.failed);
@@ -76,8 +76,8 @@ impl Turn {
         Self { answer: Some(cut(answer, ANSWER_CHARS_MAX)), reply: format!("{why}\n\n{AGAIN}") }
     }
 
-    /// After three answers that are nearly the same. The answer is left out: seeing it again is
-    /// what keeps a collapsed model where it is.
+    /// After three nearly equal answers. The feedback omits the answer: seeing it again keeps a model in
+    /// its collapse.
     pub(super) fn collapsed(self) -> Self {
         Self { answer: None, reply: format!("{DIFFERENT}\n\n{}", self.reply) }
     }

@@ -1,4 +1,4 @@
-//! The plan library's declarations, in pieces that can be left out one by one.
+//! The plan library's declarations, in pieces that a prompt can omit one by one.
 
 /// The declarations of one library.
 #[derive(Debug, PartialEq, Eq)]

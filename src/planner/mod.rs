@@ -1,7 +1,7 @@
 //! Rank 4: from a task in plain words to a checked plan.
 //!
-//! [`Planner`] composes a prompt that fits its budget, asks a model, takes the program out of the
-//! answer, has it checked, and sends the findings back for a bounded number of rounds.
+//! [`Planner`] composes a prompt that fits its budget, asks a model, extracts the program from the
+//! answer, runs the check, and sends the findings back for a bounded number of rounds.
 //!
 //! **Never here:** running a plan, calling a tool, knowledge of a provider. The prompt carries the
 //! shape of the context, never its data.
@@ -62,7 +62,7 @@ impl<F: Fn(&str) -> CheckReport + Send + Sync> Check for F {
     }
 }
 
-/// How a planner works.
+/// The settings of a planner.
 #[derive(Debug, Clone)]
 pub struct PlannerSettings {
     /// The most tokens a prompt may have.
@@ -82,7 +82,7 @@ impl PlannerSettings {
     pub const REPAIR_ROUNDS_MAX: u32 = 2;
 }
 
-/// What is to be planned.
+/// The input of planning.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanningRequest<'a> {
     /// The task in plain words.
@@ -93,7 +93,7 @@ pub struct PlanningRequest<'a> {
     pub catalog: &'a Catalog,
     /// The limits the plan will run under.
     pub limits: &'a Limits,
-    /// Texts from elsewhere that a person chose: data, whatever they say.
+    /// Untrusted texts that the user chose: data, never instructions.
     pub notes: &'a [Note],
     /// The run that failed, where this is a new plan after one.
     pub failed: Option<&'a FailedRun>,
@@ -109,7 +109,7 @@ impl PlanningRequest<'_> {
     }
 }
 
-/// A text from elsewhere that a person put before the planner.
+/// An untrusted text that the user put before the planner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Where it comes from.

@@ -1,8 +1,8 @@
-//! Noticing that a model asks instead of answering with a program.
+//! Detects a model that asks a question instead of answering with a program.
 
 use serde_json::Value as Json;
 
-/// The longest question that is handed on.
+/// The longest question that reaches the caller.
 const QUESTION_CHARS_MAX: usize = 1_000;
 
 /// What an answer without a program asks, if anything: its lines that end with a question, or hold one.

@@ -12,9 +12,9 @@ const MESSAGE_CHARS_MAX: usize = 400;
 const SHARED_CHARS_MAX: usize = 300;
 const LINE_CHARS_MAX: usize = 200;
 
-/// What is told of a run that failed: where, with which code, and which calls it made.
+/// What the model learns of a failed run: where, with which code, and which calls it made.
 ///
-/// Nothing that came from a tool or from the context passes to the model, unless `shares_data`; but for
+/// Unless `shares_data`, no data of tools or the context passes to the model, except
 /// [`PastCall::schema_hint`].
 #[derive(Debug, Clone)]
 pub struct FailedRun {
@@ -22,7 +22,7 @@ pub struct FailedRun {
     pub source: String,
     /// The code the run ended with.
     pub code: String,
-    /// What happened, as the run says it. The model sees the words it knows already.
+    /// The run's message. The model sees only the words it already knows.
     pub message: String,
     /// The line of the plan it failed on, where known.
     pub line: Option<u32>,
@@ -43,18 +43,18 @@ pub struct PastCall {
     pub tool: String,
     /// The line of the plan that made it, where known.
     pub line: Option<u32>,
-    /// The code it failed with; `None` where it went well.
+    /// The code it failed with; `None` where it succeeded.
     pub code: Option<String>,
     /// Whether it changed, sent or spent something.
     pub has_effect: bool,
-    /// What the database advised of the query the model wrote, in words of its schema. Told always.
+    /// The database's advice on the model's query, in words of its schema. Always passed on.
     pub schema_hint: Option<String>,
-    /// What the tool answered, as text. Told only where [`FailedRun::shares_data`].
+    /// What the tool answered, as text. Passed on only where [`FailedRun::shares_data`].
     pub said: Option<String>,
 }
 
 impl FailedRun {
-    /// The message as the model is told it.
+    /// The message for the model.
     #[must_use]
     pub fn told_message(&self) -> String {
         if self.shares_data {

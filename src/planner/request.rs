@@ -1,4 +1,4 @@
-//! A prompt as a request to a model, on record before it is sent.
+//! A prompt as a request to a model, recorded before it is sent.
 
 use serde_json::{Value as Json, json};
 

@@ -1,7 +1,7 @@
-//! A reviewing model's advice among candidates that nothing else tells apart.
+//! A reviewing model's advice among candidates that are otherwise equal.
 //!
-//! It sees the task, the programs and the advice of the check, never data. Its answer is taken only
-//! where it names one of those asked about; a reviewer that fails is a reviewer that is absent.
+//! It sees the task, the programs and the advice of the check, never data. Its answer counts only where
+//! it names one of these candidates; a failed review counts as none.
 
 use std::fmt::Write as _;
 

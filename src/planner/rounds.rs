@@ -1,7 +1,7 @@
 //! One candidate's bounded loop: propose, check, send findings back.
 //!
-//! It never asks by itself: it says what it wants to ask and is told the answer, so that several
-//! candidates go on in step and nothing depends on whose answer comes first.
+//! It does not send requests: it returns the next request and receives the answer, so that several
+//! candidates proceed in lock-step and nothing depends on the order of answers.
 
 use luaplan_base::{ContentHash, Error, ErrorCode, Result};
 use luaplan_journal::{Durability, EventBody, RunLog};
@@ -20,7 +20,7 @@ use super::{Check, FailedRun, PlannerSettings, PlanningRequest, Proposal};
 
 const ANSWER_SHOWN_CHARS: usize = 300;
 
-/// What a candidate came to.
+/// The result of a candidate.
 #[derive(Debug)]
 pub(super) struct Ended {
     /// Its plan, or why there is none.
@@ -30,7 +30,7 @@ pub(super) struct Ended {
     pub(super) hash: Option<ContentHash>,
 }
 
-/// One candidate while it is being written.
+/// One candidate in progress.
 pub(super) struct Rounds<'a> {
     settings: &'a PlannerSettings,
     request: &'a PlanningRequest<'a>,
@@ -38,14 +38,14 @@ pub(super) struct Rounds<'a> {
     leaning: Option<String>,
     turn: Option<Turn>,
     prompt_tokens: u64,
-    /// What the last prompt took, and the refusal of the model whose window it went over.
+    /// The size of the last prompt, and the error of a model whose window it exceeded.
     prompt_used: u64,
     overflow: Option<Error>,
     round: u32,
     rounds_max: u32,
     prompt_changed: bool,
     answers: Vec<String>,
-    /// What the last answer asked, where it held a question in place of a program.
+    /// The question of the last answer, where it held no program.
     asked: Option<String>,
     best: Option<Draft>,
     usage: TokenUsage,
@@ -90,10 +90,10 @@ impl<'a> Rounds<'a> {
         self.ended.is_none()
     }
 
-    /// What it came to. To be called when it no longer goes on.
+    /// Its result, once it has no further round.
     pub(super) fn end(self) -> Ended {
         let (outcome, findings) = match (self.ended, self.tested) {
-            // A plan that fails tests is more than none.
+            // A plan that fails tests is better than none.
             (Some((Err(_), _)) | None, Some(tested)) => (Ok(tested.proposal), tested.findings),
             (Some((outcome, findings)), _) => (outcome, findings),
             (None, None) => {
@@ -132,18 +132,18 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Stops it, with why.
+    /// Stops it with an error.
     pub(super) fn fail(&mut self, error: Error) {
         self.ended = Some((Err(error), Vec::new()));
     }
 
-    /// The plan it came to.
+    /// Its plan, if it has one.
     pub(super) fn plan(&self) -> Option<&CheckedPlan> {
         self.ended.as_ref().and_then(|(outcome, _)| outcome.as_ref().ok()).map(|proposal| &proposal.plan)
     }
 
-    /// Sends its plan back with the tests it failed, as long as there are rounds; says whether it
-    /// goes on. It ends with the plan that failed the fewest.
+    /// Sends its plan back with the tests it failed, while it has rounds left; says whether it
+    /// continues. It ends with the plan that failed the fewest.
     ///
     /// # Errors
     /// The journal's.
@@ -164,10 +164,9 @@ impl<'a> Rounds<'a> {
         Ok(self.is_going_on())
     }
 
-    /// Composes what it wants to ask next; `None` where it cannot, and has ended.
+    /// Composes its next request; `None` where it has ended.
     ///
-    /// A model whose window turns out to be smaller than the budget gets one more prompt of half the
-    /// size.
+    /// A model whose window is smaller than the budget gets one more prompt of half the size.
     ///
     /// # Errors
     /// The journal's.
@@ -195,7 +194,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Takes the answer to what it asked: it ends, or wants to ask again.
+    /// Takes the answer to its request: it ends, or has another request.
     ///
     /// # Errors
     /// The journal's.
@@ -226,7 +225,7 @@ impl<'a> Rounds<'a> {
                 let asked_before = self.asked.is_some();
                 self.asked = question(&reply.text);
                 if let Some(question) = self.asked.as_ref().filter(|_| asked_before) {
-                    // Told to write a program, it asks again: that is for a person to answer.
+                    // The model asks again although told to write a program: the caller must answer.
                     let error = self.asks(question);
                     self.fail(error);
                     return Ok(());
@@ -247,7 +246,7 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Checks a proposal. What goes back to the model, unless it passed.
+    /// Checks a proposal; returns the feedback to the model, unless it passed.
     async fn judge(
         &mut self,
         reply: &ChatReply,
@@ -293,7 +292,7 @@ impl<'a> Rounds<'a> {
         Ok(Some((turn, message)))
     }
 
-    /// Decides if there is another round, and what is said in it.
+    /// Decides whether there is another round, and with which feedback.
     async fn go_on(
         &mut self,
         next: Turn,
@@ -308,7 +307,7 @@ impl<'a> Rounds<'a> {
             if self.prompt_changed {
                 return Ok(Err(self.collapse(reply)));
             }
-            // The change of prompt is worth a round of its own, once.
+            // The changed prompt gets one extra round.
             self.prompt_changed = true;
             self.rounds_max = self.rounds_max.max(self.round + 1);
             next = next.collapsed();
@@ -328,7 +327,7 @@ impl<'a> Rounds<'a> {
         Ok(Ok(next))
     }
 
-    /// The model asks a person something.
+    /// The error for a question of the model to the caller.
     fn asks(&self, question: &str) -> Error {
         let message = format!("the model asks before it plans: {}", cut(question, ANSWER_SHOWN_CHARS));
         self.placed(Error::new(ErrorCode::LlmAsked, message)).with_detail("question", question)

@@ -1,4 +1,4 @@
-//! Which tools are shown where not all fit.
+//! Chooses the tools of a prompt where not all fit.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use luaplan_llm::count_tokens;
 
 use super::PlanningRequest;
 
-/// So many of the nearest tools are shown in any case.
+/// So many of the nearest tools are always shown.
 const SHOWN_MIN: usize = 5;
 /// Keys of the context below this depth do not count as words of the task.
 const KEY_DEPTH_MAX: usize = 3;
 const KEYS_MAX: usize = 200;
-/// About what the section takes beside the tools: what is said of failed calls, and of left-out tools.
+/// The approximate size of the section beside the tools: the notes on failed calls and omitted tools.
 const FIXED_TOKENS: u64 = 160;
 
-/// No text of declarations has more bytes a token than this; so what is longer need not be counted to
-/// know that it does not fit.
+/// No declarations have more bytes a token than this; so a longer text surely does not fit and need not be
+/// counted.
 const BYTES_PER_TOKEN_MAX: u64 = 8;
 
-/// The tools of a prompt, while they are being cut to size.
+/// The tools of a prompt during trimming.
 pub(super) struct ToolChoice<'a> {
     catalog: &'a Catalog,
     /// Most critical first.
     order: Vec<Arc<ToolSpec>>,
-    /// The first so many are never left out.
+    /// The first so many are never omitted.
     kept_min: usize,
     /// How many of `order` are shown.
     shown: usize,
@@ -39,8 +39,8 @@ pub(super) struct ToolChoice<'a> {
 }
 
 impl<'a> ToolChoice<'a> {
-    /// Every tool. `conversation` is what has been said so far: tools it names stay, as do those
-    /// that the task or the context names. Beyond `budget_tokens` what they take is an estimate.
+    /// Every tool. Tools that `conversation`, the task or the context names stay. Beyond `budget_tokens`
+    /// their size is an estimate.
     pub(super) fn all(request: &PlanningRequest<'a>, conversation: &str, budget_tokens: u64) -> Self {
         let catalog = request.catalog;
         let mut keys = Vec::new();
@@ -82,18 +82,18 @@ impl<'a> ToolChoice<'a> {
         &self.section
     }
 
-    /// What the section takes.
+    /// The tokens of the section.
     pub(super) fn tokens(&self) -> u64 {
         self.tokens
     }
 
-    /// The names of the tools that are not shown, the least relevant first.
+    /// The names of the omitted tools, the least relevant first.
     pub(super) fn left_out(&self) -> Vec<String> {
         self.order.iter().skip(self.shown).rev().map(|spec| spec.name.clone()).collect()
     }
 
-    /// Shows the most relevant tools that take at most `tokens_max` together, and those that have to
-    /// stay. Whether any was left out.
+    /// Keeps the most relevant tools that take at most `tokens_max` together, and those that must stay.
+    /// Says whether it omitted any.
     pub(super) fn leave_out(&mut self, tokens_max: u64) -> bool {
         let before = self.shown;
         let mut used = FIXED_TOKENS;
@@ -115,7 +115,8 @@ impl<'a> ToolChoice<'a> {
         self.shown < before
     }
 
-    /// Shows first sentences only, and no descriptions of parameters. Whether that changed anything.
+    /// Cuts descriptions to their first sentences, and those of parameters entirely. Says whether that
+    /// changed anything.
     pub(super) fn strip_descriptions(&mut self) -> bool {
         if self.bare || self.order.is_empty() {
             return false;
@@ -134,7 +135,7 @@ impl<'a> ToolChoice<'a> {
         self.tokens = count_tokens(&self.section);
     }
 
-    /// In the catalog's order, whatever the ranking: servers stay together.
+    /// In the catalog's order, not the ranking's, so that servers stay together.
     fn write(&self) -> String {
         if self.order.is_empty() {
             return "## Tools\n\nThere are none: the program only computes.".to_owned();
@@ -150,7 +151,7 @@ impl<'a> ToolChoice<'a> {
         format!("## Tools\n\n{}```lua\n{}\n```", self.note(), stubs(&kept).trim())
     }
 
-    /// What the model is told where tools are left out.
+    /// The note to the model on omitted tools.
     fn note(&self) -> String {
         let all = self.order.len();
         if self.shown == all {
@@ -201,7 +202,7 @@ fn collect_keys<'a>(value: &'a Value, depth: usize, keys: &mut Vec<&'a str>) {
                 collect_keys(value, depth - 1, keys);
             }
         }
-        // What one item is like says it of all.
+        // One item stands for all.
         Value::Array(items) => items.iter().take(1).for_each(|item| collect_keys(item, depth, keys)),
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! Which of several candidates is taken, and why. Pure: facts in, order out.
+//! Ranks candidates, and says why. Pure: facts in, order out.
 //!
 //! The order of criteria is fixed: the user's plan tests, then errors of the check, then its advice,
 //! then a run on mocks, then a reviewer's advice among those that are equal so far, then the lower id.
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use luaplan_base::ContentHash;
 
-/// A candidate's id, given before any is asked for: `c1`, `c2`, …
+/// A candidate's id, assigned before the first request: `c1`, `c2`, …
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CandidateId(pub u32);
 
@@ -31,7 +31,7 @@ impl Serialize for CandidateId {
 pub struct TestFailure {
     /// The test's name.
     pub name: String,
-    /// What it says.
+    /// Its message.
     pub message: String,
     /// The line of the plan it names, where it names one.
     pub line: Option<u32>,
@@ -47,10 +47,10 @@ pub struct TestsVerdict {
     /// The first failure, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_failure: Option<String>,
-    /// All failures, for whoever is to mend the plan.
+    /// All failures, for the feedback to the model.
     #[serde(skip)]
     pub failures: Vec<TestFailure>,
-    /// Whether the model may see their messages as they are.
+    /// Whether the model may see their messages unchanged.
     #[serde(skip)]
     pub shares_data: bool,
 }
@@ -58,7 +58,7 @@ pub struct TestsVerdict {
 /// How a run of the plan on mocks ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MockVerdict {
-    /// The code it failed with; `None` where it came to its end.
+    /// The code it failed with; `None` where it succeeded.
     pub code: Option<String>,
 }
 
@@ -99,7 +99,7 @@ pub struct Verdict {
     pub rank: u32,
     /// Whether it was taken.
     pub chosen: bool,
-    /// What decided, in a few words.
+    /// The deciding criterion, in a few words.
     pub reason: String,
 }
 
@@ -110,7 +110,7 @@ pub(super) struct Advice {
     pub(super) reason: String,
 }
 
-/// What decides between two, in order.
+/// The criteria, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Criterion {
     Plan,
@@ -164,7 +164,7 @@ fn compare(a: &Standing, b: &Standing) -> Ordering {
         .fold(Ordering::Equal, Ordering::then)
 }
 
-/// The best candidates, which no criterion tells apart, in the order of their ids. The reviewer may
+/// The best candidates that are equal by every criterion, in the order of their ids. The reviewer may
 /// choose among them.
 pub(super) fn equals_at_the_top(standings: &[Standing]) -> Vec<CandidateId> {
     let best = standings.iter().min_by(|a, b| compare(a, b).then(a.candidate.cmp(&b.candidate)));
@@ -177,8 +177,8 @@ pub(super) fn equals_at_the_top(standings: &[Standing]) -> Vec<CandidateId> {
     equals
 }
 
-/// Ranks the candidates. The verdicts are in the order of ids; `may_choose` is whether the best one
-/// is taken, which it is not where even that one is not good enough.
+/// Ranks the candidates. The verdicts are in the order of ids; `may_choose` is false where even the best
+/// one is not good enough to be chosen.
 pub(super) fn rank(standings: &[Standing], advice: Option<&Advice>, may_choose: bool) -> Vec<Verdict> {
     let top = equals_at_the_top(standings);
     let advice = advice.filter(|advice| top.contains(&advice.candidate));
@@ -225,7 +225,7 @@ fn alone(standing: &Standing) -> String {
     told.map_or_else(|| "the only candidate".to_owned(), |criterion| standing.describe(criterion))
 }
 
-/// What told `one` from `other`.
+/// The criterion that decided between `one` and `other`.
 fn reason(one: &Standing, other: &Standing, advice: Option<&Advice>) -> String {
     let differs = CRITERIA.into_iter().find(|criterion| one.fault(*criterion) != other.fault(*criterion));
     if let Some(criterion) = differs {

@@ -1,9 +1,9 @@
-//! A way in for fuzz targets: natives by name, without a VM. Not part of the interface.
+//! An entry point for fuzz targets: natives by name, without a VM. Not part of the interface.
 
 use std::cell::Cell;
 
-use super::meter::Dead;
-use super::native::{Arg, Charge, Item, NATIVES, NativeCall, NativeError, Out};
+use crate::lua_std::{Arg, Charge, Item, NATIVES, NativeCall, NativeError, Out};
+use crate::vm::meter::Dead;
 
 /// A value that goes into a native or comes out.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ pub enum Plain {
 /// How a native failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failed {
-    /// It would have taken more instructions than it was given.
+    /// It exceeded its instructions.
     Dead,
     /// It raised this.
     Raised(String),
@@ -46,8 +46,8 @@ impl Charge for Budget {
     }
 }
 
-/// Calls the native `name`, with so many instructions and bytes to spend; `None` where there is no
-/// such native.
+/// Calls the native `name` with a budget of instructions and bytes; `None` where there is no such
+/// native.
 #[must_use]
 pub fn native(
     name: &str,
@@ -79,7 +79,7 @@ pub fn native(
     })
 }
 
-/// A slice that is not within its text is a bug that shows as an empty text here.
+/// A slice outside its text is a bug; it shows as an empty text here.
 fn plain(item: &Item, args: &[Plain], bytes: &[u8]) -> Plain {
     match *item {
         Item::Nil => Plain::Nil,

@@ -1,23 +1,23 @@
-//! Pairs every opener with its closer, to find a missing `end` or bracket where a person would
-//! look for it. The parser forgives too much to do that well.
+//! Pairs every opener with its closer, to report a missing `end` or bracket where a reader looks for
+//! it. The parser recovers from too much to do that well.
 
 use emmylua_parser::LuaTokenKind as Kind;
 
 use super::braces::BraceWatch;
 use super::lines::Lines;
-use super::tokens::{Fault, Token, begins_statement};
+use super::tokens::{SourceFault, Token, begins_statement};
 
 /// A fault in the pairing, with the place where it showed.
 pub(super) struct PairFault {
-    pub(super) fault: Fault,
-    /// Byte offset of the token at which the fault came to light.
+    pub(super) fault: SourceFault,
+    /// Byte offset of the token that shows the fault.
     pub(super) seen_at: usize,
 }
 
 struct Frame {
     kind: Kind,
     at: usize,
-    /// `do` after `for` and `while`, `then` after `if`, while it has not come yet.
+    /// `do` after `for` and `while`, `then` after `if`, until it comes.
     needs: Option<&'static str>,
 }
 
@@ -51,8 +51,8 @@ struct Pairing<'a> {
 pub(super) struct Paired {
     /// The first fault in the pairing.
     pub(super) fault: Option<PairFault>,
-    /// A brace where a block begins, which any later fault may come from.
-    pub(super) brace: Option<Fault>,
+    /// A brace where a block starts; any later fault may come from it.
+    pub(super) brace: Option<SourceFault>,
 }
 
 /// Pairs `tokens`.
@@ -101,7 +101,7 @@ impl Pairing<'_> {
     }
 
     /// One token; the fault it shows, if any.
-    fn step(&mut self, token: &Token) -> Option<Fault> {
+    fn step(&mut self, token: &Token) -> Option<SourceFault> {
         if let (Kind::TkIf, Some(before)) = (token.kind, self.last_else)
             && self.else_if.is_none()
             && self.line_of(before) == self.line_of(token.span.0)
@@ -148,10 +148,10 @@ impl Pairing<'_> {
         }
     }
 
-    fn check_needs(&mut self, token: &Token) -> Option<Fault> {
+    fn check_needs(&mut self, token: &Token) -> Option<SourceFault> {
         let (needs, kind, at) = (self.top().needs?, self.top().kind, self.top().at);
         let line = self.line_of(at);
-        Some(Fault::new(
+        Some(SourceFault::new(
             token.span,
             format!(
                 "expected `{needs}` for the `{}` on line {line} before this `{}`",
@@ -162,14 +162,14 @@ impl Pairing<'_> {
         ))
     }
 
-    fn check_end(&mut self, token: &Token) -> Option<Fault> {
+    fn check_end(&mut self, token: &Token) -> Option<SourceFault> {
         if let Some(fault) = self.check_needs(token) {
             return Some(fault);
         }
         let (kind, at, is_bracket) = (self.top().kind, self.top().at, self.top().is_bracket());
         let line = self.line_of(at);
         if kind == Kind::None {
-            return Some(Fault::new(
+            return Some(SourceFault::new(
                 token.span,
                 "this `end` closes nothing",
                 self.with_hint("remove it, or look above for an `end` too many"),
@@ -179,7 +179,7 @@ impl Pairing<'_> {
             return Some(self.unclosed_bracket(token, kind, at));
         }
         if kind == Kind::TkRepeat {
-            return Some(Fault::new(
+            return Some(SourceFault::new(
                 token.span,
                 format!("the `repeat` on line {line} is closed by `until`, not by `end`"),
                 "write `until CONDITION` here",
@@ -190,7 +190,7 @@ impl Pairing<'_> {
     }
 
     /// `else`, `elseif`, `until`: each belongs to one kind of block.
-    fn check_middle(&mut self, token: &Token) -> Option<Fault> {
+    fn check_middle(&mut self, token: &Token) -> Option<SourceFault> {
         let (kind, at, is_bracket) = (self.top().kind, self.top().at, self.top().is_bracket());
         let wanted = if token.kind == Kind::TkUntil { Kind::TkRepeat } else { Kind::TkIf };
         if kind == wanted {
@@ -208,14 +208,14 @@ impl Pairing<'_> {
                 self.line_of(at)
             ),
         };
-        Some(Fault::new(
+        Some(SourceFault::new(
             token.span,
             message,
             self.with_hint("every function, if, for, while and do has one `end`"),
         ))
     }
 
-    fn check_bracket(&mut self, token: &Token) -> Option<Fault> {
+    fn check_bracket(&mut self, token: &Token) -> Option<SourceFault> {
         let (kind, at) = (self.top().kind, self.top().at);
         let opener = match token.kind {
             Kind::TkRightParen => Kind::TkLeftParen,
@@ -237,16 +237,16 @@ impl Pairing<'_> {
                 self.line_of(at)
             ),
         };
-        Some(Fault::new(token.span, message, self.with_hint("count the openers and closers above")))
+        Some(SourceFault::new(token.span, message, self.with_hint("count the openers and closers above")))
     }
 
-    fn unclosed_bracket(&self, token: &Token, kind: Kind, at: usize) -> Fault {
+    fn unclosed_bracket(&self, token: &Token, kind: Kind, at: usize) -> SourceFault {
         let closer = match kind {
             Kind::TkLeftParen => ")",
             Kind::TkLeftBrace => "}",
             _ => "]",
         };
-        Fault::new(
+        SourceFault::new(
             token.span,
             format!(
                 "the `{}` on line {} is not closed before this `{}`",
@@ -271,7 +271,7 @@ impl Pairing<'_> {
             _ => ("end", "block"),
         };
         if let Some(else_if) = self.else_if.filter(|_| closer == "end") {
-            let fault = Fault::new(
+            let fault = SourceFault::new(
                 (else_if, else_if + "else".len()),
                 "this `else if` opens a second block, and the plan ends without the `end` of one",
                 "write `elseif`",
@@ -280,7 +280,7 @@ impl Pairing<'_> {
         }
         let word = spelled(kind);
         let span = (at, at + word.len());
-        let fault = Fault::new(
+        let fault = SourceFault::new(
             span,
             format!("this `{word}` is never closed: the plan ends without its `{closer}`"),
             self.with_hint(&format!("write `{closer}` where the {what} ends")),

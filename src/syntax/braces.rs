@@ -1,12 +1,12 @@
-//! Braces in the place of `then`, `do` and `end`, as other languages have them. To Lua they begin a
-//! table, so the parser notices them late and by something else.
+//! Braces in place of `then`, `do` and `end`, as in other languages. In Lua they start a table, so the
+//! parser notices them late and reports something else.
 
 use emmylua_parser::LuaTokenKind as Kind;
 
 use super::lines::{Lines, Span};
-use super::tokens::{Fault, Token, begins_statement};
+use super::tokens::{SourceFault, Token, begins_statement};
 
-/// Looks out for a `{` where a block begins.
+/// Looks for a `{` where a block starts.
 pub(super) struct BraceWatch {
     /// The first that was seen.
     brace: Option<Brace>,
@@ -16,7 +16,7 @@ pub(super) struct BraceWatch {
 
 struct Brace {
     span: Span,
-    /// `then` or `do` where that belongs in its place; nothing where only the `{` is too much.
+    /// The word that belongs in its place, `then` or `do`; `None` where the `{` is merely superfluous.
     word: Option<&'static str>,
     /// How many openers are around it.
     depth: usize,
@@ -52,7 +52,7 @@ impl BraceWatch {
                 matches!(self.before, Some(Kind::TkElse | Kind::TkThen | Kind::TkDo | Kind::TkRepeat));
             let is_body = after_word || self.header == Header::Closed;
             let ends_line = next.is_none_or(|next| lines.line(next.span.0) > lines.line(token.span.0));
-            // No entry of a table begins so.
+            // No entry of a table starts like this.
             let begins = |next: &Token| begins_statement(next.kind) || next.kind == Kind::TkDo;
             let is_likely = ends_line || next.is_some_and(begins);
             if is_body || needs.is_some() && is_likely {
@@ -77,16 +77,16 @@ impl BraceWatch {
         self.before = Some(token.kind);
     }
 
-    /// What to say of it, if anything else is wrong from there on.
-    pub(super) fn fault(&self) -> Option<Fault> {
+    /// What to report, if anything else is wrong from there on.
+    pub(super) fn fault(&self) -> Option<SourceFault> {
         let brace = self.brace.as_ref()?;
         Some(match brace.word {
-            Some(word) => Fault::new(
+            Some(word) => SourceFault::new(
                 brace.span,
                 format!("`{{` does not open a block in Lua, `{word}` does"),
                 format!("write `{word}` in place of the `{{`, and `end` in place of its `}}`"),
             ),
-            None => Fault::new(
+            None => SourceFault::new(
                 brace.span,
                 "`{` does not open a block in Lua",
                 "remove the `{`, and write `end` in place of its `}`",

@@ -5,7 +5,7 @@
 
 use emmylua_parser::LuaTokenKind as Kind;
 
-use super::tokens::{Fault, Token};
+use super::tokens::{SourceFault, Token};
 
 /// Blocks and brackets inside one another. Stock Lua stops near 200.
 const NESTING_MAX: usize = 120;
@@ -51,7 +51,7 @@ impl Level {
 }
 
 /// The place where `tokens` get too deep to be parsed, if they do.
-pub(super) fn too_deep(tokens: &[Token]) -> Option<Fault> {
+pub(super) fn too_deep(tokens: &[Token]) -> Option<SourceFault> {
     let mut levels = vec![Level::new(Kind::None)];
     let mut before = Kind::None;
     for token in tokens {
@@ -63,7 +63,7 @@ pub(super) fn too_deep(tokens: &[Token]) -> Option<Fault> {
     None
 }
 
-fn enter(levels: &mut Vec<Level>, token: &Token, before: Kind) -> Option<Fault> {
+fn enter(levels: &mut Vec<Level>, token: &Token, before: Kind) -> Option<SourceFault> {
     let after_operand = ends_operand(before);
     let nesting = levels.len();
     let top = levels.last_mut()?;
@@ -121,7 +121,7 @@ fn enter(levels: &mut Vec<Level>, token: &Token, before: Kind) -> Option<Fault> 
     describe(token, nesting, joined, depth)
 }
 
-fn describe(token: &Token, nesting: usize, joined: usize, depth: usize) -> Option<Fault> {
+fn describe(token: &Token, nesting: usize, joined: usize, depth: usize) -> Option<SourceFault> {
     let (message, help) = if nesting > NESTING_MAX {
         (
             format!("blocks and brackets are nested more than {NESTING_MAX} deep here"),
@@ -140,7 +140,7 @@ fn describe(token: &Token, nesting: usize, joined: usize, depth: usize) -> Optio
     } else {
         return None;
     };
-    Some(Fault::new(token.span, message, help))
+    Some(SourceFault::new(token.span, message, help))
 }
 
 fn ends_operand(kind: Kind) -> bool {

@@ -21,7 +21,7 @@ pub fn swapped_environment(tree: &LuaSyntaxNode) -> Option<usize> {
     })
 }
 
-/// Whether a name stands where a statement puts something into it.
+/// Whether a statement assigns to the name at this place.
 fn is_target(name: &LuaSyntaxNode) -> bool {
     let Some(statement) = name.parent() else { return false };
     match LuaSyntaxKind::from(statement.kind()) {

@@ -1,6 +1,6 @@
 //! Where in a source something stands.
 
-/// A byte range of a source: its start, and the end that no longer belongs to it.
+/// A byte range of a source: its start and its exclusive end.
 pub type Span = (usize, usize);
 
 /// Turns byte offsets of a source into lines and columns.
@@ -11,7 +11,7 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Of `source`, which is read once.
+    /// Indexes `source` once.
     #[must_use]
     pub fn new(source: &'a str) -> Self {
         let after_breaks =
@@ -35,7 +35,7 @@ impl<'a> Lines<'a> {
         u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1)
     }
 
-    /// The white space a line begins with, and whether the offset is the first thing on it.
+    /// The indentation of the line, and whether the offset is the first thing after it.
     #[must_use]
     pub fn indent(&self, offset: usize) -> (usize, bool) {
         let start = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);

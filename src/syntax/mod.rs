@@ -1,7 +1,7 @@
-//! Rank 1: Lua source as a syntax tree, or the one fault a person would name.
+//! Rank 1: Lua source as a syntax tree, or the one fault that a reviewer would name.
 //!
-//! [`parse`] goes from tokens over pairing and depth to the tree: a tree it hands out is no deeper than a walk
-//! over it may be. The check, the second engine and the coverage of plan tests read the same trees.
+//! [`parse`] checks tokens, pairing and depth before it builds the tree: no tree it returns is too deep to walk.
+//! The check, the second engine and the coverage of plan tests read the same trees.
 //!
 //! **Never here:** what a plan may do or call. Findings are made in `plan`.
 

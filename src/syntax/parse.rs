@@ -10,10 +10,9 @@ use emmylua_parser::{
 use super::blocks::{PairFault, Paired, pair};
 use super::depth::too_deep;
 use super::lines::{Lines, Span};
-use super::tokens::{Fault, Token, tokenize};
+use super::tokens::{SourceFault, Token, tokenize};
 
-/// What other languages write and Lua does not: as it stands at the fault, what is wrong, and what
-/// to write.
+/// Signs of other languages that Lua lacks: the text at the fault, what is wrong, and what to write.
 const FOREIGN_SIGNS: [(&str, &str, &str); 17] = [
     ("!=", "`!=` is not Lua", "write `~=` for not equal"),
     ("&&", "`&&` is not Lua", "write `and`"),
@@ -60,7 +59,7 @@ const FOREIGN_WORDS: [(&str, &str); 19] = [
     ("class", "use a table with functions in it"),
 ];
 
-/// What the parser says when a closer is missing somewhere below.
+/// The parser's messages when a closer is missing further down.
 const CONSEQUENCES: [&str; 4] = [
     "expected 'end'",
     "table constructor was not",
@@ -84,14 +83,11 @@ pub struct SyntaxFault {
 /// Parses `source`. Offsets in the tree are those of `source`.
 ///
 /// # Errors
-/// The first fault that a person would name.
+/// The first fault, as a reviewer would name it.
 pub fn parse(source: &str) -> Result<LuaChunk, SyntaxFault> {
     let lines = Lines::new(source);
-    parse_plain(&with_plain_space(source), &lines).map_err(|Fault { span, message, help }| SyntaxFault {
-        span,
-        line: lines.line(span.0),
-        message,
-        help,
+    parse_plain(&with_plain_space(source), &lines).map_err(|SourceFault { span, message, help }| {
+        SyntaxFault { span, line: lines.line(span.0), message, help }
     })
 }
 
@@ -113,7 +109,7 @@ fn with_plain_space(source: &str) -> Cow<'_, str> {
     }
 }
 
-fn parse_plain(source: &str, lines: &Lines<'_>) -> Result<LuaChunk, Fault> {
+fn parse_plain(source: &str, lines: &Lines<'_>) -> Result<LuaChunk, SourceFault> {
     let tokens = tokenize(source)?;
     let Paired { fault: pairing, brace } = pair(&tokens, lines, source.len());
     if let Some(fault) = too_deep(&tokens) {
@@ -129,7 +125,7 @@ fn parse_plain(source: &str, lines: &Lines<'_>) -> Result<LuaChunk, Fault> {
     let tree = LuaParser::parse(source, config);
     let (at, fault) = match (parser_fault(source, &tree, &tokens), pairing) {
         (Some(Complaint { at, fault, .. }), None) => (at, fault),
-        // Of a missing closer the pairing knows more.
+        // The pairing knows more about a missing closer.
         (Some(Complaint { at, fault, is_consequence: false }), Some(PairFault { seen_at, .. }))
             if at < seen_at =>
         {
@@ -142,10 +138,10 @@ fn parse_plain(source: &str, lines: &Lines<'_>) -> Result<LuaChunk, Fault> {
     Err(brace.filter(|brace| brace.span.0 <= at).unwrap_or(fault))
 }
 
-/// What the parser says.
+/// A complaint of the parser.
 struct Complaint {
     at: usize,
-    fault: Fault,
+    fault: SourceFault,
     /// It may come from a closer that is missing elsewhere.
     is_consequence: bool,
 }
@@ -167,7 +163,7 @@ fn parser_fault(source: &str, tree: &LuaSyntaxTree, tokens: &[Token]) -> Option<
     let before = index.checked_sub(1).and_then(|index| tokens.get(index));
     let fault = foreign(source, span.0, before)
         .or_else(|| comment_by_slashes(source, tokens, index))
-        .map(|(start, message, help)| Fault::new((start, span.1), message, help));
+        .map(|(start, message, help)| SourceFault::new((start, span.1), message, help));
     let fault = fault.unwrap_or_else(|| {
         let mut message = plain_words(&error.message, kind, near);
         if at_end {
@@ -177,7 +173,7 @@ fn parser_fault(source: &str, tree: &LuaSyntaxTree, tokens: &[Token]) -> Option<
             message.push_str(&format!(", near `{shown}`"));
         }
         let help = help_for(&message, near, kind, before.map(|token| token.kind));
-        Fault::new(span, message, help)
+        SourceFault::new(span, message, help)
     });
     Some(Complaint { at: span.0, fault, is_consequence })
 }
@@ -200,8 +196,8 @@ fn foreign(source: &str, at: usize, before: Option<&Token>) -> Option<(usize, St
     Some((token.span.0, format!("`{word}` is not a word of Lua"), (*help).to_owned()))
 }
 
-/// A comment that begins with `//` after a statement: to the parser a division, until two words follow
-/// one another.
+/// A comment that starts with `//` after a statement: the parser takes it for a division until two words
+/// follow one another.
 fn comment_by_slashes(source: &str, tokens: &[Token], index: usize) -> Option<(usize, String, String)> {
     let before = tokens.get(..index)?;
     let line_start = source.get(..before.last()?.span.0)?.rfind('\n').map_or(0, |at| at + 1);
@@ -224,7 +220,7 @@ fn comment_by_slashes(source: &str, tokens: &[Token], index: usize) -> Option<(u
     })
 }
 
-/// The parser's message with the source's own text in place of the parser's names for tokens.
+/// The parser's message with the source's text in place of token names.
 fn plain_words(message: &str, kind: LuaTokenKind, near: &str) -> String {
     if message.contains("'Tk") || message.starts_with("expect index") {
         return match kind {

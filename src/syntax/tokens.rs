@@ -11,21 +11,21 @@ pub(super) struct Token {
     pub(super) span: Span,
 }
 
-/// A place where the source is not Lua, in words.
+/// A place where the source is not Lua, with message and help.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct SourceFault {
     pub(super) span: Span,
     pub(super) message: String,
     pub(super) help: String,
 }
 
-impl Fault {
+impl SourceFault {
     pub(super) fn new(span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { span, message: message.into(), help: help.into() }
     }
 }
 
-/// Whether a word begins a statement, `do` apart, which also goes on with `for` and `while`.
+/// Whether a word starts a statement. `do` is not among them, as it also follows `for` and `while`.
 pub(super) const fn begins_statement(kind: LuaTokenKind) -> bool {
     matches!(
         kind,
@@ -43,15 +43,15 @@ pub(super) const fn begins_statement(kind: LuaTokenKind) -> bool {
 /// The tokens of `source`.
 ///
 /// # Errors
-/// The first thing that stock Lua's own lexer would refuse, and what no plan may hold: bytecode, a
-/// shebang, a byte order mark, a NUL character.
-pub(super) fn tokenize(source: &str) -> Result<Vec<Token>, Fault> {
+/// The first thing that stock Lua's lexer refuses, or that no plan may hold: bytecode, a shebang, a byte
+/// order mark, a NUL character.
+pub(super) fn tokenize(source: &str) -> Result<Vec<Token>, SourceFault> {
     refuse_foreign_bytes(source)?;
     let mut errors = Vec::new();
     let config = LexerConfig::new(LuaLanguageLevel::Lua54);
     let raw = LuaLexer::new(Reader::new(source), config, Some(&mut errors)).tokenize();
     let mut tokens: Vec<Token> = Vec::with_capacity(raw.len());
-    let mut fault: Option<Fault> = None;
+    let mut fault: Option<SourceFault> = None;
     for token in raw {
         let span = (token.range.start_offset, token.range.end_offset());
         let text = source.get(span.0..span.1).unwrap_or_default();
@@ -85,26 +85,26 @@ fn is_trivia(kind: LuaTokenKind) -> bool {
     )
 }
 
-fn refuse_foreign_bytes(source: &str) -> Result<(), Fault> {
+fn refuse_foreign_bytes(source: &str) -> Result<(), SourceFault> {
     let first = source.chars().next();
     let span = (0, first.map_or(0, char::len_utf8));
     match first {
         Some('\u{1b}') => {
-            return Err(Fault::new(
+            return Err(SourceFault::new(
                 span,
                 "this is compiled Lua bytecode, not source",
                 "send the Lua source text",
             ));
         }
         Some('\u{feff}') => {
-            return Err(Fault::new(
+            return Err(SourceFault::new(
                 span,
                 "the plan begins with a byte order mark",
                 "save it as UTF-8 without one",
             ));
         }
         Some('#') => {
-            return Err(Fault::new(
+            return Err(SourceFault::new(
                 span,
                 "the plan begins with `#`; a shebang line is not Lua",
                 "remove the first line; comments begin with `--`",
@@ -114,7 +114,7 @@ fn refuse_foreign_bytes(source: &str) -> Result<(), Fault> {
     }
     match source.find('\0') {
         None => Ok(()),
-        Some(at) => Err(Fault::new(
+        Some(at) => Err(SourceFault::new(
             (at, at + 1),
             "the plan holds a NUL character",
             "write it as `\\0` inside a string",
@@ -122,11 +122,11 @@ fn refuse_foreign_bytes(source: &str) -> Result<(), Fault> {
     }
 }
 
-fn lexer_words(source: &str, span: Span, message: &str) -> Fault {
+fn lexer_words(source: &str, span: Span, message: &str) -> SourceFault {
     let text = source.get(span.0..span.1).unwrap_or_default();
     if message.starts_with("unfinished string") {
         let quote = text.chars().next().unwrap_or('"');
-        return Fault::new(
+        return SourceFault::new(
             span,
             "this string is not closed on its line",
             format!("close it with {quote}, or use [[ … ]] for text over several lines"),
@@ -134,19 +134,19 @@ fn lexer_words(source: &str, span: Span, message: &str) -> Fault {
     }
     if message.starts_with("unfinished long") {
         let what = if text.starts_with("--") { "comment" } else { "string" };
-        return Fault::new(
+        return SourceFault::new(
             span,
             format!("this long {what} is never closed"),
             "close it with `]]`, with as many `=` as it was opened with",
         );
     }
     if text == "?" {
-        return Fault::new(span, "`?` is not Lua", "write `condition and a or b`, or an `if`");
+        return SourceFault::new(span, "`?` is not Lua", "write `condition and a or b`, or an `if`");
     }
-    Fault::new(span, message.replace('\'', "`"), "correct it; plans are Lua 5.4")
+    SourceFault::new(span, message.replace('\'', "`"), "correct it; plans are Lua 5.4")
 }
 
-fn token_fault(kind: LuaTokenKind, text: &str, span: Span, glued: Option<Token>) -> Option<Fault> {
+fn token_fault(kind: LuaTokenKind, text: &str, span: Span, glued: Option<Token>) -> Option<SourceFault> {
     let after_number =
         glued.is_some_and(|before| matches!(before.kind, LuaTokenKind::TkInt | LuaTokenKind::TkFloat));
     let continues_number = text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
@@ -156,7 +156,7 @@ fn token_fault(kind: LuaTokenKind, text: &str, span: Span, glued: Option<Token>)
     match kind {
         LuaTokenKind::TkInt | LuaTokenKind::TkFloat if !is_number(text) => Some(malformed_number(span)),
         LuaTokenKind::TkString => string_fault(text, span.0),
-        LuaTokenKind::TkName if !text.is_ascii() => Some(Fault::new(
+        LuaTokenKind::TkName if !text.is_ascii() => Some(SourceFault::new(
             span,
             format!("`{text}` is not a Lua name"),
             "names have only the letters a to z, digits and `_`; other letters belong into strings",
@@ -165,8 +165,8 @@ fn token_fault(kind: LuaTokenKind, text: &str, span: Span, glued: Option<Token>)
     }
 }
 
-fn malformed_number(span: Span) -> Fault {
-    Fault::new(
+fn malformed_number(span: Span) -> SourceFault {
+    SourceFault::new(
         span,
         "this number is malformed",
         "write it like 42, 3.14, 1e-3 or 0xff; put spaces around `..`",
@@ -194,7 +194,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// The first escape of a quoted string that stock Lua refuses.
-fn string_fault(text: &str, start: usize) -> Option<Fault> {
+fn string_fault(text: &str, start: usize) -> Option<SourceFault> {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -206,7 +206,7 @@ fn string_fault(text: &str, start: usize) -> Option<Fault> {
         let Some(length) = escape_length(rest) else {
             let shown: String = rest.chars().take(1).collect();
             let span = (start + at, start + at + 1 + shown.len());
-            return Some(Fault::new(
+            return Some(SourceFault::new(
                 span,
                 format!("`\\{shown}` is not an escape Lua knows, or is not complete"),
                 "write `\\\\` for a backslash, `%` to escape in patterns, `\\n`, `\\t`, `\\x41`, `\\65` or `\\u{41}`",

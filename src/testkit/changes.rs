@@ -1,4 +1,4 @@
-//! Which test files a change concerns.
+//! Finds the test files that a change affects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use luaplan_base::ContentHash;
 
 use super::runner::PASSED_OVER;
 
-/// The endings of files that tests depend on: plans and tests, fixtures and mocks, configuration.
+/// The extensions of files that tests depend on: plans and tests, fixtures and mocks, configuration.
 const ENDINGS: [&str; 3] = ["lua", "json", "toml"];
 
-/// Files larger than this are told apart by their size alone.
+/// Larger files are compared by size only.
 const HASHED_BYTES_MAX: u64 = 16 << 20;
 
-/// What the files that tests depend on held at one time.
+/// A snapshot of the files that tests depend on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot(BTreeMap<PathBuf, ContentHash>);
 
-/// What a change concerns.
+/// The tests that a change affects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Affected {
     /// Every test: configuration changed.
@@ -27,7 +27,7 @@ pub enum Affected {
 }
 
 impl Snapshot {
-    /// What the files below `roots` hold now; a root may be a file, and need not be there.
+    /// A snapshot of the files below `roots`; a root may be a file, and need not exist.
     #[must_use]
     pub fn take(roots: &[PathBuf]) -> Self {
         let mut found = BTreeMap::new();
@@ -37,15 +37,15 @@ impl Snapshot {
         Self(found)
     }
 
-    /// The files that are new, gone or different in `later`.
+    /// The files that are new, removed or different in `later`.
     #[must_use]
     pub fn changes(&self, later: &Self) -> Vec<PathBuf> {
         let paths: BTreeSet<&PathBuf> = self.0.keys().chain(later.0.keys()).collect();
         paths.into_iter().filter(|path| self.0.get(*path) != later.0.get(*path)).cloned().collect()
     }
 
-    /// The test files that changes to `changed` concern: a plan its own test, JSON the tests of its
-    /// folder.
+    /// The test files that changes to `changed` affect: a plan affects its own test, a JSON file the tests of
+    /// its folder.
     #[must_use]
     pub fn affected(&self, changed: &[PathBuf]) -> Affected {
         let mut files = BTreeSet::new();
@@ -69,7 +69,7 @@ impl Snapshot {
     }
 }
 
-/// Files that vanish meanwhile are passed over: their going is a change of its own.
+/// Skips files that vanish meanwhile: their removal is a change of its own.
 fn collect(path: &Path, found: &mut BTreeMap<PathBuf, ContentHash>) {
     let Ok(facts) = std::fs::metadata(path) else { return };
     if facts.is_file() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-/// What the default mock of `tool` answers, if it has one.
+/// The answer of the default mock of `tool`, if it has one.
 pub(super) fn answer(tool: &str, arguments: &Json) -> Option<Json> {
     let (_, text) = luaplan_manifests::MOCKS.iter().find(|(name, _)| *name == tool)?;
     let value: Json = serde_json::from_str(text).ok()?;

@@ -36,7 +36,7 @@ impl TestReport {
             }
         }
         for plan in self.coverage.iter().flat_map(|coverage| &coverage.plans) {
-            // A plan and its tests differ by their ending alone.
+            // A plan and its tests differ only in their suffix.
             let tests = plan.plan.strip_suffix(".lua").map(|stem| format!("{stem}_test.lua"));
             let suite = suites.iter_mut().find(|suite| Some(suite.name.as_str()) == tests.as_deref());
             if let Some(suite) = suite {

@@ -33,13 +33,13 @@ pub(super) struct Mock {
     #[serde(default)]
     delay_ms: u64,
     #[serde(default)]
-    pub(super) sequence: Option<Vec<Answer>>,
+    pub(super) sequence: Option<Vec<MockAnswer>>,
 }
 
 /// One answer of a sequence.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Answer {
+pub(super) struct MockAnswer {
     #[serde(default, deserialize_with = "given")]
     returns: Option<Json>,
     #[serde(default)]
@@ -48,7 +48,7 @@ pub(super) struct Answer {
     delay_ms: u64,
 }
 
-/// A failure to inject, as the plan will see it: a code alone, or a table with it.
+/// A failure to inject, as the plan sees it: a code, or a table with it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Json")]
 struct InjectedFailure {
@@ -86,7 +86,7 @@ impl TryFrom<Json> for InjectedFailure {
     }
 }
 
-/// `null` is an answer; only what is left out is none.
+/// Distinguishes `null`, which is an answer, from an absent member.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }
@@ -124,7 +124,7 @@ impl Mock {
                     return Err(bad(format!("the `when` of a mock: {}", spec.unknown_name_message(name))));
                 }
             }
-            // An empty table of Lua is a list; it asks for nothing.
+            // An empty Lua table is a list; it requires nothing.
             Some(Json::Array(items)) if items.is_empty() => {}
             Some(_) => {
                 return Err(bad(format!("the `when` of the mock of `{tool}` must name arguments")));
@@ -145,8 +145,8 @@ impl Mock {
     }
 
     /// The answer of a mock without a sequence.
-    pub(super) fn own_answer(&self) -> Answer {
-        Answer { returns: self.returns.clone(), fails: self.fails.clone(), delay_ms: self.delay_ms }
+    pub(super) fn own_answer(&self) -> MockAnswer {
+        MockAnswer { returns: self.returns.clone(), fails: self.fails.clone(), delay_ms: self.delay_ms }
     }
 
     /// A mock that answers every call of `tool` with `value`.
@@ -172,7 +172,7 @@ impl Mock {
     }
 }
 
-impl Answer {
+impl MockAnswer {
     fn check(&self, tool: &str, result: &Json) -> Result<()> {
         if self.delay_ms > DELAY_MS_MAX {
             return Err(
@@ -216,7 +216,7 @@ impl InjectedFailure {
     }
 }
 
-/// Whether the built-in tools call failures of this code ones that may go away.
+/// Whether failures of this code are retryable in the built-in tools.
 fn is_passing(code: &str) -> bool {
     use ErrorCode as C;
     code.parse().is_ok_and(|code| {

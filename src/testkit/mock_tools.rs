@@ -1,4 +1,4 @@
-//! Who answers the calls of a plan under test: mocks, the first that fits.
+//! The tools of a plan under test: mocks, of which the first that fits answers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde_json::Value as Json;
 
 use luaplan_base::{CallOutcome, CallRequest, Error, ErrorCode, Result, ToolFailure, Value};
-use luaplan_bus::CallHandler;
+use luaplan_bus::{CallHandler, Interruption};
 use luaplan_catalog::Catalog;
 use luaplan_catalog::regular_file::read_text;
 
@@ -19,10 +19,10 @@ use super::recorder::{CallRecord, Recorder};
 use super::virtual_time::VirtualTime;
 use super::{defaults, generated};
 
-/// Who answers a call that no mock fits.
+/// The source of answers for calls that no mock fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Otherwise {
-    /// Nobody: the run ends with `mock_missing`.
+    /// None: the run ends with `mock_missing`.
     #[default]
     Nobody,
     /// The default mocks.
@@ -36,12 +36,12 @@ pub(super) enum Otherwise {
 pub struct MockTools {
     mocks: Vec<(Mock, AtomicUsize)>,
     otherwise: Otherwise,
-    /// The call that fails whatever would answer it.
+    /// The call that fails in any case.
     fault: Option<(String, ToolFailure)>,
     catalog: Arc<Catalog>,
     recorder: Recorder,
     time: VirtualTime,
-    /// What a recorded run was answered.
+    /// The answers of a recorded run.
     recorded: Option<Recorded>,
 }
 
@@ -81,9 +81,9 @@ impl MockTools {
     }
 
     /// Answers made from the manifests of `catalog`: each fits its tool's result schema and depends on
-    /// `seed`, the tool and the arguments alone. Rows have the columns asked for, lists are sometimes
-    /// empty, texts have letters beyond ASCII. A result schema that nothing made up fits ends the run
-    /// with `mock_missing`.
+    /// `seed`, the tool and the arguments alone. Rows have the queried columns, lists are sometimes empty,
+    /// texts have letters beyond ASCII. Where no generated answer fits a result schema, the run ends with
+    /// `mock_missing`.
     #[must_use]
     pub fn generated(catalog: &Arc<Catalog>, seed: u64) -> Self {
         Self::without_mocks(catalog, Otherwise::Generated(seed))
@@ -102,19 +102,19 @@ impl MockTools {
         }
     }
 
-    /// Says who answers what no mock does.
+    /// Sets the source of answers for calls that no mock fits.
     #[must_use]
     pub(super) fn with_otherwise(self, otherwise: Otherwise) -> Self {
         Self { otherwise, ..self }
     }
 
-    /// Has the call of that id fail so; the answer it would have had is used up.
+    /// Makes the call of that id fail like this; its answer counts as used.
     #[must_use]
     pub(super) fn with_fault(self, fault: Option<(String, ToolFailure)>) -> Self {
         Self { fault, ..self }
     }
 
-    /// Lets the answers of a recorded run go after the mocks.
+    /// Uses the answers of a recorded run after the mocks.
     #[must_use]
     pub(super) fn with_recorded(self, recorded: Option<Recorded>) -> Self {
         Self { recorded, ..self }
@@ -151,7 +151,7 @@ impl MockTools {
                 return Ok(self.recorder.ended(call, Value::Array(call.arguments.0.clone()), Err(failure)));
             }
         };
-        // Recorded before it is answered: the run may end while the answer is waited for.
+        // Recorded before its answer: the run may end while it waits.
         let place = self.recorder.began(call, arguments.clone());
         let found = self.find(call, &arguments.to_json());
         let (delay, outcome) = match &self.fault {
@@ -178,7 +178,7 @@ impl MockTools {
         if let Some(outcome) = self.recorded.as_ref().and_then(|recorded| recorded.answer(call, arguments)) {
             return Ok((Duration::ZERO, outcome?));
         }
-        // Time is made up, whoever answers otherwise: no test waits.
+        // Sleeping tools always use virtual time: no test waits.
         if let Some(value) = self.catalog.get(&call.tool).and_then(|spec| self.time.answer(spec, arguments)) {
             return Mock::returning(&call.tool, value).own_answer().outcome();
         }
@@ -227,10 +227,10 @@ impl MockTools {
 
 #[async_trait]
 impl CallHandler for MockTools {
-    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption> {
         self.recorder.begin_round();
         self.time.begin_round();
         let answers = futures::future::join_all(calls.iter().map(|call| self.answer_one(call))).await;
-        answers.into_iter().collect()
+        Ok(answers.into_iter().collect::<Result<_>>()?)
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! A `NAME_test.lua` beside `NAME.lua` describes runs of the plan with mocked tools. The test file
 //! runs in a sandbox of its own, one fresh VM a test; the plan under test runs in another, through
-//! the same check and the same engine as any run. Only who answers the calls differs.
+//! the same check and the same engine as any run. Only the tools are mocks.
 //!
-//! **Never here:** real tools, the bus, a journal that is kept.
+//! **Never here:** real tools, the bus, a stored journal.
 
 mod changes;
 mod coverage;

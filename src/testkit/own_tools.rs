@@ -1,5 +1,5 @@
-//! `-- luaplan: tools_dir(FOLDER)` in a test file: manifests of tools its plan calls, named from where the
-//! file lies, so that its tests pass from whatever folder they are run.
+//! `-- luaplan: tools_dir(FOLDER)` in a test file: manifests of tools its plan calls, relative to the test
+//! file, so that its tests pass from any working folder.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use luaplan_catalog::{Catalog, is_builtin, load_folder};
 
 const MARK: &str = "luaplan: tools_dir(";
 
-/// The tools of `catalog`, and those of the folder the test file at `path` names in its text; a tool of the folder
-/// goes before one of the same name.
+/// The tools of `catalog`, and those of the folder that the test file at `path` names in its text; a tool of the
+/// folder replaces one of the same name.
 ///
 /// # Errors
 /// `config_unreadable` where the folder cannot be read; as reading manifests.

@@ -11,7 +11,7 @@ use luaplan_base::{
     CallOutcome, CallRequest, Error, ErrorCode, LimitName, LimitProfile, Limits, Result, RunId, SystemClock,
     SystemRandomness, Value,
 };
-use luaplan_bus::CallHandler;
+use luaplan_bus::{CallHandler, Interruption};
 use luaplan_catalog::Catalog;
 use luaplan_engine::{DriveRequest, drive};
 use luaplan_journal::{MemoryJournal, Redactor, RunLog};
@@ -23,11 +23,11 @@ use super::mock_tools::{MockTools, Otherwise};
 use super::recorder::CallRecord;
 use super::seen::{Probe, SeenRun};
 
-/// The detail of a limit that the runs of one test passed together.
+/// The detail of an error where the runs of one test exceeded a limit together.
 pub(super) const RUNS_TOGETHER: &str = "runs_together";
 
-/// How many instructions the runs of one test may take together: what one run of the largest kind may,
-/// or a few of these runs. A test that runs its plan in a loop ends with that.
+/// How many instructions the runs of one test may take together: those of one run of the largest profile, or of a
+/// few of these runs. This ends a test that runs its plan in a loop.
 pub(super) fn runs_instructions_max(limits: &Limits) -> u64 {
     LimitProfile::Generous.limits().instructions.max(limits.instructions.saturating_mul(4))
 }
@@ -57,7 +57,7 @@ impl<'a> Runs<'a> {
         Self { plan, probe, seen: Mutex::default(), instructions: AtomicU64::new(0) }
     }
 
-    /// What was seen of them, in order.
+    /// The observations of them, in order.
     pub(super) fn seen(self) -> Vec<SeenRun> {
         self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,7 +70,7 @@ impl<'a> Runs<'a> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Refuses another run where those before used up what one test may.
+    /// Refuses another run where the earlier ones used up the test's budget.
     fn check_budget(&self) -> Result<()> {
         let limit = self.plan.runs_instructions_max;
         let used = self.instructions.load(Ordering::Relaxed);
@@ -131,19 +131,19 @@ impl<'a> Runs<'a> {
             }
         }
         let lines = lines.map(|trace| trace.lines()).unwrap_or_default();
-        self.note(SeenRun { lines, calls, error: outcome.error().map(Into::into) });
+        self.note(SeenRun { lines, calls, error: outcome.error().as_ref().map(Into::into) });
         Ok(shown)
     }
 }
 
 #[async_trait]
 impl CallHandler for Runs<'_> {
-    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption> {
         let mut outcomes = Vec::with_capacity(calls.len());
         for call in calls {
             self.check_budget()?;
             let argument = call.arguments.0.into_iter().next().unwrap_or_default();
-            // What is wrong with the test itself is raised at its line, so it goes back as a value.
+            // A mistake of the test itself is returned as a value, and raised at the test's line.
             outcomes.push(Ok(self
                 .run(&argument.to_json())
                 .await
@@ -171,7 +171,7 @@ fn refused_by_check(findings: &[Finding]) -> Json {
 fn refusal(error: &Error) -> String {
     match (error.limit(), error.observed()) {
         (Some(limit), Some(seen)) => format!("{} (limit {limit}, seen {seen})", error.message()),
-        // The remedy of the code speaks of configuration files; only a help of its own fits a test.
+        // The code's remedy is about configuration files; only an error's own help fits a test.
         _ if error.help() != error.code().remedy() && error.code() == ErrorCode::ConfigInvalid => {
             format!("{}; {}", error.message(), error.help())
         }
@@ -179,7 +179,7 @@ fn refusal(error: &Error) -> String {
     }
 }
 
-/// A limit as configuration would write it; a whole number stays one though Lua made it a float.
+/// A limit in configuration's form; a whole number stays one even where Lua made it a float.
 fn limit_text(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
@@ -191,7 +191,7 @@ fn limit_text(value: &Json) -> String {
     }
 }
 
-/// A run in this process, whatever configuration says: what a test sees depends on the plan alone.
+/// A run in this process, whatever the configuration: a test's observations depend on the plan alone.
 pub(super) fn request(
     plan: CheckedPlan,
     context: Value,
@@ -202,7 +202,7 @@ pub(super) fn request(
     DriveRequest { lines, ..DriveRequest::new(plan, context, tools, limits.clone()) }
 }
 
-/// A log nobody keeps.
+/// A log that is not stored.
 pub(super) fn log() -> RunLog {
     RunLog::new(
         RunId::generate(),
@@ -217,7 +217,7 @@ pub(super) fn log() -> RunLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use luaplan_base::{CallArguments, CallId};
+    use luaplan_base::{CallArguments, CallId, RunId};
 
     #[tokio::test]
     async fn runs_of_one_test_share_their_instructions() {
@@ -242,7 +242,7 @@ mod tests {
                 Ok(outcomes) => {
                     assert_eq!(outcomes[0].as_ref().unwrap().get("status"), Some(&"succeeded".into()));
                 }
-                Err(error) => break error,
+                Err(why) => break why.into_error(&RunId::generate()),
             }
             made += 1;
         };

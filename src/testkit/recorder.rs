@@ -13,7 +13,7 @@ pub(super) struct CallRecord {
     line: Option<u32>,
     arguments: Value,
     outcome: Option<CallOutcome>,
-    /// Calls of one round were asked for at the same time.
+    /// Calls of one round were requested together.
     round: usize,
 }
 
@@ -39,12 +39,12 @@ impl CallRecord {
         self.round
     }
 
-    /// Whether it is `other` again.
+    /// Whether it repeats `other`.
     pub(super) fn repeats(&self, other: &Self) -> bool {
         self.tool == other.tool && self.arguments == other.arguments
     }
 
-    /// Whether it was answered, and with a failure.
+    /// Whether it has failed.
     pub(super) fn has_failed(&self) -> bool {
         matches!(self.outcome, Some(Err(_)))
     }
@@ -84,7 +84,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Says that the calls noted from now on were asked for after those before.
+    /// Starts a new round: later calls were requested after the earlier ones.
     pub(super) fn begin_round(&self) {
         self.rounds.fetch_add(1, Ordering::Relaxed);
     }
@@ -93,7 +93,7 @@ impl Recorder {
         self.rounds.load(Ordering::Relaxed)
     }
 
-    /// Notes a call that waits for its answer, and gives its place.
+    /// Notes a pending call, and returns its place.
     pub(super) fn began(&self, call: &CallRequest, arguments: Value) -> usize {
         let mut records = self.lock();
         records.push(CallRecord::new(call, arguments, None, self.round()));
@@ -107,7 +107,7 @@ impl Recorder {
         }
     }
 
-    /// Notes a call that has its answer already, and gives that back.
+    /// Notes a call with its answer, and returns the answer.
     pub(super) fn ended(&self, call: &CallRequest, arguments: Value, outcome: CallOutcome) -> CallOutcome {
         let record = CallRecord::new(call, arguments, Some(outcome.clone()), self.round());
         self.lock().push(record);

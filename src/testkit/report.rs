@@ -28,7 +28,7 @@ pub struct TestResult {
 pub struct TestReport {
     /// The results.
     pub results: Vec<TestResult>,
-    /// What the tests reached, where that was asked for.
+    /// The coverage, where requested.
     pub coverage: Option<Coverage>,
 }
 

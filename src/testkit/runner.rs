@@ -13,7 +13,7 @@ use super::report::{TestReport, TestResult};
 use super::seen::Probe;
 use super::test_file::TestFile;
 
-/// Folders that never hold plans.
+/// Folders without plans.
 pub(super) const PASSED_OVER: [&str; 3] = ["target", "node_modules", ".git"];
 
 /// What to test.
@@ -23,7 +23,7 @@ pub struct TestOptions {
     pub path: PathBuf,
     /// Only these of the files found.
     pub only: Option<Vec<PathBuf>>,
-    /// Files inside this folder are named from it on.
+    /// Reports name files relative to this folder.
     pub base_dir: PathBuf,
     /// Only tests whose name contains this.
     pub filter: Option<String>,
@@ -51,7 +51,7 @@ pub async fn run_tests(options: &TestOptions, catalog: &Catalog) -> Result<TestR
     Ok(report)
 }
 
-/// The test files meant, in order.
+/// The selected test files, in order.
 pub(super) fn test_files(options: &TestOptions) -> Result<Vec<PathBuf>> {
     if options.path.is_file() && !is_test_file(&options.path) {
         let message = format!("{} is not named `NAME_test.lua`", options.path.display());
@@ -73,14 +73,14 @@ pub(super) fn test_files(options: &TestOptions) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The error where no test has what was asked for in its name.
+/// The error where no test's name contains the filter.
 pub(super) fn none_fits(options: &TestOptions) -> Error {
     let filter = options.filter.as_deref().unwrap_or_default();
     Error::new(ErrorCode::NotFound, format!("no test has `{filter}` in its name"))
         .with_help("run without `--filter` to see the names")
 }
 
-/// A test file that can be used, with the tests that are wanted.
+/// A usable test file, with its selected tests.
 pub(super) struct Opened {
     /// The file as reports name it.
     pub(super) name: String,
@@ -125,7 +125,7 @@ fn named(path: &Path, options: &TestOptions) -> String {
     path.strip_prefix(&options.base_dir).unwrap_or(path).display().to_string()
 }
 
-/// Runs the tests of one file for the plan `source`, which need not lie beside it.
+/// Runs the tests of one file for the plan `source`, which need not be the file beside it.
 ///
 /// # Errors
 /// As [`count_tests`].

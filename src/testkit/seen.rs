@@ -1,4 +1,4 @@
-//! What the kit saw of one run of a plan under test.
+//! Observations of one run of a plan under test.
 
 use std::collections::BTreeSet;
 
@@ -30,9 +30,9 @@ impl From<&Error> for SeenError {
     }
 }
 
-/// A call that is to fail.
+/// A call to fail.
 #[derive(Debug, Clone)]
-pub(super) struct Fault {
+pub(super) struct CallToFail {
     /// Which run of the plan within its test, counted from 0.
     pub(super) run: usize,
     /// The call's position in the program.
@@ -40,9 +40,9 @@ pub(super) struct Fault {
     pub(super) failure: ToolFailure,
 }
 
-/// What is wanted of the runs of one test besides its result.
+/// What to observe of the runs of one test besides its result.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Probe {
     pub(super) notes_lines: bool,
-    pub(super) fault: Option<Fault>,
+    pub(super) fault: Option<CallToFail>,
 }

@@ -18,7 +18,7 @@ const LIBRARY: &str = luaplan_lua::TEST_LIBRARY;
 const RUN_PLAN_MANIFEST: &str = include_str!("run_plan.toml");
 const RUN_PLAN: &str = "testkit_run_plan";
 
-/// How long listing the tests of a file may take: it runs what stands outside its tests.
+/// How long listing the tests of a file may take: it runs the code outside of its tests.
 const LISTING_WALL: Duration = Duration::from_secs(60);
 
 /// The least that all tests of a file may take together.
@@ -31,7 +31,7 @@ pub(super) struct TestFile {
     plan: PlanUnderTest,
 }
 
-/// How one test went.
+/// The result of one test.
 pub(super) struct TestRun {
     pub(super) result: Result<()>,
     /// What the test itself printed.
@@ -60,8 +60,8 @@ impl TestFile {
         let text = read(path)?;
         let catalog = with_own_tools(path, &text, catalog)?;
         let source = format!("{} {text}", joined_library());
-        // The test may hold and say more than its plan, and its time covers several runs of it; its
-        // instructions are for assertions, so that one that loops ends soon.
+        // The test may use more memory and output than its plan, and its time covers several runs of it; its
+        // instructions are for assertions, so that a loop ends soon.
         let mut test_limits = LimitProfile::Generous.limits();
         test_limits.instructions = LimitProfile::Standard.limits().instructions;
         test_limits.wall = limits.wall.saturating_mul(4).max(Duration::from_secs(60));
@@ -126,7 +126,7 @@ impl TestFile {
         let request = request(self.test.clone(), context, vec![RUN_PLAN.to_owned()], &limits, None);
         let runs = Runs::new(&self.plan, probe);
         let outcome = drive(request, &runs, &log()).await;
-        (outcome.result, outcome.printed, runs.seen())
+        (outcome.result.map_err(|why| why.into_error(&outcome.run_id)), outcome.printed, runs.seen())
     }
 }
 

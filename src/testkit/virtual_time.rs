@@ -1,4 +1,4 @@
-//! The clock of a plan under test: it stands still but for what the plan sleeps.
+//! The clock of a plan under test: it advances only by the plan's sleeps.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use luaplan_catalog::ToolSpec;
 
-/// When every run of a test begins: 2026-01-01T00:00:00Z.
+/// The start of every run of a test: 2026-01-01T00:00:00Z.
 const BEGINNING_SECONDS: i64 = 1_767_225_600;
 
 /// Sleeps without waiting.
@@ -15,7 +15,7 @@ pub(super) struct VirtualTime(Mutex<Times>);
 
 #[derive(Clone, Copy)]
 struct Times {
-    /// Where the calls asked for together began.
+    /// The start time of the calls of this round.
     round: Timestamp,
     now: Timestamp,
 }
@@ -28,13 +28,13 @@ impl Default for VirtualTime {
 }
 
 impl VirtualTime {
-    /// Calls answered from now on were asked for together.
+    /// Starts a new round of calls.
     pub(super) fn begin_round(&self) {
         let mut times = self.lock();
         times.round = times.now;
     }
 
-    /// What a sleeping tool gives; `None` for other tools, and where the time asked for is none.
+    /// The answer of a sleeping tool; `None` for other tools, and for an invalid time.
     pub(super) fn answer(&self, spec: &ToolSpec, arguments: &Json) -> Option<Json> {
         spec.sleeps_max?;
         let mut times = self.lock();

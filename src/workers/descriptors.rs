@@ -1,7 +1,7 @@
-//! How many descriptors this process may have.
+//! The limit on this process's descriptors.
 
-/// Takes as many as the system allows: each worker takes four (three pipes and a hold on its end),
-/// and the usual 1,024 are few for hundreds of them. Where it cannot be raised, it stays.
+/// Raises the limit as far as the system allows, if it does: each worker takes four (three pipes and one
+/// to watch its end), and the usual 1,024 are too few for hundreds of them.
 pub fn raise_descriptor_limit() {
     #[cfg(unix)]
     {

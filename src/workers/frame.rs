@@ -1,5 +1,5 @@
-//! Frames: four bytes of length, little-endian, then so many bytes. Nothing is read that was not
-//! announced, and nothing is announced above the cap.
+//! Frames: four bytes of length, little-endian, then so many bytes. A side reads only announced bytes,
+//! and a frame above the cap is refused.
 
 use std::io::{self, Read, Write};
 
@@ -10,7 +10,7 @@ pub(super) const FRAME_BYTES_MAX: u64 = 1 << 30;
 
 const LENGTH_BYTES: usize = 4;
 
-/// Why a frame could not be taken.
+/// Why a frame could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FrameFault {
     /// The other side is gone, at a frame's border or in the middle of one.
@@ -35,8 +35,7 @@ impl From<io::Error> for FrameFault {
     }
 }
 
-/// A frame under construction: room for the length is kept in front, so that length and body leave
-/// in one write.
+/// A new frame, with room for the length in front, so that length and body go out in one write.
 pub(super) fn begin() -> Vec<u8> {
     vec![0; LENGTH_BYTES]
 }
@@ -66,7 +65,7 @@ fn announced(head: [u8; LENGTH_BYTES], limit_bytes: u64) -> Result<usize, FrameF
     Ok(announced as usize)
 }
 
-/// How much is made room for before it has arrived: an announcement alone costs no more.
+/// The most bytes that are allocated before they arrive, so that an announcement alone costs no more.
 const ROOM_BYTES: usize = 1 << 20;
 
 /// Reads the body of one frame into `body`, on the worker's side.
@@ -92,8 +91,8 @@ pub(super) fn write(to: &mut impl Write, frame: &[u8]) -> Result<(), FrameFault>
     Ok(to.flush()?)
 }
 
-/// Reads the body of one frame into `body`, on the host's side. Not safe to cancel: after that the
-/// worker cannot be used any more.
+/// Reads the body of one frame into `body`, on the host's side. Not cancel-safe: after a cancellation the
+/// worker is unusable.
 ///
 /// # Errors
 /// [`FrameFault`].

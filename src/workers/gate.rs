@@ -1,14 +1,14 @@
-//! Who gets a place among so many.
+//! A semaphore whose places are shared between tenants.
 //!
-//! While places are shared, a tenant gets no more of them than are left free: however many it asks for, another
-//! finds one. Who has to wait is served in the order of asking, past those whose tenant has its share.
+//! A tenant gets no more places than remain free: however many it requests, another tenant finds one. Waiting
+//! requests are served in their order, except those of a tenant that has its share.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// So many places.
+/// A number of places.
 #[derive(Clone)]
 pub(super) struct Gate(Arc<Mutex<Places>>);
 
@@ -16,7 +16,7 @@ struct Places {
     max: usize,
     is_shared: bool,
     held: usize,
-    /// Only tenants that hold a place are here.
+    /// Holds only tenants with a place.
     by_tenant: HashMap<Arc<str>, usize>,
     waiting: VecDeque<(Arc<str>, oneshot::Sender<Passed>)>,
 }
@@ -38,12 +38,12 @@ impl Gate {
         })))
     }
 
-    /// From now on each tenant leaves room for another.
+    /// From now on each tenant leaves places for others.
     pub(super) fn share(&self) {
         self.lock().is_shared = true;
     }
 
-    /// A place for `tenant`, once there is one.
+    /// Waits for a place for `tenant`.
     pub(super) async fn pass(&self, tenant: &Arc<str>) -> Passed {
         loop {
             let given = {
@@ -56,7 +56,7 @@ impl Gate {
                 places.waiting.push_back((Arc::clone(tenant), give));
                 given
             };
-            // A place is given or the gate is gone, which `self` keeps from happening.
+            // An error would mean that the gate is gone, but `self` holds it.
             if let Ok(passed) = given.await {
                 return passed;
             }
@@ -64,11 +64,11 @@ impl Gate {
     }
 
     fn lock(&self) -> MutexGuard<'_, Places> {
-        // Counts are changed whole, so a panic elsewhere leaves none half changed.
+        // Each count changes in one step, so a panic elsewhere leaves the state consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives free places to those who may have one.
+    /// Gives free places to waiting requests that may have one.
     fn serve(&self) {
         loop {
             let passed = {
@@ -81,7 +81,7 @@ impl Gate {
                 places.enter(&tenant);
                 (give, Passed { gate: self.clone(), tenant })
             };
-            // Outside the lock: where nobody waits any more, the place comes back through `drop`.
+            // Outside the lock: where a request was cancelled, the place returns through `drop`.
             let (give, passed) = passed;
             drop(give.send(passed));
         }
@@ -160,7 +160,7 @@ mod tests {
         let mut late = Box::pin(gate.pass(&a));
         let mut next = Box::pin(gate.pass(&b));
         assert!((&mut late).now_or_never().is_none() && (&mut next).now_or_never().is_none());
-        // One that went away takes no place.
+        // A cancelled request takes no place.
         let mut gone = Box::pin(gate.pass(&b));
         assert!((&mut gone).now_or_never().is_none());
         drop(gone);

@@ -1,5 +1,5 @@
-//! What host and worker say to one another. The border of trust is here: the host believes a
-//! worker nothing that these types do not hold it to.
+//! The messages between host and worker. This is the trust boundary: the host trusts a worker only as far
+//! as these types constrain it.
 //!
 //! ```text
 //! worker ─► Hello (magic, version, confinement)          host ─► Prepare (magic, version, options)
@@ -16,19 +16,19 @@ use super::confine::Confinement;
 use super::frame::{self, FrameFault};
 use super::value_codec;
 
-/// What the first frame of each side begins with.
+/// The first bytes of each side's first frame.
 const MAGIC: [u8; 8] = *b"luaplanW";
 
-/// Both sides must speak the same; they are the same program but where one was replaced meanwhile.
+/// Both sides must have the same version; they differ only where the program was replaced meanwhile.
 pub(super) const PROTOCOL_VERSION: u16 = 1;
 
-/// The worker's first word.
+/// The worker's first message.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Hello {
     pub(super) confinement: Confinement,
 }
 
-/// The host's first word: what to make a VM of ahead of its run.
+/// The host's first message: the options of the VM to make ahead of its run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Prepare {
     pub(super) options: Options,
@@ -66,7 +66,7 @@ pub(super) enum Ended {
         #[serde(serialize_with = "value_codec::serialize", deserialize_with = "value_codec::deserialize")]
         Value,
     ),
-    Broke(Fault),
+    Broke(WireError),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,10 +143,10 @@ impl From<Used> for VmUsage {
     }
 }
 
-/// A call. Its id is not carried: the host counts for itself.
+/// A call, without its id: the host counts for itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Call {
-    /// Whether it is one branch of a batch, so that a batch of one keeps its kind of id.
+    /// Whether it is a branch of a batch: a batch of one call has ids of its own kind.
     pub(super) is_branch: bool,
     pub(super) tool: String,
     #[serde(
@@ -199,7 +199,7 @@ impl From<Outcome> for CallOutcome {
 
 /// An [`Error`] without its inner cause. JSON parts are carried as JSON text.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Fault {
+pub(super) struct WireError {
     code: String,
     message: String,
     help: String,
@@ -208,7 +208,7 @@ pub(super) struct Fault {
     details: Vec<(String, String)>,
 }
 
-impl From<&Error> for Fault {
+impl From<&Error> for WireError {
     fn from(error: &Error) -> Self {
         Self {
             code: error.code().as_str().to_owned(),
@@ -221,9 +221,9 @@ impl From<&Error> for Fault {
     }
 }
 
-impl Fault {
+impl WireError {
     /// # Errors
-    /// What of it makes no sense.
+    /// The invalid part.
     pub(super) fn into_error(self) -> Result<Error, String> {
         fn json(text: &str) -> Result<serde_json::Value, String> {
             serde_json::from_str(text).map_err(|_| "an error holds a part that is no JSON".to_owned())
@@ -260,7 +260,7 @@ pub(super) enum MessageFault {
 /// A whole frame with `message` in it.
 ///
 /// # Errors
-/// Above `limit_bytes`, or a value nested deeper than is carried.
+/// Above `limit_bytes`, or a value nested too deep.
 pub(super) fn encode(message: &impl Serialize, limit_bytes: u64) -> Result<Vec<u8>, MessageFault> {
     finished(message, frame::begin(), limit_bytes)
 }

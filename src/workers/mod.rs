@@ -1,9 +1,8 @@
-//! Rank 4: worker processes, in which a VM can break without breaking anything else.
+//! Rank 4: worker processes, in which a VM can fail without harm to anything else.
 //!
-//! A worker is this program started as `luaplan worker`: it confines itself, makes a VM, and speaks
-//! the pauses of the sandbox over its standard input and output. The host keeps some ready, holds
-//! each to the protocol and to its time, and reports whatever happens to one as the error of the run
-//! it served.
+//! A worker is this program started as `luaplan worker`: it confines itself, makes a VM, and exchanges
+//! the pauses of the sandbox over its standard input and output. The host keeps some ready, enforces the
+//! protocol and the time limit of each, and reports a worker's failure as the error of the run it served.
 //!
 //! **Never here:** how a call is answered (the bus), how long a run may take (the engine), what runs.
 

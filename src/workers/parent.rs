@@ -1,9 +1,8 @@
-//! The thread that workers are children of, and the tie that ends them with it.
+//! The thread that is the parent of all workers, and the tie that ends them with it.
 //!
-//! Linux ends a process with its parent where that process asked for it, however the parent ended and
-//! whether or not the process stands still. By the parent it means the thread that started it, not
-//! that thread's process. So all workers are started by one thread that ends with this process and
-//! never before; threads of the runtime come and go.
+//! Linux ends a process with its parent where that process asked for it, however the parent ended, and
+//! even a stopped process. Its parent is the thread that started it, not that thread's process. So one
+//! thread that lives as long as this process starts all workers; threads of the runtime come and go.
 //!
 //! Other systems have no such tie: there a worker whose host was killed ends when it next reads or
 //! writes, or when its processor time is used up.
@@ -16,18 +15,18 @@ use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// A process to be started, for whose runtime, and who is told.
+/// A process to start, its runtime, and the receiver of the result.
 struct Order {
     command: Command,
     runtime: Handle,
     reply: oneshot::Sender<io::Result<Child>>,
 }
 
-/// The way to the thread, once there is one.
+/// The channel to the thread, once it runs.
 static THREAD: Mutex<Option<mpsc::Sender<Order>>> = Mutex::new(None);
 
-/// Starts a process as a child of the thread that lives as long as this process. The caller's thread
-/// does not stand still meanwhile. Must be called inside a runtime.
+/// Starts a process as a child of the thread that lives as long as this process, without blocking the
+/// caller's thread. Must be called inside a runtime.
 ///
 /// # Errors
 /// Where the system starts neither the thread nor the process.
@@ -48,15 +47,15 @@ fn give(order: Order) -> io::Result<()> {
             thread.insert(sender)
         }
     };
-    // The thread never ends while there is a sender, and the one there is stays in `THREAD`.
+    // The thread ends only without senders, and `THREAD` keeps one.
     sender.send(order).map_err(|_| io::Error::other("the thread that starts workers is gone"))
 }
 
 fn start_each(orders: &mpsc::Receiver<Order>) {
     for Order { mut command, runtime, reply } in orders {
         let _inside = runtime.enter();
-        // The end of this thread would be the end of every worker. A runtime that is being taken down
-        // may panic here; then nobody waits for the reply.
+        // The end of this thread would end every worker. A runtime that shuts down may panic here; then no
+        // caller waits for the reply.
         let started = catch_unwind(AssertUnwindSafe(|| command.spawn()));
         let started = started.unwrap_or_else(|_| Err(io::Error::other("the runtime is gone")));
         let _ = catch_unwind(AssertUnwindSafe(|| drop(reply.send(started))));
@@ -66,9 +65,8 @@ fn start_each(orders: &mpsc::Receiver<Order>) {
 /// Ties this process to the thread that started it: from now on the system ends it with that thread.
 /// Does nothing where the system knows no such tie.
 ///
-/// To be called before the first word to the host. A host that ended before the tie was made has said
-/// nothing yet and held nothing still, and its end of the pipe is closed: the first word, or the wait
-/// for the answer to it, is then the end.
+/// To be called before the first message to the host. A host that ended earlier has closed its end of the
+/// pipe: the worker then ends at its first message, or while it waits for the answer.
 ///
 /// # Errors
 /// Where the system refuses.

@@ -1,8 +1,8 @@
 //! Workers kept ready, and how many there may be.
 //!
-//! By default a process serves one run and ends: whatever a plan has done to it ends with it. With
-//! `runs_per_worker` above one, starting is paid for less often, and a plan that has broken out of
-//! its VM waits there for the next plan's data.
+//! By default a process serves one run and ends, and with it everything a plan has done to it. With
+//! `runs_per_worker` above one, processes start less often, but a plan that has broken out of its VM can
+//! read the data of the next plans.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,28 +20,28 @@ use super::process::{Worker, WorkerProgram};
 use super::session::WorkerRun;
 use super::worker_main::WorkerRole;
 
-/// How long a run may have its worker until the next one is started for it. Starting a process takes
-/// a processor for longer than a short plan does; most runs are over before.
+/// How long after the start of a run its successor's worker is started. Starting a process takes a
+/// processor for longer than a short plan does, and most runs end before.
 const REFILL_DELAY: Duration = Duration::from_millis(10);
 
-/// How a pool is set up.
+/// The settings of a pool.
 #[derive(Debug, Clone)]
 pub struct PoolSettings {
-    /// What workers are made of.
+    /// The program of the workers.
     pub program: WorkerProgram,
     /// The engine they run plans on.
     pub engine: EngineKind,
-    /// How many are kept ready while none is wanted, once [`WorkerPool::keep_ready`] was called.
+    /// How many idle workers are kept ready, once [`WorkerPool::keep_ready`] was called.
     pub idle: usize,
-    /// How many serve a run at the same time at most; further runs wait.
+    /// The most workers that serve a run at the same time; further runs wait.
     pub max: usize,
     /// How many runs a process serves before it ends.
     pub runs_per_worker: u32,
-    /// What VMs are made with ahead of their run. A run with other options gets a VM of its own.
+    /// The options of VMs made ahead of their run. A run with other options gets a VM of its own.
     pub prepared: VmOptions,
 }
 
-/// Worker processes of one engine, as one tenant is given them. Cheap to clone.
+/// Worker processes of one engine, for one tenant. Cheap to clone.
 #[derive(Clone)]
 pub struct WorkerPool {
     inner: Arc<Inner>,
@@ -53,11 +53,11 @@ struct Inner {
     prepared: Options,
     role: WorkerRole,
     gate: Gate,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     idle: VecDeque<Worker>,
     starting: usize,
     keeps_ready: bool,
@@ -75,13 +75,13 @@ impl WorkerPool {
         Self { inner, tenant: Arc::from("") }
     }
 
-    /// The same pool, as `tenant` is given workers.
+    /// The same pool, for `tenant`.
     #[must_use]
     pub fn of(&self, tenant: &str) -> Self {
         Self { inner: Arc::clone(&self.inner), tenant: Arc::from(tenant) }
     }
 
-    /// From now on a tenant has no more workers at once than are left for others.
+    /// From now on a tenant has no more workers at once than remain free for others.
     pub fn share_between_tenants(&self) {
         self.inner.gate.share();
     }
@@ -98,7 +98,7 @@ impl WorkerPool {
         self.inner.lock().idle.len()
     }
 
-    /// Ends the workers that are ready, and keeps no more. Runs under way go on.
+    /// Ends the ready workers, and keeps no more. Active runs continue.
     pub fn close(&self) {
         let idle = {
             let mut state = self.inner.lock();
@@ -108,7 +108,7 @@ impl WorkerPool {
         drop(idle);
     }
 
-    /// Starts a worker, and tells what confines it.
+    /// Starts a worker, and returns its confinement.
     ///
     /// # Errors
     /// As [`WorkerPool::take`].
@@ -117,7 +117,7 @@ impl WorkerPool {
         Ok(Worker::start(&settings.program, *role, prepared.clone()).await?.confinement.clone())
     }
 
-    /// A worker for a run with these options: one that is ready, or a new one.
+    /// A worker for a run with these options: a ready one, or a new one.
     ///
     /// # Errors
     /// `worker_unavailable` and `worker_protocol` where none can be started.
@@ -137,11 +137,11 @@ impl WorkerPool {
             }
         };
         self.refill_later();
-        let place = Place { pool: self.clone(), _passed: passed };
+        let place = WorkerPlace { pool: self.clone(), _passed: passed };
         Ok(WorkerRun::new(worker, place, options))
     }
 
-    /// Starts what is missing once a run has had its worker for a while. The end of a run does so too.
+    /// Starts missing workers some time after a run has got its worker. The end of a run does so too.
     fn refill_later(&self) {
         if self.inner.missing(&self.inner.lock()) > 0 {
             let pool = self.clone();
@@ -170,7 +170,7 @@ impl WorkerPool {
                 match started {
                     Ok(worker) if state.keeps_ready => state.idle.push_back(worker),
                     Ok(_) => {}
-                    // The next run tries again, and tells if it fails.
+                    // The next run tries again, and reports a failure.
                     Err(error) => tracing::error!(%error, "no worker could be made ready"),
                 }
             });
@@ -179,17 +179,17 @@ impl WorkerPool {
 }
 
 impl Inner {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many workers are to be started so that enough are ready.
-    fn missing(&self, state: &State) -> usize {
+    fn missing(&self, state: &PoolState) -> usize {
         let wanted = if state.keeps_ready { self.settings.idle } else { 0 };
         wanted.saturating_sub(state.idle.len() + state.starting)
     }
 
-    /// A ready worker that is allowed what the run may need. One that has ended is let go of.
+    /// A ready worker whose bounds suffice for the run. Drops ended workers.
     fn ready_for(&self, needed: &WorkerRole) -> Option<Worker> {
         loop {
             let worker = {
@@ -232,12 +232,12 @@ fn larger(one: WorkerRole, other: WorkerRole) -> WorkerRole {
 }
 
 /// The right to one of the pool's workers, until dropped.
-pub(super) struct Place {
+pub(super) struct WorkerPlace {
     pool: WorkerPool,
     _passed: Passed,
 }
 
-impl Place {
+impl WorkerPlace {
     /// Takes back a worker whose run has ended in order.
     pub(super) fn give_back(&self, mut worker: Worker) {
         worker.runs_left = worker.runs_left.saturating_sub(1);
@@ -255,7 +255,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for WorkerPlace {
     fn drop(&mut self) {
         if let Ok(runtime) = Handle::try_current() {
             self.pool.refill(&runtime);

@@ -1,4 +1,4 @@
-//! One worker process, from the host's side: started, greeted, spoken to, reaped.
+//! One worker process, from the host's side: start, handshake, messages, end.
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -17,10 +17,10 @@ use super::parent;
 use super::signal::WorkerSignals;
 use super::worker_main::WorkerRole;
 
-/// How long a worker may take until it says that it is there.
+/// How long a worker may take until its first message.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a worker that has closed its pipe may take until its end can be asked for.
+/// How long a worker that has closed its pipe may take to end.
 const END_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// How much of what one worker writes to standard error reaches the log.
@@ -32,12 +32,12 @@ const HELLO_BYTES_MAX: u64 = 64 << 10;
 /// Small frames arrive in one read.
 const READ_BYTES: usize = 16 << 10;
 
-/// The program workers are made of. It must answer to `worker` as `luaplan` does.
+/// The program of workers. It must answer to `worker` as `luaplan` does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerProgram(PathBuf);
 
 impl WorkerProgram {
-    /// The program that is running now. Replacing its file does not change it.
+    /// The running program, even where its file is replaced.
     #[must_use]
     pub fn current() -> Self {
         let itself = PathBuf::from("/proc/self/exe");
@@ -80,7 +80,7 @@ impl WorkerProgram {
     }
 }
 
-/// A worker that has said that it is there.
+/// A worker that has sent its first message.
 pub(super) struct Worker {
     pub(super) role: WorkerRole,
     pub(super) runs_left: u32,
@@ -93,11 +93,11 @@ pub(super) struct Worker {
     body: Vec<u8>,
 }
 
-/// How a worker came to its end.
+/// How a worker ended.
 #[derive(Debug)]
 pub(super) enum Ending {
     Ended(ExitStatus),
-    /// It closed its pipe but did not end, and was ended.
+    /// It closed its pipe but did not end, and was killed.
     Lingered,
 }
 
@@ -167,23 +167,23 @@ impl Worker {
     /// The worker's next message.
     ///
     /// # Errors
-    /// A pipe that failed, a frame above `limit_bytes`, or one that makes no sense.
+    /// A pipe that failed, a frame above `limit_bytes`, or an invalid one.
     pub(super) async fn receive(&mut self, limit_bytes: u64) -> Result<FromWorker, MessageFault> {
         frame::read_async(&mut self.from, limit_bytes, &mut self.body).await?;
         let message = message::decode(&self.body);
-        // One large frame must not hold its room for the rest of the run.
+        // The memory of one large frame must not stay for the rest of the run.
         if self.body.capacity() > 1 << 20 {
             self.body = Vec::new();
         }
         message
     }
 
-    /// Whether it has not ended meanwhile.
+    /// Whether it is still running.
     pub(super) fn is_alive(&self) -> bool {
         matches!(lock(&self.signals.child).try_wait(), Ok(None))
     }
 
-    /// What a fault means: the end of the process, or one that no longer keeps to the protocol.
+    /// The error for a fault: the process ended, or violated the protocol.
     pub(super) async fn broken(&mut self, fault: &MessageFault) -> Error {
         match fault {
             MessageFault::Frame(FrameFault::Closed) => crashed(&self.ending().await),
@@ -212,7 +212,7 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// Ends the process and has its end waited for, so that nothing of it is left.
+    /// Ends the process and waits for its end.
     fn drop(&mut self) {
         self.signals.kill();
         let signals = self.signals.clone();
@@ -223,8 +223,8 @@ impl Drop for Worker {
 }
 
 async fn reap(signals: WorkerSignals) {
-    // A killed process ends within moments, unless the system is stuck; then its last owner, who
-    // lets go of it here, leaves it to the runtime's own reaper.
+    // A killed process ends within moments, unless the system is stuck; then dropping it here leaves
+    // it to the runtime's own reaper.
     for _ in 0..1_000 {
         if !matches!(lock(&signals.child).try_wait(), Ok(None)) {
             return;
@@ -270,8 +270,8 @@ pub fn is_violation(error: &Error) -> bool {
         && error.details().get("signal").and_then(serde_json::Value::as_str) == Some("SIGSYS")
 }
 
-/// Takes what a worker writes to standard error into the log, up to a cap; the rest is read and
-/// dropped, so that a worker never waits for a reader.
+/// Logs a worker's standard error, up to a cap; the rest is read and dropped, so that a worker never
+/// waits for a reader.
 async fn log_errors(mut errors: impl AsyncRead + Unpin, worker: u32) {
     let mut kept = Vec::new();
     let mut room = [0; 2_048];
@@ -280,7 +280,7 @@ async fn log_errors(mut errors: impl AsyncRead + Unpin, worker: u32) {
         kept.extend_from_slice(room.get(..read.min(left)).unwrap_or_default());
     }
     if !kept.is_empty() {
-        // As Debug of a text, so that line breaks stay inside the log line.
+        // Logged as `Debug`, so that line breaks stay inside the log line.
         let text = String::from_utf8_lossy(&kept);
         tracing::warn!(worker, stderr = ?text, "a worker wrote to its standard error");
     }

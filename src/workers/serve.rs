@@ -8,14 +8,14 @@ use luaplan_vm::{Interrupt, Machine, PausedWait, PendingCalls, Step, Stopped, Vm
 use super::confine::Confinement;
 use super::frame;
 use super::message::{
-    Call, Ended, Fault, FromWorker, Hello, MessageFault, Options, Outcome, Prepare, Start, ToWorker, decode,
-    decode_first, encode, encode_first,
+    Call, Ended, FromWorker, Hello, MessageFault, Options, Outcome, Prepare, Start, ToWorker, WireError,
+    decode, decode_first, encode, encode_first,
 };
 
-/// Serves up to `runs_max` runs, one after the other, and ends early where the host goes away.
+/// Serves up to `runs_max` runs, one after the other, and ends early where the host closes the pipe.
 ///
 /// # Errors
-/// What the host sent that is not in the protocol, or a pipe that failed.
+/// A message outside the protocol, or a pipe that failed.
 pub(super) fn serve<M: Machine>(
     input: &mut impl Read,
     output: &mut impl Write,
@@ -27,22 +27,22 @@ pub(super) fn serve<M: Machine>(
     frame::write(line.output, &encode_first(&Hello { confinement })?)?;
     frame::read(line.input, frame::FRAME_BYTES_MAX, &mut line.body)?;
     let Prepare { options } = decode_first(&line.body)?;
-    // A warm-up that fails tells nothing: the plan it is for may not need what failed.
+    // A failed warm-up is no error: the plan may not need what failed.
     let _ = warm_up::<M>(&options, interrupt);
     for _ in 0..runs_max {
         let ready = M::new(options.vm_options(interrupt.clone()));
         let Some(start) = line.start()? else { return Ok(()) };
         line.run(ready, &options, start, interrupt)?;
     }
-    // Ending takes the processor from a host that has just been told the result, so it is left to
-    // the host when.
+    // Ending takes the processor from a host that has just got the result, so the host decides
+    // when.
     match line.start()? {
         None => Ok(()),
         Some(_) => Err(MessageFault::Content("more runs than were announced".to_owned())),
     }
 }
 
-/// What a first plan would otherwise wait for: values both ways, a call, a loop, a library.
+/// Exercises what a first plan would otherwise wait for: values both ways, a call, a loop, a library.
 const WARM_UP: &str = r#"
 function run(context)
   local list = {}
@@ -54,8 +54,8 @@ function run(context)
 end
 "#;
 
-/// Runs a plan nobody asked for, in a VM of its own, so that the system has brought in the code and
-/// memory that every run touches before there is a run to wait for it.
+/// Runs a plan of the worker's own in a separate VM, so that the system has loaded the code and memory
+/// that every run touches before the first run.
 fn warm_up<M: Machine>(options: &Options, interrupt: &Interrupt) -> Result<(), MessageFault> {
     let integers = |count| Value::Array((1..=count).map(Value::Integer).collect());
     let start = ToWorker::Start(Start {
@@ -77,7 +77,7 @@ fn warm_up<M: Machine>(options: &Options, interrupt: &Interrupt) -> Result<(), M
     }
 }
 
-/// The two pipes, and the room for what is read from one of them.
+/// The two pipes, and the buffer for messages.
 struct Line<'a, R, W> {
     input: &'a mut R,
     output: &'a mut W,
@@ -85,7 +85,7 @@ struct Line<'a, R, W> {
 }
 
 impl<R: Read, W: Write> Line<'_, R, W> {
-    /// The next run, or nothing where the host has closed the pipe.
+    /// The next run; `None` where the host has closed the pipe.
     fn start(&mut self) -> Result<Option<Start>, MessageFault> {
         match frame::read(self.input, frame::FRAME_BYTES_MAX, &mut self.body) {
             Err(frame::FrameFault::Closed) => return Ok(None),
@@ -178,13 +178,13 @@ impl<R: Read, W: Write> Line<'_, R, W> {
         let Stopped { result, usage, printed } = stopped;
         let result = match result {
             Ok(value) => Ended::Returned(value),
-            Err(error) => Ended::Broke(Fault::from(&error)),
+            Err(error) => Ended::Broke(WireError::from(&error)),
         };
         let usage = usage.into();
         let frame = match encode(&FromWorker::Done { result, printed, usage }, frame_bytes_max) {
             Ok(frame) => frame,
             Err(fault) => {
-                let result = Ended::Broke(Fault::from(&too_large("the result of the run", &fault)));
+                let result = Ended::Broke(WireError::from(&too_large("the result of the run", &fault)));
                 encode(&FromWorker::Done { result, printed: String::new(), usage }, frame_bytes_max)?
             }
         };

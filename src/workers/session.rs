@@ -1,4 +1,4 @@
-//! One run in a worker: what the host holds it to, message by message.
+//! One run in a worker: the host's checks, message by message.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use luaplan_base::{
 use luaplan_vm::{Stopped, VmLimits, VmOptions, VmUsage};
 
 use super::message::{self, Call, Ended, FromWorker, MessageFault, Options, Outcome, Start, ToWorker};
-use super::pool::Place;
+use super::pool::WorkerPlace;
 use super::process::Worker;
 use super::signal::WorkerSignals;
 
-/// What one frame may hold beyond what the run's own limits explain.
+/// What one frame may hold beyond the run's own limits.
 const FRAME_SLACK_BYTES: u64 = 16 << 20;
 
-/// Where a run has come to.
+/// Why a run paused or ended.
 #[derive(Debug)]
 pub enum Pause {
     /// The plan waits for tool calls.
     Calls {
         /// The calls, in the order of the program.
         calls: Vec<CallRequest>,
-        /// What was printed since the pause before.
+        /// The text printed since the previous pause.
         printed: String,
     },
     /// The plan waits before another attempt of `retry`.
@@ -35,30 +35,30 @@ pub enum Pause {
         attempts_max: u32,
         /// Why it failed.
         message: String,
-        /// What was printed since the pause before.
+        /// The text printed since the previous pause.
         printed: String,
     },
-    /// The plan has ended, well or not, or its worker has.
+    /// The plan has ended, with a result or an error, or its worker has.
     Done(Stopped),
 }
 
-/// A plan to be started in a worker.
+/// A plan to start in a worker.
 #[derive(Debug)]
 pub struct WorkerStart {
     /// The plan's source.
     pub source: String,
     /// The plan's name in messages.
     pub name: String,
-    /// The context handed to `run`.
+    /// The context for `run`.
     pub context: Value,
-    /// Steps of the same run that earlier plans made; ids go on from there.
+    /// Steps of the same run by earlier plans; ids continue from there.
     pub calls_before: u64,
 }
 
-/// A worker that serves one run. Dropped before the run's end, its process is ended.
+/// A worker that serves one run. Dropping it before the run's end kills its process.
 pub struct WorkerRun {
     worker: Option<Worker>,
-    place: Place,
+    place: WorkerPlace,
     signals: WorkerSignals,
     options: Options,
     frame_bytes_max: u64,
@@ -71,7 +71,7 @@ pub struct WorkerRun {
 }
 
 impl WorkerRun {
-    pub(super) fn new(worker: Worker, place: Place, options: &VmOptions) -> Self {
+    pub(super) fn new(worker: Worker, place: WorkerPlace, options: &VmOptions) -> Self {
         let limits = &options.limits;
         Self {
             signals: worker.signals().clone(),
@@ -88,7 +88,7 @@ impl WorkerRun {
         }
     }
 
-    /// The hold on the process, for whoever watches the time.
+    /// The signals to the process, for the task that watches the time.
     #[must_use]
     pub fn signals(&self) -> WorkerSignals {
         self.signals.clone()
@@ -117,8 +117,8 @@ impl WorkerRun {
         self.exchange(&ToWorker::Start(start)).await
     }
 
-    /// Goes on with what came of the calls, in their order. A different number of outcomes ends the
-    /// run with `internal`.
+    /// Resumes with the outcomes of the calls, in their order. A different number of outcomes ends the run
+    /// with `internal`.
     pub async fn answer(&mut self, outcomes: Vec<CallOutcome>) -> Pause {
         if outcomes.len() != self.calls_out {
             let message = "the number of answers differs from the number of calls";
@@ -129,7 +129,7 @@ impl WorkerRun {
         self.exchange(&ToWorker::Answers(outcomes)).await
     }
 
-    /// Goes on with the next attempt after a wait.
+    /// Resumes with the next attempt after a wait.
     pub async fn go_on(&mut self) -> Pause {
         if !std::mem::take(&mut self.is_waiting) {
             let error = Error::new(ErrorCode::Internal, "a run went on that did not wait");
@@ -205,7 +205,7 @@ impl WorkerRun {
     }
 
     fn count(&mut self, usage: VmUsage, printed: &str) -> Result<(), MessageFault> {
-        // The text that passes the limit is not printed, so an honest worker stays within it.
+        // A text above the limit is not printed, so an honest worker stays within it.
         let left = self.printed_bytes_left.checked_sub(printed.len() as u64);
         self.printed_bytes_left =
             left.ok_or_else(|| MessageFault::Content("more was printed than is allowed".to_owned()))?;
@@ -244,8 +244,8 @@ fn frame_bytes_max(limits: &VmLimits) -> u64 {
         .saturating_add(FRAME_SLACK_BYTES)
 }
 
-/// No value takes less room in a VM than in a frame, so one that is larger than a frame may be could
-/// not have been held.
+/// Every value takes at least as much memory in a VM as in a frame, so the VM could not have held one
+/// that exceeds a frame.
 fn not_sent(fault: &MessageFault, memory_bytes: u64) -> Error {
     match fault {
         MessageFault::Frame(super::frame::FrameFault::TooLong { announced, .. }) => {

@@ -1,4 +1,4 @@
-//! Signals between host and worker: to stop for a reason, to hold still, to go on, to end.
+//! Signals from host to worker: stop with a reason, pause, continue, kill.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,17 +11,17 @@ pub(super) const CANCELLED: nix::sys::signal::Signal = nix::sys::signal::Signal:
 
 use luaplan_vm::InterruptReason;
 
-/// A hold on a worker's process that can be kept beside the exchange with it.
+/// A handle to signal a worker's process beside the exchange of messages.
 ///
-/// The process is known by its number, which the system gives to another once the process has been
-/// waited for. So the child is asked for its number under the lock each time: it has none after that.
+/// The system reuses a process id once the process has been waited for. So each signal reads the id from
+/// the child under the lock: a child that was waited for has none.
 #[derive(Debug, Clone)]
 pub struct WorkerSignals {
     pub(super) child: Arc<Mutex<Child>>,
 }
 
 impl WorkerSignals {
-    /// Asks the VM to stop by itself. A worker that is held still goes on for that.
+    /// Asks the VM to stop by itself. A paused worker continues for that.
     pub fn interrupt(&self, reason: InterruptReason) {
         #[cfg(unix)]
         self.send(match reason {
@@ -33,14 +33,13 @@ impl WorkerSignals {
         self.go_on();
     }
 
-    /// Takes the processor away until [`WorkerSignals::go_on`]. Does nothing where the system
-    /// cannot.
+    /// Pauses the process until [`WorkerSignals::go_on`]. Does nothing where the system cannot.
     pub fn hold(&self) {
         #[cfg(unix)]
         self.send(nix::sys::signal::Signal::SIGSTOP);
     }
 
-    /// Gives the processor back.
+    /// Continues the process.
     pub fn go_on(&self) {
         #[cfg(unix)]
         self.send(nix::sys::signal::Signal::SIGCONT);

@@ -1,4 +1,4 @@
-//! The wire: everything comes back as it went, and nothing else is believed.
+//! The wire: every value survives a round trip, and invalid bytes are refused.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use luaplan_base::{CallArguments, CallId, CallOutcome, CallRequest, Error, Error
 use luaplan_vm::VmUsage;
 
 use super::message::{
-    Call, Ended, Fault, FromWorker, MessageFault, Outcome, ToWorker, decode, decode_first, encode,
+    Call, Ended, FromWorker, MessageFault, Outcome, ToWorker, WireError, decode, decode_first, encode,
     encode_first,
 };
 
@@ -117,7 +117,7 @@ fn depth_and_number_of_nodes_are_capped_while_reading() {
     let deeper = Value::Array(vec![deep]);
     let refused = encode(&ToWorker::Answers(vec![Outcome::Good(deeper)]), LIMIT_BYTES);
     assert!(matches!(refused, Err(MessageFault::Content(_))));
-    // Lists nested without end, as a hand that knows the encoding could write them.
+    // Endlessly nested lists, as an attacker could encode them.
     let mut bytes = vec![2, 0];
     bytes.extend([7, 1].repeat(1_000_000));
     let refused = decode::<FromWorker>(&bytes).map(drop).unwrap_err().to_string();
@@ -134,7 +134,7 @@ fn an_error_comes_back_whole_and_made_up_codes_are_refused() {
         .with_help("less")
         .with_detail("line", 3)
         .with_detail("more", serde_json::json!({ "a": [null] }));
-    let frame = encode(&Ended::Broke(Fault::from(&error)), LIMIT_BYTES).unwrap();
+    let frame = encode(&Ended::Broke(WireError::from(&error)), LIMIT_BYTES).unwrap();
     let Ended::Broke(fault) = decode(body(&frame)).unwrap() else { panic!() };
     assert_eq!(fault.into_error().unwrap().to_json(), error.to_json());
     let text = String::from_utf8_lossy(body(&frame)).replace("limit_memory", "limit_mexory");

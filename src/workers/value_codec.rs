@@ -1,7 +1,7 @@
 //! A [`Value`] as bytes, exactly: kinds, bit patterns of floats, bytes, key order, failures.
 //!
-//! Each node is a tag and what it needs. Depth and number of nodes are capped while reading, so a
-//! worker that has been taken over cannot make its host recurse or swell.
+//! Each node is a tag and its data. Reading caps depth and number of nodes, so a compromised worker
+//! cannot exhaust its host's stack or memory.
 
 use std::cell::Cell;
 use std::fmt;
@@ -217,7 +217,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 }
 
-/// Room made ahead on the word of the other side.
+/// The most items allocated ahead by an announced length.
 const AHEAD_MAX: usize = 1_024;
 
 struct ItemsSeed(u32);

@@ -9,14 +9,14 @@ use super::confine::{ConfineSettings, confined};
 use super::parent::end_with_parent;
 use super::serve::serve;
 
-/// What a worker is told on its command line.
+/// A worker's command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerRole {
     /// The engine it runs plans on.
     pub engine: EngineKind,
     /// How many runs it serves before it ends.
     pub runs_max: u32,
-    /// What the system holds it to.
+    /// The bounds that the system enforces.
     pub confine: ConfineSettings,
 }
 
@@ -24,12 +24,12 @@ pub struct WorkerRole {
 const READ_BYTES: usize = 16 << 10;
 
 /// Confines this process, then serves plans over standard input and output until the host closes
-/// them. To be called first thing in a process of its own, with one thread and an empty environment.
-/// On Linux the process ends with the thread that started it, however that one ends.
+/// them. To be called first in a process of its own, with one thread and an empty environment. On Linux
+/// the process ends with the thread that started it, however that thread ends.
 ///
 /// # Errors
 /// `usage` where standard input or output is a terminal or the environment is not empty,
-/// `worker_unavailable` where it cannot be confined, `worker_protocol` for what makes no sense.
+/// `worker_unavailable` where it cannot be confined, `worker_protocol` for an invalid message.
 pub fn worker_main(role: WorkerRole) -> Result<()> {
     if io::stdin().is_terminal() || io::stdout().is_terminal() {
         return Err(Error::new(ErrorCode::Usage, "a worker talks to luaplan over pipes, not to a terminal")
@@ -57,7 +57,7 @@ pub fn worker_main(role: WorkerRole) -> Result<()> {
                 serve::<luaplan_vm::PiccoloVm>(input, output, &interrupt, runs, confinement)
             }
             #[cfg(not(feature = "piccolo"))]
-            EngineKind::Piccolo => return Err(role.engine.not_built()),
+            EngineKind::Piccolo => return Err(luaplan_vm::not_built(role.engine)),
         }
         .map_err(|fault| Error::new(ErrorCode::WorkerProtocol, fault.to_string()))
     })?

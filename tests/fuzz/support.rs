@@ -33,7 +33,7 @@ fn answer(call: &CallRequest) -> CallOutcome {
     }
 }
 
-/// Runs `source` to its end, with every call answered and every slice gone on from.
+/// Runs `source` to its end, answers every call and resumes every slice.
 #[must_use]
 pub fn run(source: &str, context: &Value) -> Stopped {
     let options = VmOptions {
@@ -114,7 +114,7 @@ pub fn agree(ours: &Result<Vec<Plain>, Failed>, lua: &Result<Vec<Plain>, String>
                 })
         }
         (Err(Failed::Raised(ours)), Err(lua)) => *ours == lua.replace("to 'string.", "to '"),
-        // Out of the budget it was given: the other may go on.
+        // Out of its budget: the other may continue.
         (Err(Failed::Dead), _) => true,
         _ => false,
     }

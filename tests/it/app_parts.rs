@@ -4,14 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use luaplan::app::config::{Environment, LoadOptions, load};
-use luaplan::app::{App, AppParts, PlanningOptions, RunRequest, Work};
+use luaplan::app::{App, AppParts, RunSpec, Work};
 use luaplan::base::{Limits, RunId, Value};
-use luaplan::bus::Circumstances;
 use luaplan::demo::DemoParts;
 use luaplan::engine::RunOutcome;
 use luaplan::journal::{JournalRead as _, Record, RecordFilter};
 use luaplan::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
-use tokio_util::sync::CancellationToken;
 
 /// A folder with parts and an application wired to them.
 pub(crate) struct Bench {
@@ -56,23 +54,11 @@ impl Bench {
 
     pub(crate) async fn run_with(&self, source: &str, context: Option<Value>, limits: Limits) -> RunOutcome {
         let work = Work::Plan { name: "plan".to_owned(), source: source.to_owned() };
-        self.app.run(RunRequest { context, limits, ..self.request(work) }).await
+        self.app.run(RunSpec { context, limits, ..self.request(work) }).await
     }
 
-    pub(crate) fn request(&self, work: Work) -> RunRequest {
-        RunRequest {
-            run_id: RunId::generate(),
-            work,
-            context: None,
-            context_name: None,
-            planning: PlanningOptions::default(),
-            limits: self.limits(),
-            circumstances: Circumstances::default(),
-            handler: None,
-            listeners: Vec::new(),
-            cancel: CancellationToken::new(),
-            starts_over: None,
-        }
+    pub(crate) fn request(&self, work: Work) -> RunSpec {
+        RunSpec::new(work, self.limits())
     }
 
     pub(crate) async fn records(&self, run_id: &RunId) -> Vec<Record> {

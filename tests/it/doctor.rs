@@ -240,7 +240,7 @@ async fn a_journal_in_a_database_still_has_its_data_folder_made() {
     })
     .await
     .unwrap();
-    // One that cannot be made is told, and no run is begun without it.
+    // A failure to make one is reported, and no run is started without it.
     std::fs::remove_dir_all(folder.join("deep")).unwrap();
     folder.write("deep", "a file");
     tokio::task::spawn_blocking(move || {

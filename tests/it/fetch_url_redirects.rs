@@ -16,7 +16,7 @@ const STATUSES: [&str; 5] = [
 /// Ways on the first server before the last one leads out of it.
 const FORMS: [&str; 3] = ["relative", "absolute", "protocol-relative"];
 
-/// Spellings of the server inside, whose port is PORT, and places that answer nobody here.
+/// Spellings of the server inside, whose port is PORT, and places without a server.
 const TARGETS: [&str; 14] = [
     "http://127.0.0.1:PORT/",
     "//127.0.0.1:PORT/",

@@ -147,7 +147,7 @@ async fn after_a_kill_the_journal_holds_and_the_run_goes_on_when_asked() {
     assert_eq!((&run["status"], &run["under_way_here"]), (&json!("running"), &json!(false)));
     assert_eq!(client.get(&format!("/v1/runs/{ended}")).await.json()["status"], "succeeded");
 
-    // It goes on where it was, once; the call that reads is made again.
+    // It resumes where it was, once; the call that reads is made again.
     let resume = format!("/v1/runs/{cut}/resume");
     client.post(&resume, &json!({ "resolve": { "1": {} } })).await.problem(400, "bad_request");
     let accepted = client.post(&resume, &json!({})).await;

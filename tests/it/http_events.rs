@@ -3,15 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use luaplan::app::PlanningOptions;
-use luaplan::app::RunRequest;
+use luaplan::app::RunSpec;
 use luaplan::app::Work;
 use luaplan::base::{ErrorCode, Result, RunId};
-use luaplan::bus::Circumstances;
 use luaplan::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
 use serde_json::json;
 use sqlx::{Connection as _, Executor as _, SqliteConnection};
-use tokio_util::sync::CancellationToken;
 
 use crate::http_support::{Answer, EventStream, Gate, SentEvent, Service, open};
 
@@ -89,7 +86,7 @@ async fn a_watcher_who_has_seen_the_end_is_told_not_to_come_again() {
 async fn events_of_a_run_that_was_paused_and_went_on_reach_to_its_end() {
     let service = Service::new().await;
     let client = &service.client;
-    let run_id = client.begin("function run() for _ = 1, 3 do sleep(0.4) end return 1 end").await;
+    let run_id = client.begin("function run() for _ = 1, 10 do sleep(0.4) end return 1 end").await;
     let mut watcher = client.events(&run_id, None).await;
     let mut events = watcher.until("tool_call_started").await;
     assert_eq!(client.post(&format!("/v1/runs/{run_id}/pause"), &json!({})).await.status, 202);
@@ -200,18 +197,12 @@ async fn a_run_of_another_process_on_the_same_data_is_followed_and_ended_too() {
     // A second application over the same folder shares nothing with the service but the files.
     let other = open(service.folder.path(), &[("tools.fetch_url.allow_hosts", hosts.as_str())], None).await;
     let run_id = RunId::generate();
-    let request = RunRequest {
+    let request = RunSpec {
         run_id: run_id.clone(),
-        work: Work::Plan { name: "plan".to_owned(), source: gate.plan("/hold") },
-        context: None,
-        context_name: None,
-        planning: PlanningOptions::default(),
-        limits: other.config().limits.clone(),
-        circumstances: Circumstances::default(),
-        handler: None,
-        listeners: Vec::new(),
-        cancel: CancellationToken::new(),
-        starts_over: None,
+        ..RunSpec::new(
+            Work::Plan { name: "plan".to_owned(), source: gate.plan("/hold") },
+            other.config().limits.clone(),
+        )
     };
     let running = tokio::spawn(async move { other.run(request).await });
     gate.asked(1).await;

@@ -137,7 +137,7 @@ async fn event_streams_of_one_key_leave_room_for_others() {
     let refused = greedy.get(&path).await;
     assert_eq!(refused.header("retry-after"), "1");
     refused.problem(429, "key_limit");
-    // Nor by another way, and then nothing begins.
+    // Nor by another way, and then nothing starts.
     let asked = greedy.request("POST", "/v1/runs").header("accept", "text/event-stream");
     let asked = asked.body(json!({ "plan": "function run() return 1 end" }).to_string()).send().await;
     Answer::of(asked.unwrap()).await.problem(429, "key_limit");

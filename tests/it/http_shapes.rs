@@ -3,7 +3,7 @@
 
 #![expect(clippy::expect_used, reason = "what is wrong with an answer should be named")]
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::Value as Json;
@@ -15,8 +15,8 @@ use crate::http_support::{PATIENCE, Service};
 /// In the statuses a case may have: the connection was closed without a word.
 const CLOSED: u16 = 0;
 
-/// How long a connection can stay that says nothing more.
-const STAYS_MAX: Duration = Duration::from_secs(6);
+/// How long a connection that says nothing more may stay: less than by the time-outs that hold where none is set.
+const STAYS_MAX: Duration = Duration::from_secs(25);
 
 const PLAN: &str = r#"{"plan":"function run() return 1 end"}"#;
 
@@ -49,17 +49,15 @@ fn statuses(bytes: &[u8]) -> Vec<u16> {
 /// Sends the bytes and waits for the end; with `then_close` says that nothing more comes.
 async fn send(service: &Service, bytes: &[u8], then_close: bool) -> Vec<u16> {
     let mut stream = TcpStream::connect(service.client.host()).await.unwrap();
-    let began = Instant::now();
     // It may have been refused before all of it was sent.
     let _ = stream.write_all(bytes).await;
     if then_close {
         let _ = stream.shutdown().await;
     }
     let mut answer = Vec::new();
-    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+    let read = tokio::time::timeout(STAYS_MAX, stream.read_to_end(&mut answer)).await;
     // A reset is an end too.
     let _ = read.expect("the server keeps the connection");
-    assert!(began.elapsed() < STAYS_MAX, "{:?} for {:?}", began.elapsed(), String::from_utf8_lossy(bytes));
     statuses(&answer)
 }
 
@@ -99,7 +97,7 @@ fn get(head: &str) -> String {
     format!("GET {head}\r\n\r\n")
 }
 
-/// A body that holds another request, for whoever reads less of it.
+/// A body that holds another request, for a server that reads less of it.
 fn with_second(headers: &str) -> String {
     post(headers, &format!("0\r\n\r\n{}", post("content-length: 38\r\n", PLAN)))
 }

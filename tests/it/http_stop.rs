@@ -74,7 +74,7 @@ async fn of_many_who_resume_a_run_one_does_and_the_stop_waits_for_it() {
     gate.asked(1).await;
     service.signal("SIGTERM");
     until(async || (client.get("/readyz").await.status == 503).then_some(())).await;
-    // Its place is still there: whoever was late did not give it back.
+    // Its place is still there: the late request did not return it.
     let again = client.post(&format!("/v1/runs/{run_id}/cancel"), &json!({})).await;
     assert_eq!(again.status, 202, "{}", again.text);
     gate.open();

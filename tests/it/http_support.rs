@@ -24,7 +24,7 @@ use crate::app_parts::environment;
 pub(crate) use crate::support::until;
 
 /// Long enough for anything that is going to happen at all.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A port where connections are refused. The socket keeps others from listening there, and does not itself.
 pub(crate) fn refusing() -> (TcpSocket, SocketAddr) {

@@ -89,7 +89,7 @@ pub(crate) struct World {
     pub(crate) grant: String,
 }
 
-/// Begins runs of beta that end in every way, and leave what can be left.
+/// Starts runs of beta that end in every way, and store everything a run can store.
 pub(crate) async fn world(client: &Client, gate: Option<&Gate>) -> World {
     let beta = with_key(client, "beta");
     let post = async |plan: &str, context: Json| {
@@ -160,7 +160,7 @@ struct Probe {
     body: Json,
 }
 
-/// What is asked on a route; `None` for a route that is about nobody's object.
+/// The request on a route; `None` for a route without an object of a tenant.
 fn probes(method: &str, route: &str, world: &World) -> Option<Vec<(Probe, Probe)>> {
     let pair = |path: &str, id: &str, missing: &str, body: Json| {
         let probe = |id: &str| Probe {
@@ -286,7 +286,7 @@ async fn no_route_shows_or_changes_what_another_tenant_has() {
     );
     gate.open();
     assert_eq!(with_key(client, "beta").until_ended(running).await["status"], "succeeded");
-    // The same is there for beta, its colleague and whoever may see all.
+    // The same is visible to beta, its colleague and a key that may see all.
     for (name, _) in FRIENDS {
         let friend = with_key(client, name);
         for (_, id) in &world.runs {

@@ -55,7 +55,7 @@ async fn each_limit_names_itself_and_both_numbers() {
         let limits = limited(&bench, *name, text);
         let plan = format!("function run(context) {body} return context end");
         let outcome = bench.run_with(&plan, None, limits.clone()).await;
-        assert_limit(*name, &limits, outcome.error().unwrap(), &plan);
+        assert_limit(*name, &limits, &outcome.error().unwrap(), &plan);
         let events = bench.events(&outcome.run_id).await;
         assert!(events.contains(&"limit_hit"), "{name}: {events:?}");
         assert_eq!(events.last(), Some(&"run_failed"), "{name}");
@@ -80,7 +80,7 @@ async fn no_plan_can_swallow_a_limit() {
             let plan = format!("local function f() {body} end\nfunction run() {swallow} end");
             let outcome = bench.run_with(&plan, None, limits.clone()).await;
             let error = outcome.error().unwrap_or_else(|| panic!("{name} was swallowed by: {swallow}"));
-            assert_limit(*name, &limits, error, &plan);
+            assert_limit(*name, &limits, &error, &plan);
         }
     }
 }
@@ -91,12 +91,12 @@ async fn source_and_output_have_limits() {
     let limits = limited(&bench, LimitName::Source, "1KiB");
     let plan = format!("function run() return 1 end -- {}", "x".repeat(2000));
     let outcome = bench.run_with(&plan, None, limits.clone()).await;
-    assert_limit(LimitName::Source, &limits, outcome.error().unwrap(), &plan);
+    assert_limit(LimitName::Source, &limits, &outcome.error().unwrap(), &plan);
 
     let limits = limited(&bench, LimitName::Output, "1KiB");
     let plan = "function run() return {text = string.rep('x', 2000)} end";
     let outcome = bench.run_with(plan, None, limits.clone()).await;
-    assert_limit(LimitName::Output, &limits, outcome.error().unwrap(), plan);
+    assert_limit(LimitName::Output, &limits, &outcome.error().unwrap(), plan);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,7 +106,7 @@ async fn money_for_models_has_a_limit() {
     let limits = limited(&bench, LimitName::LlmCost, "0.001");
     let plan = "function run()\n-- luaplan: allow(plan_write_in_unbounded_loop) the limit ends it\nwhile true do local a = pcall(call_llm, 'hello') end end";
     let outcome = bench.run_with(plan, None, limits.clone()).await;
-    assert_limit(LimitName::LlmCost, &limits, outcome.error().unwrap(), plan);
+    assert_limit(LimitName::LlmCost, &limits, &outcome.error().unwrap(), plan);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,9 +126,9 @@ async fn planning_counts_against_the_tokens_of_the_run() {
     let bench = Bench::with(&[], Some(model())).await;
     let limits = limited(&bench, LimitName::LlmTokens, "100");
     let work = luaplan::app::Work::Task("count the users".to_owned());
-    let request = luaplan::app::RunRequest { limits: limits.clone(), ..bench.request(work) };
+    let request = luaplan::app::RunSpec { limits: limits.clone(), ..bench.request(work) };
     let outcome = bench.app.run(request).await;
-    assert_limit(LimitName::LlmTokens, &limits, outcome.error().unwrap(), "a task");
+    assert_limit(LimitName::LlmTokens, &limits, &outcome.error().unwrap(), "a task");
     let events = bench.events(&outcome.run_id).await;
     assert_eq!(events.iter().filter(|name| **name == "limit_hit").count(), 1, "{events:?}");
     assert!(!events.contains(&"llm_request_sent"), "nothing is sent that cannot be paid for");

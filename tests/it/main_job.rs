@@ -54,7 +54,7 @@ async fn the_summary_email_plan_runs_unchanged() {
 async fn a_failed_send_that_nobody_looks_at_fails_the_run() {
     let bench = Bench::with(&[("tools.send_email.allow_recipients", "[\"nobody@company.com\"]")], None).await;
     let outcome = bench.run(SUMMARY_EMAIL).await;
-    let error = outcome.result.unwrap_err();
+    let error = outcome.error().unwrap();
     assert_eq!(error.code(), ErrorCode::ToolErrorIgnored, "{error}");
     assert!(error.message().contains("send_email"), "{error}");
     assert!(bench.parts.received().is_empty());
@@ -64,7 +64,7 @@ async fn a_failed_send_that_nobody_looks_at_fails_the_run() {
 async fn a_failed_query_cannot_be_used_as_rows() {
     let bench = Bench::with(&[("tools.query_db.databases", "{ main = \"sqlite:absent.db\" }")], None).await;
     let outcome = bench.run(SUMMARY_EMAIL).await;
-    let error = outcome.result.unwrap_err();
+    let error = outcome.error().unwrap();
     assert_eq!(error.code(), ErrorCode::ToolErrorUsed, "{error}");
     assert!(error.message().contains("query_db"), "{error}");
     assert_eq!(error.details()["line"], json!(4));
@@ -128,7 +128,7 @@ const PLANNING: [&str; 9] = [
 async fn a_task_without_a_model_stops_before_anything() {
     let bench = Bench::new().await;
     let outcome = bench.app.run(bench.request(Work::Task("do something".to_owned()))).await;
-    assert_eq!(outcome.result.unwrap_err().code(), ErrorCode::LlmNotConfigured);
+    assert_eq!(outcome.error().unwrap().code(), ErrorCode::LlmNotConfigured);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -160,7 +160,7 @@ async fn a_run_that_failed_is_planned_anew_with_calls_of_its_own() {
 async fn reaching_past_the_sandbox_is_on_record() {
     let bench = Bench::new().await;
     let outcome = bench.run("function run() return os.execute('true') end").await;
-    assert_eq!(outcome.result.unwrap_err().code(), ErrorCode::CheckRefused);
+    assert_eq!(outcome.error().unwrap().code(), ErrorCode::CheckRefused);
     let events = bench.events(&outcome.run_id).await;
     assert!(events.contains(&"sandbox_violation"), "{events:?}");
 }
@@ -202,7 +202,7 @@ async fn a_retry_in_one_branch_does_not_forgive_a_failure_of_another() {
       }
       return {tries = tries}
     end";
-    let error = bench.run(plan).await.result.unwrap_err();
+    let error = bench.run(plan).await.error().unwrap();
     assert_eq!(error.code(), ErrorCode::ToolErrorIgnored, "{error}");
 
     let plan = "function run()
@@ -227,11 +227,11 @@ async fn an_error_that_raises_a_failed_call_names_its_code() {
         format!("function run() {query} if rows.error then error(\"no rows: \" .. rows.error) end end");
     let itself = format!("function run() {query} error(rows) end");
     for (source, code) in [(text, ErrorCode::PlanError), (itself, ErrorCode::ToolErrorUsed)] {
-        let error = bench.run(&source).await.result.unwrap_err();
+        let error = bench.run(&source).await.error().unwrap();
         assert_eq!((error.code(), &error.details()["cause"]), (code, &json!("query_failed")), "{error:?}");
     }
     let own = "function run() local rows = query_db{sql = \"SELECT nothing FROM nowhere\"} \
         if rows.error then error(\"nobody is left\") end end";
-    let error = bench.run(own).await.result.unwrap_err();
+    let error = bench.run(own).await.error().unwrap();
     assert!(!error.details().contains_key("cause"), "{error:?}");
 }

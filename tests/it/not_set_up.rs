@@ -1,4 +1,4 @@
-//! Configuration that cannot work: found by `doctor` and `config validate`, said before anybody is asked.
+//! Configuration that cannot work: found by `doctor` and `config validate`, reported before an approver is asked.
 
 use crate::cli::Folder;
 

@@ -155,7 +155,7 @@ pub(crate) fn variable(name: &str) -> Option<String> {
 }
 
 /// Says that a test was skipped, and why. Straight to standard error: what a passing test prints
-/// is kept back, and nobody would learn of it.
+/// is kept back, and no test would notice.
 pub(crate) fn say_skipped(what_and_why: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "skipped: {what_and_why}");

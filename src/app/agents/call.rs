@@ -6,16 +6,15 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use luaplan_base::{CallOutcome, Error, ErrorCode, Result, RunId, ToolFailure, Value};
-use luaplan_bus::{CALLS_IN_DOUBT, Invocation, Progress, Tool};
+use luaplan_bus::{Interruption, Invocation, Progress, Tool};
 use luaplan_catalog::ToolSpec;
 use luaplan_engine::RunOutcome;
-use luaplan_journal::{Durability, EventBody, JournalRead as _, RunState, RunStatus, is_marked};
+use luaplan_journal::{Durability, EventBody, JournalRead as _, RunState, RunStatus, Word, is_marked};
 
 use super::family::{child_of, spent_by};
 use super::{AgentRun, Caller};
 use crate::config::{AgentConfig, AgentWork};
-use crate::planning::PlanningOptions;
-use crate::runs::{RunRequest, Work};
+use crate::runs::spec::{RunSpec, Work};
 
 /// The tool, as one run has it.
 pub(crate) struct CallAgent {
@@ -77,10 +76,10 @@ impl CallAgent {
         let cancel = invocation.cancellation.clone();
         let did_nothing = |state: &RunState| state.source.is_none() && state.task.is_none();
         let work = if let Some(state) = known.clone().filter(did_nothing) {
-            let request = self.request(child, &agent, context, cancel);
-            self.running.spawn(async move { app.begin_again_as_agent(request, run, state).await })
+            let spec = self.spec_of(child, &agent, context, cancel);
+            self.running.spawn(async move { app.start_again_as_agent(spec, run, state).await })
         } else if known.is_some() {
-            self.running.spawn(async move { app.go_on_as_agent(child, run, cancel).await })
+            self.running.spawn(async move { app.resume_as_agent(child, run, cancel).await })
         } else {
             let begun = EventBody::AgentStarted {
                 call_id: invocation.call_id.clone(),
@@ -88,8 +87,8 @@ impl CallAgent {
                 child_run_id: child.clone(),
             };
             invocation.log.emit(begun, Durability::Ordered).await?;
-            let request = self.request(child, &agent, context, cancel);
-            self.running.spawn(async move { Ok(app.begin_as_agent(request, run).await) })
+            let spec = self.spec_of(child, &agent, context, cancel);
+            self.running.spawn(async move { app.start_as_agent(spec, run).await })
         };
         let ended = work.await.map_err(|error| {
             ToolFailure::new(ErrorCode::Internal, format!("the agent's run broke off: {error}"))
@@ -98,29 +97,23 @@ impl CallAgent {
     }
 
     /// The agent's run, with no more than its caller has.
-    fn request(
+    fn spec_of(
         &self,
         run_id: RunId,
         agent: &AgentConfig,
         context: Value,
         cancel: CancellationToken,
-    ) -> RunRequest {
+    ) -> RunSpec {
         let work = match &agent.work {
             AgentWork::Plan { name, source } => Work::Plan { name: name.clone(), source: source.clone() },
             AgentWork::Task(task) => Work::Task(task.clone()),
         };
-        RunRequest {
+        RunSpec {
             run_id,
-            work,
             context: Some(context),
-            context_name: None,
-            planning: PlanningOptions::default(),
-            limits: agent.limits.within(&self.caller.limits),
             circumstances: self.caller.circumstances.clone(),
-            handler: None,
-            listeners: Vec::new(),
             cancel,
-            starts_over: None,
+            ..RunSpec::new(work, agent.limits.within(&self.caller.limits))
         }
     }
 }
@@ -132,10 +125,7 @@ impl Tool for CallAgent {
     }
 
     async fn call(&self, invocation: Invocation) -> CallOutcome {
-        match self.begin(invocation).await {
-            Progress::Ended(outcome) => outcome,
-            Progress::Suspended(reason) => Err(reason.into()),
-        }
+        self.begin(invocation).await.into_outcome()
     }
 
     async fn begin(&self, invocation: Invocation) -> Progress {
@@ -167,13 +157,13 @@ fn ended(state: &RunState) -> Option<RunOutcome> {
     let result = match state.status {
         RunStatus::Succeeded => recorded_result(state),
         RunStatus::Cancelled => Err(Error::new(ErrorCode::Cancelled, "its run was cancelled")),
-        RunStatus::Failed if state.code.as_deref() == Some(ErrorCode::Interrupted.as_str()) => return None,
+        RunStatus::Failed if state.was_interrupted() => return None,
         RunStatus::Failed => Err(recorded_error(state)),
         RunStatus::Running | RunStatus::Sleeping | RunStatus::Paused => return None,
     };
     Some(RunOutcome {
         run_id: state.run_id.clone(),
-        result,
+        result: result.map_err(Interruption::from),
         usage: state.usage.unwrap_or_default(),
         printed: String::new(),
         candidates: Vec::new(),
@@ -192,30 +182,19 @@ fn recorded_result(state: &RunState) -> Result<Value> {
 }
 
 fn recorded_error(state: &RunState) -> Error {
-    let code = state.code.as_deref().and_then(|code| code.parse().ok()).unwrap_or(ErrorCode::ToolFailed);
+    let code = state.code.as_ref().and_then(Word::known).unwrap_or(ErrorCode::ToolFailed);
     let message = state.error.as_ref().and_then(|error| error.get("message")).and_then(Json::as_str);
     Error::new(code, message.unwrap_or_default())
 }
 
 /// What the caller's plan, or the caller's run, makes of how the agent's run stands.
 fn progress(agent: &str, outcome: RunOutcome) -> Progress {
-    let (status, run_id) = (outcome.status(), outcome.run_id);
-    let error = match outcome.result {
+    let RunOutcome { run_id, result, .. } = outcome;
+    match result {
         // In the form the journal keeps, so that it is the same where it is told from there.
-        Ok(value) => return Progress::Ended(Value::from_json(value.to_json()).map_err(ToolFailure::from)),
-        Err(error) => error,
-    };
-    match status {
-        RunStatus::Paused if error.code() == ErrorCode::CallInDoubt => {
-            let message = format!("agent `{agent}`, run {run_id}: {}", error.message());
-            let own = error.details().iter().filter(|(name, _)| name.as_str() != CALLS_IN_DOUBT);
-            let waits = Error::new(error.code(), message).with_help(error.help().to_owned());
-            Progress::Suspended(
-                own.fold(waits, |waits, (name, value)| waits.with_detail(name, value.clone())),
-            )
-        }
-        RunStatus::Paused | RunStatus::Sleeping => Progress::Suspended(error),
-        _ => {
+        Ok(value) => Progress::Ended(Value::from_json(value.to_json()).map_err(ToolFailure::from)),
+        Err(Interruption::Suspended(suspension)) => Progress::Suspended(suspension.below(agent, run_id)),
+        Err(Interruption::Cancelled(error) | Interruption::Failed(error)) => {
             let mut failure = ToolFailure::from(error);
             failure.message = format!("agent `{agent}` failed: {}", failure.message);
             failure.details.insert("run_id".to_owned(), Value::from(run_id.as_str()));

@@ -12,11 +12,11 @@ use luaplan_journal::{
 
 use super::{AgentRun, CALL_AGENT};
 use crate::App;
-use crate::finish::ended_early;
-use crate::ownership::Hold;
-use crate::resume::ResumeRequest;
-use crate::run_report::no_such_run;
-use crate::runs::RunRequest;
+use crate::ownership::hold::Hold;
+use crate::reports::run::no_such_run;
+use crate::runs::resume::ResumeRequest;
+use crate::runs::spec::RunSpec;
+use crate::runs::start::ClaimedRun;
 
 /// The run that a call of an agent begins: the same one, however often the call is begun.
 pub(crate) fn child_of(parent: &RunId, call_id: &CallId) -> RunId {
@@ -42,27 +42,24 @@ pub(super) async fn spent_by(app: &App, child: &RunId, budget: &RunBudget) -> Re
 }
 
 impl App {
-    /// Begins the run of an agent.
-    pub(super) async fn begin_as_agent(&self, request: RunRequest, agent: AgentRun) -> RunOutcome {
-        let (listeners, cancel) = (request.listeners.clone(), request.cancel.clone());
-        let log = match self.new_log(&request.run_id, &[]).await {
-            Ok(log) => log,
-            Err(error) => return ended_early(&request.run_id, error),
-        };
-        self.running.insert(&log, &cancel, Some(agent.parent_run_id.clone()));
-        let outcome = self.carry_out(&request, &log, (None, None), Some(&agent)).await;
-        self.go_on_where_decided(outcome, &listeners, &cancel, Some(&agent)).await
+    /// Starts the run of an agent and executes it.
+    pub(super) async fn start_as_agent(&self, spec: RunSpec, agent: AgentRun) -> Result<RunOutcome> {
+        let run_id = spec.run_id.clone();
+        Ok(match self.start(spec, Some(agent), Durability::Ordered).await {
+            Ok(started) => self.execute(started).await,
+            Err(error) => RunOutcome::of_nothing(run_id, error),
+        })
     }
 
-    /// Begins a run of an agent again that was broken off before its plan was on record.
-    pub(super) async fn begin_again_as_agent(
+    /// Starts a run of an agent again that was broken off before its plan was on record.
+    pub(super) async fn start_again_as_agent(
         &self,
-        request: RunRequest,
+        spec: RunSpec,
         agent: AgentRun,
         state: RunState,
     ) -> Result<RunOutcome> {
-        let hold = self.hold(&request.run_id).await?;
-        let log = self.log_under(&hold, &request.run_id, &[]);
+        let hold = self.hold(&spec.run_id).await?;
+        let log = self.log_under(&hold, &spec.run_id, &[]);
         if let Err(error) = self.may_resume(&state) {
             hold.give_back(&error).await;
             return Err(error);
@@ -75,23 +72,20 @@ impl App {
             os_user: None,
         };
         log.emit(resumed, Durability::Forced).await?;
-        self.running.insert(&log, &request.cancel, Some(agent.parent_run_id.clone()));
+        self.running.insert(&log, &spec.cancel, Some(agent.parent_run_id.clone()));
         drop(hold);
-        let outcome = self.carry_out(&request, &log, (Some(state), None), Some(&agent)).await;
-        Ok(self.go_on_where_decided(outcome, &[], &request.cancel, Some(&agent)).await)
+        Ok(self.execute(ClaimedRun { spec, log, resumed: Some(state), agent: Some(agent) }).await)
     }
 
-    /// Goes on with the run of an agent.
-    pub(super) async fn go_on_as_agent(
+    /// Resumes the run of an agent.
+    pub(super) async fn resume_as_agent(
         &self,
         run_id: RunId,
         agent: AgentRun,
         cancel: CancellationToken,
     ) -> Result<RunOutcome> {
-        let request = ResumeRequest::new(run_id, cancel.clone());
-        let taken_up = self.take_up_own(request).await?;
-        let outcome = self.go_on_once(taken_up, Some(&agent)).await;
-        Ok(self.go_on_where_decided(outcome, &[], &cancel, Some(&agent)).await)
+        let claimed = self.claim_own(ResumeRequest::new(run_id, cancel)).await?;
+        Ok(self.execute(ClaimedRun { agent: Some(agent), ..claimed }).await)
     }
 
     /// Counts what the finished runs of agents used against a run that is gone on with.
@@ -155,7 +149,7 @@ impl App {
                 let Some(parent) = &run.parent else { continue };
                 let caller = self.journal.run_summary(&parent.run_id).await?;
                 let has_ended =
-                    caller.is_some_and(|caller| caller.ended_at.is_some() && !is_interrupted(&caller));
+                    caller.is_some_and(|caller| caller.ended_at.is_some() && !caller.was_interrupted());
                 let state = self.known_run(&run.run_id).await?;
                 if has_ended && !self.is_under_way(&state) {
                     let log = self.new_log(&state.run_id, &[]).await?;
@@ -204,10 +198,6 @@ impl App {
         }
         Ok(())
     }
-}
-
-fn is_interrupted(run: &luaplan_journal::RunSummary) -> bool {
-    run.code.as_deref() == Some(ErrorCode::Interrupted.as_str())
 }
 
 /// A run and the runs of agents it waits for, itself first.

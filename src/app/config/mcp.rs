@@ -99,6 +99,12 @@ pub(super) fn check(
 ) -> Result<(BTreeMap<String, McpServerSettings>, Vec<SecretString>)> {
     let (mut servers, mut secrets) = (BTreeMap::new(), Vec::new());
     for (name, raw) in raw.iter().filter(|(_, raw)| raw.enabled) {
+        if !cfg!(feature = "mcp") {
+            let message = format!("mcp.{name}: this build of luaplan has no MCP servers");
+            return Err(Error::new(ErrorCode::ConfigInvalid, message)
+                .with_help("set `enabled = false`, or use a build with the feature `mcp`, as releases are")
+                .with_detail("key", format!("mcp.{name}")));
+        }
         check_name(name)?;
         let mut missing = Vec::new();
         let mut taken = Taken { environment, secrets: &mut secrets, missing: &mut missing };

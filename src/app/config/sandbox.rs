@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use luaplan_base::{Error, ErrorCode, Result};
-use luaplan_engine::Isolation;
+use luaplan_base::{EngineKind, Error, ErrorCode, Isolation, Result};
 use luaplan_plan::CheckReport;
-use luaplan_vm::EngineKind;
+use luaplan_vm::{is_built, not_built};
 
 use super::checked::{invalid, keyed};
 
@@ -71,7 +70,7 @@ impl SandboxConfig {
         match self.engine {
             EngineKind::Mlua => report,
             #[cfg(not(feature = "piccolo"))]
-            EngineKind::Piccolo => report.refused_by_engine(source, &self.engine.not_built()),
+            EngineKind::Piccolo => report.refused_by_engine(source, &not_built(self.engine)),
             #[cfg(feature = "piccolo")]
             EngineKind::Piccolo => {
                 let report = report.for_piccolo(source);
@@ -85,8 +84,8 @@ impl SandboxConfig {
 
     pub(super) fn check(raw: &RawSandbox, max_concurrent_runs: u32) -> Result<Self> {
         let engine: EngineKind = raw.engine.parse().map_err(|error| keyed("sandbox.engine", &error))?;
-        if !engine.is_built() {
-            return Err(keyed("sandbox.engine", &engine.not_built()));
+        if !is_built(engine) {
+            return Err(keyed("sandbox.engine", &not_built(engine)));
         }
         let isolation = match raw.isolation.as_str() {
             AUTO if engine == EngineKind::Piccolo => Some(Isolation::Process),

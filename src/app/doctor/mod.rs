@@ -15,7 +15,8 @@ use luaplan_journal::{Journal, create_private_folder};
 
 use super::agents::agent_faults;
 use super::config::{Config, Environment, LoadOptions, Loaded, mask_passwords};
-use super::{ApiKeys, PolicyReport, unknown_approvers, wiring};
+use crate::tools::assemble;
+use crate::{ApiKeys, PolicyReport, unknown_approvers};
 
 /// How one check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,7 +120,7 @@ pub async fn examine(environment: &Environment, options: &LoadOptions) -> Doctor
 /// Workers are tried even where runs do not use them: `serve` would.
 async fn workers(report: &mut DoctorReport, config: &Config) {
     let catalog = Catalog::default();
-    let Some(pool) = wiring::workers(config, Isolation::Process, None, &catalog) else {
+    let Some(pool) = assemble::workers(config, Isolation::Process, None, &catalog) else {
         report.good("workers", "not used: sandbox.isolation is in-process");
         return;
     };
@@ -137,7 +138,7 @@ async fn workers(report: &mut DoctorReport, config: &Config) {
 /// The policy file beside the tools and API keys it names.
 fn policy(report: &mut DoctorReport, config: &Config, keys: Option<&ApiKeys>) {
     // What is wrong with the tools themselves is said already.
-    let (Some(rules), Ok(catalog)) = (&config.policy, wiring::tool_catalog(config)) else { return };
+    let (Some(rules), Ok(catalog)) = (&config.policy, assemble::tool_catalog(config)) else { return };
     let checked = match PolicyReport::of(rules, &catalog) {
         Ok(checked) => checked,
         Err(error) => return report.failed("policy", DoctorState::Bad, &error),
@@ -155,7 +156,7 @@ fn policy(report: &mut DoctorReport, config: &Config, keys: Option<&ApiKeys>) {
 /// A run is possible without any agent; one that calls an agent with a fault fails there.
 fn agents(report: &mut DoctorReport, loaded: &Loaded, config: &Config) {
     // What is wrong with the tools themselves is said already.
-    let Ok(catalog) = wiring::tool_catalog(config) else { return };
+    let Ok(catalog) = assemble::tool_catalog(config) else { return };
     let faults = agent_faults(config, &catalog);
     if faults.is_empty() && !config.agents.is_empty() {
         report.good("agents", config.agents.keys().map(String::as_str).collect::<Vec<_>>().join(", "));

@@ -8,7 +8,8 @@ use luaplan_tools::query_db::QueryDbSettings;
 
 use super::{DoctorReport, DoctorState};
 use crate::config::{Config, Environment, Loaded};
-use crate::{mcp_server_states, wiring};
+use crate::mcp_server_states;
+use crate::tools::assemble;
 
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -18,16 +19,16 @@ pub(super) async fn tools(
     config: &Config,
     environment: &Environment,
 ) {
-    let checked = wiring::tool_catalog(config).and_then(|catalog| {
-        wiring::check_tool_settings(config, environment)?;
+    let checked = assemble::tool_catalog(config).and_then(|catalog| {
+        assemble::check_tool_settings(config, environment)?;
         Ok(catalog)
     });
     let mut catalog = match checked {
         Ok(catalog) => catalog,
         Err(error) => return report.failed("tools", DoctorState::Bad, &loaded.placed(error)),
     };
-    wiring::note_not_set_up(config, environment, config.llm.is_configured(), &mut catalog);
-    let ready = wiring::usable_tools(&catalog);
+    assemble::note_not_set_up(config, environment, config.llm.is_configured(), &mut catalog);
+    let ready = assemble::usable_tools(&catalog);
     let waiting: Vec<&str> = catalog.names().filter(|name| ready.get(name).is_none()).collect();
     let note =
         if waiting.is_empty() { String::new() } else { format!("; not set up: {}", waiting.join(", ")) };
@@ -99,7 +100,7 @@ async fn databases(report: &mut DoctorReport, config: &Config, catalog: &Catalog
         let help = "add one under `[tools.query_db] databases` if plans should query";
         return report.warn("databases", "none configured", help);
     }
-    let tool = match wiring::query_db(config, ToolSpec::clone(spec)) {
+    let tool = match assemble::query_db(config, ToolSpec::clone(spec)) {
         Ok(tool) => tool,
         Err(error) => return report.failed("databases", DoctorState::Bad, &error),
     };
@@ -121,7 +122,7 @@ async fn mail(report: &mut DoctorReport, config: &Config, environment: &Environm
         let help = "set the variable in the environment luaplan is started in";
         return report.warn("mail", missing, help);
     }
-    match wiring::send_email(config, environment, ToolSpec::clone(spec)) {
+    match assemble::send_email(config, environment, ToolSpec::clone(spec)) {
         Ok(tool) => match tool.probe().await {
             Ok(greeting) => report.good("mail", greeting),
             Err(error) => report.failed("mail", DoctorState::Warning, &error),

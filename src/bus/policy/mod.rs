@@ -17,11 +17,11 @@ use serde::Serialize;
 pub use condition::{Comparison, Condition, Test, Want};
 pub use fit::Fit;
 pub use glob::Glob;
-pub use rules::{Circumstances, LOCAL_TENANT, Mode, PolicyRules, Rule, Tier, TierByEffect};
+pub use rules::{Circumstances, LOCAL_TENANT, PolicyRules, Rule, TierByEffect};
 
 use luaplan_base::{Effect, ErrorCode, ToolFailure, Value};
 use luaplan_catalog::ToolSpec;
-use luaplan_journal::RuleReference;
+use luaplan_journal::{Mode, RuleReference, Tier};
 
 /// What stands for the rule where a default decides.
 pub const DEFAULT_RULE: &str = "default";

@@ -1,90 +1,14 @@
 //! The rules of a policy file, as data.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
-use luaplan_base::{ContentHash, Effect, Error, ErrorCode, Value};
+use luaplan_base::{ContentHash, Effect, Value};
 use luaplan_catalog::ToolSpec;
-use luaplan_journal::{Actor, RuleReference};
+use luaplan_journal::{Actor, Mode, RuleReference, Tier};
 
 use super::condition::Condition;
 use super::fit::Fit;
 use super::glob::Glob;
-
-/// What happens to a call, mildest first: of the rules that match, the last of these wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tier {
-    /// It is made.
-    Auto,
-    /// A person is asked: at once at a terminal, else the run pauses. Autonomous runs go on unasked.
-    Prompt,
-    /// The run pauses until a person has decided, also where it is autonomous.
-    Manual,
-    /// It is not made.
-    Deny,
-}
-
-impl Tier {
-    /// The name in policy files and records.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Prompt => "prompt",
-            Self::Manual => "manual",
-            Self::Deny => "deny",
-        }
-    }
-
-    /// The tier of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Auto, Self::Prompt, Self::Manual, Self::Deny].into_iter().find(|tier| tier.as_str() == name)
-    }
-}
-
-/// How much a run does unasked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// A person is asked where the policy says so.
-    #[default]
-    Structured,
-    /// `prompt` counts as allowed, and a task whose run failed is planned anew up to a cap.
-    Autonomous,
-}
-
-impl Mode {
-    /// The name in flags, requests and records.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Structured => "structured",
-            Self::Autonomous => "autonomous",
-        }
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Mode {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        [Self::Structured, Self::Autonomous].into_iter().find(|mode| mode.as_str() == text).ok_or_else(|| {
-            Error::new(ErrorCode::BadRequest, format!("there is no mode `{text}`"))
-                .with_help("a run is `structured` or `autonomous`")
-        })
-    }
-}
 
 /// The tenant of whoever sits at this machine.
 pub const LOCAL_TENANT: &str = "local";

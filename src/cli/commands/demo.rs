@@ -7,9 +7,8 @@ use owo_colors::Style;
 use serde_json::{Value as Json, json};
 
 use luaplan_app::config::{Config, load};
-use luaplan_app::{App, AppParts, PlanningOptions, RunRequest, Work};
-use luaplan_base::{Result, RunId};
-use luaplan_bus::Circumstances;
+use luaplan_app::{App, AppParts, RunSpec};
+use luaplan_base::Result;
 use luaplan_demo::{DemoParts, MailSummary, RECIPIENT, RECORDED_REPLY};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{Event, EventBody, EventListener, JournalRead as _, Record, RecordFilter, neutralize};
@@ -58,20 +57,10 @@ async fn on_parts(session: &Session<'_>, parts: &DemoParts, folder: &Path) -> Re
     if !output.is_json() {
         introduce(output, parts, &config, why_recorded.as_deref());
     }
-    let request = RunRequest {
-        run_id: RunId::generate(),
-        work: Work::Task(TASK.to_owned()),
-        context: None,
-        context_name: None,
-        planning: PlanningOptions::default(),
-        limits: app.config().limits.clone(),
-        circumstances: Circumstances::default(),
-        handler: None,
-        listeners: if output.is_json() { Vec::new() } else { vec![narrator(output.colours_out())] },
-        cancel: cancelled_by_signals(),
-        starts_over: None,
-    };
-    let outcome = app.run(request).await;
+    let listeners = if output.is_json() { Vec::new() } else { vec![narrator(output.colours_out())] };
+    let spec =
+        RunSpec::task(TASK, app.config().limits.clone()).with_listeners(listeners, cancelled_by_signals());
+    let outcome = app.run(spec).await;
     let records = app
         .journal()
         .records(RecordFilter { run_id: Some(outcome.run_id.clone()), ..RecordFilter::default() })
@@ -167,7 +156,7 @@ fn conclude(
     output.heading("Result");
     match &outcome.result {
         Ok(value) => output.data(&value.to_json()),
-        Err(error) => output.error(error),
+        Err(why) => output.error(&why.to_error(&outcome.run_id)),
     }
     output.heading("The e-mail as it arrived");
     match mail {

@@ -9,8 +9,6 @@ mod doctor;
 mod explain;
 mod init;
 mod inputs;
-mod mcp;
-mod mcp_logins;
 mod plan;
 mod policy;
 mod replay;
@@ -25,10 +23,20 @@ mod show_page;
 mod stop;
 mod task;
 mod test;
-mod tool_import;
 mod tool_manifests;
 mod tools;
 pub(super) mod worker;
+
+#[cfg(feature = "mcp")]
+mod mcp;
+#[cfg(not(feature = "mcp"))]
+#[path = "mcp_absent.rs"]
+mod mcp;
+#[cfg(feature = "openapi")]
+mod tool_import;
+#[cfg(not(feature = "openapi"))]
+#[path = "tool_import_absent.rs"]
+mod tool_import;
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -146,7 +154,7 @@ impl Session<'_> {
         let mut options = self.options.clone();
         options.flags.extend(flags);
         if let Some(engine) = state.and_then(|state| state.engine) {
-            options.flags.push(("sandbox.engine".to_owned(), toml::Value::String(engine)));
+            options.flags.push(("sandbox.engine".to_owned(), toml::Value::String(engine.to_string())));
         }
         Ok((self.open_with(&options, AppParts::default()).await?, run_id))
     }

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use luaplan_app::{App, RunRequest, Work};
-use luaplan_base::{Error, ErrorCode, Result, RunId};
-use luaplan_bus::Circumstances;
+use luaplan_app::{App, RunSpec};
+use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_journal::neutralize;
 use luaplan_planner::Prompt;
 
@@ -30,20 +29,11 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
         refuse_existing(session, file, args.force)?;
     }
     let printer = EventPrinter::new(session.output, false);
-    let request = RunRequest {
-        run_id: RunId::generate(),
-        work: Work::Task(args.task.clone()),
-        context: Some(context),
-        context_name: None,
-        planning,
-        limits,
-        circumstances: Circumstances::default(),
-        handler: None,
-        listeners: vec![printer.listener()],
-        cancel: cancelled_by_signals(),
-        starts_over: None,
-    };
-    propose(session, &app, &request, args.output.as_deref()).await
+    let spec = RunSpec::task(&args.task, limits)
+        .with_context(Some(context), None)
+        .with_planning(planning)
+        .with_listeners(vec![printer.listener()], cancelled_by_signals());
+    propose(session, &app, spec, args.output.as_deref()).await
 }
 
 /// Refuses a file of `--output` that is there, unless it may be replaced.
@@ -85,8 +75,9 @@ pub(super) fn print_prompt(session: &Session<'_>, prompt: &Prompt) -> Result<u8>
 }
 
 /// Plans and checks; prints or writes the plan and runs nothing.
-async fn propose(session: &Session<'_>, app: &App, request: &RunRequest, file: Option<&Path>) -> Result<u8> {
-    let proposal = match app.propose(request).await {
+async fn propose(session: &Session<'_>, app: &App, spec: RunSpec, file: Option<&Path>) -> Result<u8> {
+    let run_id = spec.run_id.clone();
+    let proposal = match app.propose(spec).await {
         Ok(proposal) => proposal,
         Err(error) => {
             if !session.output.is_json() {
@@ -104,7 +95,7 @@ async fn propose(session: &Session<'_>, app: &App, request: &RunRequest, file: O
     }
     if session.output.is_json() {
         session.output.data(&json!({
-            "run_id": request.run_id,
+            "run_id": run_id,
             "plan": proposal.plan.source(),
             "plan_hash": proposal.plan.hash(),
             "rounds": proposal.rounds,
@@ -117,7 +108,7 @@ async fn propose(session: &Session<'_>, app: &App, request: &RunRequest, file: O
         session.output.line(format_args!("wrote {}", file.display()));
         // Where the plan itself goes to standard output, what the model says is told as progress.
         if let Some(said) = &proposal.explanation {
-            let all = format!("luaplan show {} --full", request.run_id);
+            let all = format!("luaplan show {run_id} --full");
             session
                 .output
                 .line(format_args!("the model says: {}", neutralize(&Detail::Short.text(said, &all))));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use luaplan_app::config::read_policy;
 use luaplan_app::{ReplayReport, ReplayRequest};
 use luaplan_base::{Error, ErrorCode, Result};
-use luaplan_journal::neutralize;
+use luaplan_journal::{Word, neutralize};
 
 use super::policy::because;
 use super::{Session, check, inputs};
@@ -90,10 +90,10 @@ fn print(output: &Output, report: &ReplayReport) {
     }
     for call in &report.policy {
         let line = call.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-        let then = call.recorded.as_deref().unwrap_or("not on record");
+        let then = call.recorded.as_ref().map_or("not on record", Word::as_str);
         let rule = call.rule.as_deref().map(|rule| format!(" by rule `{rule}`")).unwrap_or_default();
         let arguments = shorten(&call.arguments.to_string(), ARGUMENTS_SHOWN_CHARS);
-        let (call_id, tool, now) = (&call.call_id, &call.tool, call.now);
+        let (call_id, tool, now) = (&call.call_id, &call.tool, call.now.as_str());
         output.line(neutralize(&format!("  {line}{call_id} {tool} {arguments}")));
         output.line(neutralize(&format!("          {then} then, {now} now{rule}{}", because(&call.reason))));
     }

@@ -3,8 +3,8 @@
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_app::{App, Caller, PlanningOptions, RunRequest, Work, explain};
-use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, RunId};
+use luaplan_app::{App, Caller, PlanningOptions, RunSpec, Work, explain};
+use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result};
 use luaplan_bus::{Circumstances, Mode};
 use luaplan_catalog::Catalog;
 use luaplan_engine::RunOutcome;
@@ -60,24 +60,18 @@ pub(super) async fn execute(
     }
     let listeners = vec![EventPrinter::new(session.output, options.events).listener()];
     let cancel = cancelled_by_signals();
-    let request = RunRequest {
-        run_id: RunId::generate(),
-        work,
-        context: inputs::read_context(session, options.context.as_deref())?,
-        context_name: options.context_name.clone(),
-        planning,
-        limits: inputs::limits(app.config(), options)?,
-        circumstances: Circumstances {
-            mode: options.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?,
-            started_by: Some(Caller::at_terminal().actor().clone()),
-            ..Circumstances::default()
-        },
-        handler,
-        listeners: listeners.clone(),
-        cancel: cancel.clone(),
-        starts_over: None,
+    let circumstances = Circumstances {
+        mode: options.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?,
+        started_by: Some(Caller::at_terminal().actor().clone()),
+        ..Circumstances::default()
     };
-    let outcome = app.run_to_rest(request).await;
+    let context = inputs::read_context(session, options.context.as_deref())?;
+    let spec = RunSpec::new(work, inputs::limits(app.config(), options)?)
+        .with_context(context, options.context_name.clone())
+        .with_planning(planning)
+        .with_circumstances(circumstances)
+        .with_listeners(listeners.clone(), cancel.clone());
+    let outcome = app.run_to_rest(RunSpec { handler, ..spec }).await;
     attend(session, app, outcome, options.events, &listeners, &cancel).await
 }
 
@@ -114,7 +108,7 @@ pub(super) fn finish(
 
 /// The exit code of a run that ended.
 pub(super) fn exit_code(outcome: &RunOutcome) -> u8 {
-    outcome.error().map_or(exit::DONE, |error| exit::number(error.code()))
+    outcome.result.as_ref().map_or_else(|why| exit::number(why.code()), |_| exit::DONE)
 }
 
 /// Opens nothing but the files named: no journal, no tool, no model.

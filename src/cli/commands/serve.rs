@@ -6,10 +6,9 @@ use luaplan_app::AppParts;
 use luaplan_base::Result;
 use luaplan_engine::Isolation;
 use luaplan_http::Server;
-use luaplan_mcp::http_service;
 use luaplan_workers::raise_descriptor_limit;
 
-use super::Session;
+use super::{Session, mcp};
 use crate::cli::exit;
 use crate::cli::signals::Signals;
 
@@ -23,9 +22,7 @@ pub(super) async fn run(session: &Session<'_>, listen: Option<String>) -> Result
     let app = Arc::new(session.open_with(&options, parts).await?);
     raise_descriptor_limit();
     app.keep_vms_ready();
-    let server = Server::bind(app).await?;
-    let mcp = http_service(server.runs(), server.address(), server.closing());
-    let server = server.mount("/mcp", mcp);
+    let server = mcp::mounted(Server::bind(app).await?);
     let address = format!("http://{}", server.address());
     if session.output.is_json() {
         session.output.data_line(&serde_json::json!({ "listening": address }));

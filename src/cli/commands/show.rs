@@ -79,9 +79,7 @@ pub(super) async fn find_resumable(journal: &Journal, text: &str) -> Result<RunI
     }
     let failed = Some(RunStatus::Failed);
     let filter = RunFilter { status: failed, limit: Some(FAILED_LOOKED_AT), ..RunFilter::default() };
-    let interrupted = |run: &RunSummary| {
-        run.parent.is_none() && run.code.as_deref() == Some(ErrorCode::Interrupted.as_str())
-    };
+    let interrupted = |run: &RunSummary| run.parent.is_none() && run.was_interrupted();
     let interrupted = journal.runs(filter).await?.into_iter().find(interrupted);
     match newest_open(journal).await?.into_iter().chain(interrupted).max_by_key(|run| run.started_at) {
         Some(newest) => Ok(newest.run_id),

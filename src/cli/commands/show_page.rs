@@ -3,7 +3,7 @@
 use luaplan_app::cannot_go_on;
 use luaplan_base::{ErrorCode, RunId};
 use luaplan_bus::LOCAL_TENANT;
-use luaplan_engine::pause_requested;
+use luaplan_bus::was_requested;
 use luaplan_journal::{CallState, EventBody, Record, RunState, RunStatus, neutralize};
 use luaplan_plan::Finding;
 
@@ -131,7 +131,7 @@ impl Page<'_> {
                 output.heading("failed");
                 output.part(&format!("{code}: {}", neutralize(message)), self.detail, &all);
                 let of_check = [ErrorCode::CheckRefused, ErrorCode::LlmCollapsed];
-                if of_check.iter().any(|known| code == known.as_str()) {
+                if of_check.iter().any(|known| code == known) {
                     print_findings(output, plan, records);
                 }
             }
@@ -173,7 +173,7 @@ impl Page<'_> {
             self.call(request.call_id.as_str(), &request.tool, &request.arguments);
         }
         // What was asked for by a person, a call of an agent with it, waits for no decision.
-        if waits && state.paused.as_deref() != Some(pause_requested().message()) {
+        if waits && !state.paused.as_deref().is_some_and(was_requested) {
             let one = example
                 .map_or_else(String::new, |call| format!(", for example `luaplan approve {run_id} {call}`"));
             output.line(format_args!(

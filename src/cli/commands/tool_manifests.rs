@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use luaplan_app::{App, PlanningOptions, RunRequest, Work, check_manifest, check_tool_name};
+use luaplan_app::{App, RunSpec, check_manifest, check_tool_name};
 use luaplan_base::{CallArguments, Error, ErrorCode, Result, RunId, Value};
-use luaplan_bus::Circumstances;
 use luaplan_catalog::ToolSpec;
 use luaplan_journal::{EventBody, JournalRead as _, RecordFilter, neutralize};
 use luaplan_manifests::templates;
@@ -138,21 +137,10 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
          return result\nend\n"
     );
     let printer = EventPrinter::new(session.output, false);
-    let outcome = app
-        .run(RunRequest {
-            run_id: RunId::generate(),
-            work: Work::Plan { name: format!("tools test {name}"), source: source.clone() },
-            context: Some(context),
-            context_name: None,
-            planning: PlanningOptions::default(),
-            limits: app.config().limits.clone(),
-            circumstances: Circumstances::default(),
-            handler: None,
-            listeners: vec![printer.listener()],
-            cancel: cancelled_by_signals(),
-            starts_over: None,
-        })
-        .await;
+    let spec = RunSpec::plan(format!("tools test {name}"), &source, app.config().limits.clone())
+        .with_context(Some(context), None)
+        .with_listeners(vec![printer.listener()], cancelled_by_signals());
+    let outcome = app.run(spec).await;
     let failure = failure_of(&app, &outcome.run_id).await?;
     if session.output.is_json() {
         let mut answer = outcome.to_json();
@@ -177,7 +165,7 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
             }
         } else {
             // A call that waits has none yet.
-            if outcome.error().is_none() {
+            if outcome.result.is_ok() {
                 session.output.heading("result");
             }
             report(session.output, &outcome, Some(("tools test", &source)));

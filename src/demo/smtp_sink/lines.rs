@@ -23,8 +23,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lines<S> {
         Self { stream: BufReader::new(stream), idle }
     }
 
-    /// The bare connection, unless the client has already sent more: what was sent in plain must
-    /// not be taken for something sent under TLS.
+    /// The bare connection, unless the client has already sent more: plaintext must not pass for data sent
+    /// under TLS.
     pub(super) fn into_inner(self) -> Option<S> {
         self.stream.buffer().is_empty().then(|| self.stream.into_inner())
     }

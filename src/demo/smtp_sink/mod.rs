@@ -1,7 +1,7 @@
 //! A small SMTP server on loopback that receives, and keeps each message as an `.eml` file.
 //!
-//! Written here because no published receiving crate fits: those that speak PIPELINING, SIZE and
-//! SMTPUTF8 are whole mail systems, and the small ones lack them or are no longer kept up.
+//! Written here because no published receiving crate fits: those with PIPELINING, SIZE and SMTPUTF8 are
+//! whole mail systems, and the small ones lack them or are no longer maintained.
 
 mod lines;
 mod session;
@@ -43,7 +43,7 @@ pub struct SinkCredentials {
     pub password: SecretString,
 }
 
-/// How the sink behaves. It always listens on a free port of 127.0.0.1.
+/// The options of the sink. It always listens on a free port of 127.0.0.1.
 #[derive(Debug, Clone)]
 pub struct SmtpSinkOptions {
     /// Where messages are kept; made if absent.
@@ -56,7 +56,7 @@ pub struct SmtpSinkOptions {
     pub message_bytes_max: usize,
     /// Recipients of one message.
     pub recipients_max: usize,
-    /// Connections at once; one more is told to come back later.
+    /// Connections at once; a further one gets a temporary refusal.
     pub connections_max: usize,
     /// How long a client may stay silent.
     pub idle: Duration,
@@ -117,7 +117,7 @@ impl SmtpSink {
     /// Starts receiving.
     ///
     /// # Errors
-    /// `listen_failed` where no port can be had, `file_unreadable` where the folder cannot be made.
+    /// `listen_failed` where no port is free, `file_unreadable` where the folder cannot be made.
     pub async fn start(options: SmtpSinkOptions) -> Result<Self> {
         let failed = |error: std::io::Error| {
             Error::new(ErrorCode::ListenFailed, format!("the mail sink cannot listen: {error}"))
@@ -146,7 +146,7 @@ impl SmtpSink {
         self.shared.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Stops; sessions under way are cut.
+    /// Stops, and cuts active sessions.
     pub async fn stop(mut self) {
         self.stop.cancel();
         if let Some(task) = self.task.take() {
@@ -162,7 +162,7 @@ impl Drop for SmtpSink {
 }
 
 impl Shared {
-    /// Keeps one message, whole or not at all.
+    /// Stores one message, whole or not at all.
     async fn keep(&self, mut mail: ReceivedMail, content: &[u8]) -> std::io::Result<()> {
         let _one_at_a_time = self.writing.lock().await;
         let number = self.received.lock().unwrap_or_else(PoisonError::into_inner).len() + 1;

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::lines::Lines;
 use super::{ReceivedMail, Shared, SinkCredentials, SinkTls};
 
-/// A client that only sends nonsense is sent away after so many refusals.
+/// After so many refusals the server closes the connection.
 const REFUSALS_MAX: u32 = 20;
 
 struct Session<'a, S> {
@@ -29,7 +29,7 @@ enum Next {
     StartTls,
 }
 
-/// Talks until the client leaves. Gives the connection back where the client asked for TLS.
+/// Serves until the client quits. Returns the connection where the client asked for TLS.
 pub(super) async fn run<S>(stream: S, shared: &Shared, encrypted: bool) -> Result<Option<S>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -112,7 +112,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Session<'_, S> {
         !self.encrypted && matches!(self.shared.options.tls, SinkTls::StartTls(_))
     }
 
-    /// The credentials asked for, where the connection is fit to carry them.
+    /// The required credentials, where the connection is encrypted enough for them.
     fn credentials(&self) -> Option<&SinkCredentials> {
         self.shared.options.credentials.as_ref().filter(|_| !self.may_start_tls())
     }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::ExposeSecret as _;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Connection as _};
 use tokio::sync::{mpsc, oneshot};
@@ -38,7 +38,7 @@ use self::writer::{Append, Command, Settle, Writer, closed};
 use super::anchor;
 use super::private_folder::create_private_folder;
 use super::sequenced::{Head, Row};
-use super::{ConflictGuard, Durability, Event, JournalWrite, Record, Settled};
+use super::{ConflictGuard, Durability, Event, JournalWrite, PostgresSettings, Record, Settled};
 
 /// Appends that may wait for the writer before `append` itself waits.
 const QUEUE_LENGTH: usize = 1024;
@@ -50,40 +50,21 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 /// The server ends a session that holds the log and says nothing for so long: its node has stalled.
 const STALLED_AFTER: Duration = Duration::from_secs(3);
 
-/// Where the journal is, and how nodes share it.
-#[derive(Clone)]
-pub struct PostgresSettings {
-    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
-    pub url: SecretString,
-    /// How long a node keeps its runs without renewing its lease.
-    pub lease: Duration,
-    /// The folder where this node notes the newest record it forced; without one it does not.
-    pub anchors: Option<PathBuf>,
+/// Whether the address can be one.
+///
+/// # Errors
+/// `config_invalid`.
+pub(super) fn check(settings: &PostgresSettings) -> Result<()> {
+    options(settings).map(drop)
 }
 
-impl std::fmt::Debug for PostgresSettings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PostgresSettings").field("lease", &self.lease).finish_non_exhaustive()
-    }
-}
-
-impl PostgresSettings {
-    fn options(&self) -> Result<PgConnectOptions> {
-        let options = PgConnectOptions::from_str(self.url.expose_secret()).map_err(|_| {
-            Error::new(ErrorCode::ConfigInvalid, "journal.url is not the address of a PostgreSQL database")
-                .with_help("write `postgres://USER:PASSWORD@HOST:PORT/DATABASE`")
-                .with_detail("key", "journal.url")
-        })?;
-        Ok(options.application_name("luaplan").disable_statement_logging())
-    }
-
-    /// Whether the address can be one.
-    ///
-    /// # Errors
-    /// `config_invalid`.
-    pub fn check(&self) -> Result<()> {
-        self.options().map(drop)
-    }
+fn options(settings: &PostgresSettings) -> Result<PgConnectOptions> {
+    let options = PgConnectOptions::from_str(settings.url.expose_secret()).map_err(|_| {
+        Error::new(ErrorCode::ConfigInvalid, "journal.url is not the address of a PostgreSQL database")
+            .with_help("write `postgres://USER:PASSWORD@HOST:PORT/DATABASE`")
+            .with_detail("key", "journal.url")
+    })?;
+    Ok(options.application_name("luaplan").disable_statement_logging())
 }
 
 /// Makes the folder of the anchors: without one a cut-off end of the log would go unseen.
@@ -116,7 +97,7 @@ impl PostgresJournal {
     /// be written; `journal_corrupt` where it ends before a record it certainly had;
     /// `journal_newer_version`; `journal_disk_full`.
     pub async fn open(settings: &PostgresSettings) -> Result<Self> {
-        let options = settings.options()?;
+        let options = options(settings)?;
         let shown = shown(&options);
         let writing = with_schema(&options)
             .options([("idle_in_transaction_session_timeout", millis(STALLED_AFTER))])
@@ -150,7 +131,7 @@ impl PostgresJournal {
     /// # Errors
     /// `config_invalid`, `journal_unavailable` and `journal_newer_version`.
     pub async fn open_read_only(settings: &PostgresSettings) -> Result<Option<Self>> {
-        let options = settings.options()?;
+        let options = options(settings)?;
         let shown = shown(&options);
         let mut connection = connect(&reading(&options), &shown).await?;
         let found = schema::look(&mut connection, &shown).await;

@@ -19,7 +19,7 @@ pub enum NodeKind {
     Call,
     /// What `run` returns.
     Result,
-    /// Everything that cannot be told apart.
+    /// All sources that the analysis cannot tell apart.
     Anything,
 }
 
@@ -49,9 +49,9 @@ pub struct GraphNode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeKind {
-    /// The value is made of it.
+    /// The value contains or is computed from it.
     Data,
-    /// It decides whether the call is made.
+    /// It decides whether the plan makes the call.
     Control,
 }
 
@@ -81,7 +81,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph of what a preview says.
+    /// The graph of a preview.
     #[must_use]
     pub fn of(preview: &Preview) -> Self {
         let mut builder = Builder { context: BTreeMap::new(), edges: BTreeMap::new(), order: Vec::new() };
@@ -122,7 +122,7 @@ impl Graph {
         Self { version: 1, nodes, edges }
     }
 
-    /// The edges worth drawing: a control edge that others already imply only hides them.
+    /// The edges to draw, without control edges that others imply.
     pub(super) fn drawn(&self) -> Vec<&Edge> {
         let place: BTreeMap<&str, usize> =
             self.nodes.iter().enumerate().map(|(place, node)| (node.id.as_str(), place)).collect();
@@ -171,7 +171,7 @@ impl GraphNode {
                     Some(times) => format!(" · ≤ {times}×"),
                     None => " · ∞".to_owned(),
                 };
-                // How often it is called is never cut off; a long name is.
+                // A long name is cut, the number of calls never.
                 let rest = format!("{line}{often}");
                 let left = width.saturating_sub(number.len() + 1 + rest.chars().count()).max(NAME_WIDTH_MIN);
                 let mut lines = vec![format!("{number} {}{rest}", super::plain(&self.name, left))];
@@ -231,8 +231,8 @@ impl Builder {
         id
     }
 
-    /// A value that may be a table may also be all of a call's arguments by name; what `whole` gives
-    /// for one of these is drawn instead of it.
+    /// A value that may be a table may also be all named arguments of a call; the drawing shows what `whole`
+    /// gives for it instead.
     fn data(
         &mut self,
         slice: &Slice,

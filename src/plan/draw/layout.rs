@@ -1,4 +1,4 @@
-//! Places nodes in layers, so that edges go down and cross little.
+//! Places nodes in layers, so that edges go down and cross rarely.
 
 use std::collections::BTreeMap;
 
@@ -109,7 +109,7 @@ fn layers(count: usize, ends: &[(usize, usize)]) -> Vec<usize> {
     layers
 }
 
-/// Half of what a node takes up with the gap beside it. Edges may lie nearer to one another than boxes.
+/// Half the width of a node with the gap beside it. Edges may lie nearer to one another than boxes.
 fn room(one: &Placed, gap: f64) -> f64 {
     let gap = if one.width > POINT_WIDTH { gap } else { gap / 3.0 };
     f64::midpoint(one.width, gap)
@@ -140,7 +140,7 @@ fn arrange(row: &mut [usize], placed: &mut [Placed], neighbours: &[Vec<usize>], 
     };
     let wishes: BTreeMap<usize, f64> = row.iter().map(|index| (*index, wish(*index, placed))).collect();
     row.sort_by(|one, other| wishes[one].total_cmp(&wishes[other]).then(one.cmp(other)));
-    // From the left as far left as wished, then from the right, and the middle of both.
+    // A pass from the left, one from the right, and the middle of both.
     let mut from_left = Vec::with_capacity(row.len());
     let mut edge = f64::NEG_INFINITY;
     for index in row.iter() {

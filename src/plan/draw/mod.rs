@@ -79,7 +79,7 @@ impl Graph {
     }
 }
 
-/// A text on one line without what could act on a reader, cut to a width.
+/// A text on one line without control and invisible characters, cut to a width.
 fn plain(text: &str, width: usize) -> String {
     let mut shown = String::new();
     let mut used = 0;

@@ -1,4 +1,4 @@
-//! A picture, light or dark as the reader's page is.
+//! SVG, light or dark as the page around it.
 
 use std::fmt::Write as _;
 

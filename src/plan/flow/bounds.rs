@@ -1,15 +1,15 @@
-//! How often something is done at most: loops and calls multiplied out.
+//! The most times something happens: the product of loops and calls.
 
 use std::collections::HashMap;
 
 use super::solver::Solver;
-use super::state::{Factor, FrameId, Key, Kind};
+use super::state::{Factor, FrameId, Key, ObjectKind};
 use super::value::{Constant, NUMBER, TEXT};
 
-/// `retry` refuses to try oftener.
+/// `retry` refuses more attempts.
 const ATTEMPTS_MAX: u64 = 10;
 
-/// A most, or no bound.
+/// A maximum, or no bound.
 pub(super) type Bound = Option<u64>;
 
 fn times(one: Bound, other: Bound) -> Bound {
@@ -25,7 +25,7 @@ fn plus(one: Bound, other: Bound) -> Bound {
 }
 
 impl Solver<'_> {
-    /// The most calls of each site, for a plan begun in the frames of `roots`.
+    /// The most calls of each site, for a plan that starts in the frames of `roots`.
     pub(super) fn bounds(&self, roots: &[FrameId]) -> Vec<Bound> {
         let runs = self.runs(roots);
         let mut bounds = vec![Some(0); self.sites.len()];
@@ -106,7 +106,7 @@ impl Solver<'_> {
             Factor::Iterated(iterator, state) => {
                 let iterator = self.peek(*iterator);
                 let plain = iterator.objects.iter().all(
-                    |object| matches!(&self.get(*object).kind, Kind::Builtin(name) if matches!(&**name, "next" | "ipairs next")),
+                    |object| matches!(&self.get(*object).kind, ObjectKind::Builtin(name) if matches!(&**name, "next" | "ipairs next")),
                 );
                 if plain && !iterator.objects.is_empty() { self.items(*state) } else { None }
             }
@@ -153,7 +153,7 @@ impl Solver<'_> {
         Some(most)
     }
 
-    /// The most entries of the tables a node may be.
+    /// The most entries of the tables that a node may be.
     fn items(&self, node: u32) -> Bound {
         let cell = self.peek(node);
         let mut most = 0;
@@ -163,7 +163,7 @@ impl Solver<'_> {
                 matches!(key, Key::Int(_) | Key::Text(_)) && *self.peek(**node) != Default::default()
             });
             let metatable = !self.peek(object.metatable).objects.is_empty();
-            if !object.fixed || metatable || !matches!(object.kind, Kind::Table(..)) {
+            if !object.fixed || metatable || !matches!(object.kind, ObjectKind::Table(..)) {
                 return None;
             }
             most = most.max(written.count() as u64);

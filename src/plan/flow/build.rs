@@ -1,7 +1,7 @@
-//! From the body of a function to rules: what flows where, and what decides about it.
+//! Makes rules of a function's body: what flows where, and what controls it.
 //!
 //! Control is a node for each stretch of statements. A statement that may leave its block adds what
-//! it hangs on to everything after it, up to where the ways meet again; in a loop, to the whole
+//! it depends on to everything after it, up to where the paths join again; in a loop, to the whole
 //! body. What may end the run is one chain in the order of the source.
 
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::program::{Block, Expr, Stat, Target};
 use super::rules::Rule;
 use super::solver::Solver;
-use super::state::{At, Factor, FrameId, Kind, Node};
+use super::state::{At, Factor, FrameId, Node, ObjectKind};
 use super::value::{Cell, Constant, NIL};
 
 /// A block with more labels than this is taken to jump back to each.
@@ -66,7 +66,7 @@ impl Builder<'_, '_> {
         self.solver.rule(Rule::Taint { from, to });
     }
 
-    /// A node that hangs on all of `from`.
+    /// A node that depends on all of `from`.
     pub(super) fn joined(&mut self, from: &[Node]) -> Node {
         let node = self.solver.node();
         for one in from {
@@ -149,7 +149,7 @@ impl Builder<'_, '_> {
                 }
             }
             Stat::LocalFunction(variable, function) => {
-                let closure = self.solver.object(Kind::Closure(*function, self.frame));
+                let closure = self.solver.object(ObjectKind::Closure(*function, self.frame));
                 let cell = self.solver.variable(self.frame, *variable);
                 self.solver.add(cell, &Cell::object(closure));
             }
@@ -263,7 +263,7 @@ impl Builder<'_, '_> {
             .map(|target| match target {
                 Target::Index(base, key) => Some((self.expression(base), self.expression(key))),
                 Target::Global(name) => {
-                    let globals = self.solver.object(Kind::Globals);
+                    let globals = self.solver.object(ObjectKind::Globals);
                     let base = self.constant(&Cell::object(globals));
                     Some((base, self.constant(&Cell::constant(Constant::Text(name.clone())))))
                 }

@@ -1,8 +1,8 @@
-//! What a call may reach, and how its frame hangs together with the caller's.
+//! What a call may reach, and how its frame is connected with the caller's.
 
 use super::rules::Rule;
 use super::solver::Solver;
-use super::state::{At, Factor, Kind, Link, Node, ObjectId, RuleId};
+use super::state::{At, Factor, Link, Node, ObjectId, ObjectKind, RuleId};
 use super::value::{ANY, Cell, NIL};
 
 /// A call as the caller sees it.
@@ -20,7 +20,7 @@ pub(super) struct Want {
     pub(super) factor: Factor,
     /// For a protected call: what may have ended the run before it.
     pub(super) guard: Option<Node>,
-    /// Whether it is a branch of `parallel`.
+    /// Whether it runs as a branch of `parallel`.
     pub(super) beside: bool,
     /// Tells the helpers of one rule apart.
     pub(super) tag: u32,
@@ -60,7 +60,7 @@ impl Want {
 }
 
 impl Solver<'_> {
-    /// Calls whatever `callee` may be.
+    /// Calls everything that `callee` may be.
     pub(super) fn call(&mut self, callee: Node, want: &Want) {
         let cell = self.read(callee);
         let taint = self.scalar(&cell);
@@ -70,10 +70,14 @@ impl Solver<'_> {
         self.add_taint(control, &outside);
         self.add_taint(control, &taint);
         want.at.control = control;
-        let callable = |kind: &Kind| {
+        let callable = |kind: &ObjectKind| {
             matches!(
                 kind,
-                Kind::Closure(..) | Kind::Tool(_) | Kind::Builtin(_) | Kind::Coroutine(_) | Kind::Derived(_)
+                ObjectKind::Closure(..)
+                    | ObjectKind::Tool(_)
+                    | ObjectKind::Builtin(_)
+                    | ObjectKind::Coroutine(_)
+                    | ObjectKind::Derived(_)
             )
         };
         if cell.unknown != 0 || cell.objects.iter().any(|object| !callable(&self.get(*object).kind)) {
@@ -92,14 +96,14 @@ impl Solver<'_> {
 
     pub(super) fn apply(&mut self, object: ObjectId, want: &Want) {
         match self.kind(object) {
-            Kind::Closure(..) => {
+            ObjectKind::Closure(..) => {
                 let by = self.now;
                 self.enter(object, want, by);
             }
-            Kind::Tool(name) => self.tool(&name, want),
-            Kind::Builtin(name) => self.builtin(&name, want),
-            Kind::Coroutine(made_by) => self.resume(object, made_by, want, false),
-            Kind::Derived(_) => {
+            ObjectKind::Tool(name) => self.tool(&name, want),
+            ObjectKind::Builtin(name) => self.builtin(&name, want),
+            ObjectKind::Coroutine(made_by) => self.resume(object, made_by, want, false),
+            ObjectKind::Derived(_) => {
                 let unknown = self.get(object).unknown;
                 let inside = self.read(unknown);
                 self.give_all(want, &inside);
@@ -108,7 +112,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Hangs a function's frame under the call.
+    /// Connects a function's frame with the call.
     pub(super) fn enter(&mut self, closure: ObjectId, want: &Want, by: RuleId) {
         let Some(frame) = self.frame_for(closure, by, want.at.frame) else { return };
         if !self.linked.insert((self.now, frame, want.tag)) {

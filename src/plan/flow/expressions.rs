@@ -3,7 +3,7 @@
 use super::build::Builder;
 use super::program::{Call, Expr, Literal, Operator, Table};
 use super::rules::Rule;
-use super::state::{Key, Kind, Node};
+use super::state::{Key, Node, ObjectKind};
 use super::value::{Cell, Constant, NIL};
 
 impl Builder<'_, '_> {
@@ -20,7 +20,7 @@ impl Builder<'_, '_> {
         fixed
     }
 
-    /// The values of a list of expressions, and all that come after them.
+    /// The values of a list of expressions, and a node for any further values.
     pub(super) fn list(&mut self, expressions: &[Expr]) -> (Vec<Node>, Option<Node>) {
         let Some((last, others)) = expressions.split_last() else { return (Vec::new(), None) };
         let mut fixed: Vec<Node> = others.iter().map(|one| self.expression(one)).collect();
@@ -72,12 +72,12 @@ impl Builder<'_, '_> {
             Expr::Literal(literal) => self.constant(&Cell::literal(literal)),
             Expr::Varargs => self.solver.frames[self.frame as usize].varargs,
             Expr::Function(function) => {
-                let closure = self.solver.object(Kind::Closure(*function, self.frame));
+                let closure = self.solver.object(ObjectKind::Closure(*function, self.frame));
                 self.constant(&Cell::object(closure))
             }
             Expr::Var(variable) => self.solver.variable(self.frame, *variable),
             Expr::Global(name) => {
-                let globals = self.solver.object(Kind::Globals);
+                let globals = self.solver.object(ObjectKind::Globals);
                 let base = self.constant(&Cell::object(globals));
                 if matches!(&**name, "_G" | "_ENV") {
                     return base;

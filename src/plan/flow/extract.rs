@@ -1,4 +1,4 @@
-//! From the solved cells to what callers see.
+//! Turns the solved cells into the form that callers see.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use luaplan_catalog::Catalog;
 
 use super::origin::{ContextPath, Origin, Slice, is_identifier};
 use super::solver::Solver;
-use super::state::{FrameId, Key, Kind, Node, ObjectId, Source};
+use super::state::{FrameId, Key, Node, ObjectId, ObjectKind, Source};
 use super::value::{BOOL, Cell, Constant, NIL, NUMBER, TEXT, Taint};
 
-/// Parts of a table looked at for its leaves.
+/// The most parts of a table that are searched for leaves.
 const PARTS_MAX: usize = 2_000;
 
 /// One piece of an argument: the argument itself, or an entry of a table given as it.
@@ -20,7 +20,7 @@ const PARTS_MAX: usize = 2_000;
 pub enum Leaf {
     /// Exactly this text.
     Text(String),
-    /// A text that begins so.
+    /// A text with this prefix.
     Begins(String),
     /// Exactly this number or truth value, as Lua writes it.
     Plain(String),
@@ -35,11 +35,11 @@ pub enum Leaf {
 pub struct Argument {
     /// What has a part in it.
     pub slice: Slice,
-    /// Everything it may consist of, entries of tables included, in no telling order.
+    /// Everything it may consist of, entries of tables included, in no particular order.
     pub leaves: Vec<Leaf>,
-    /// The leaves it may be itself, those in tables left out.
+    /// The leaves that it may be itself, without those in tables.
     pub own: Vec<Leaf>,
-    /// The argument as a short text, as a plan would write it.
+    /// The argument as short Lua text.
     pub shown: String,
 }
 
@@ -56,9 +56,9 @@ pub struct CallSite {
     pub span: (usize, usize),
     /// The most calls made from here in one run; `None` without a bound.
     pub calls_max: Option<u64>,
-    /// What reaches each parameter, in no order; those given nothing are not there.
+    /// What reaches each given parameter.
     pub arguments: BTreeMap<String, Argument>,
-    /// What decides about the call; its data are those of no argument.
+    /// What decides whether the call is made; it has no data of arguments.
     pub made: Slice,
 }
 
@@ -95,15 +95,14 @@ impl Flow {
         &self.result
     }
 
-    /// Whether the plan does what cannot be followed; then every tool may be called from anywhere,
-    /// with anything.
+    /// Whether the analysis gave up: then any place may call every tool, with any arguments.
     #[must_use]
     pub fn gave_up(&self) -> bool {
         self.gave_up
     }
 
-    /// All that `origins` go back to: the arguments of calls among them, and what decides about
-    /// these calls, and so on.
+    /// Everything that `origins` depend on, transitively: the arguments of the calls among them, and what
+    /// decides about these calls.
     #[must_use]
     pub fn going_back(&self, origins: impl IntoIterator<Item = Origin>) -> BTreeSet<Origin> {
         let mut found: BTreeSet<Origin> = BTreeSet::new();
@@ -121,7 +120,7 @@ impl Flow {
         found
     }
 
-    /// Every tool, from anywhere, with anything.
+    /// Every tool, called from any place with any arguments.
     pub(super) fn of_anything(catalog: &Catalog) -> Self {
         let all: BTreeSet<Origin> = [Origin::Anything].into();
         let slice = Slice { data: all.clone(), control: all.clone(), stops: all };
@@ -194,7 +193,7 @@ pub(super) fn extract(solver: &mut Solver<'_>, chunk: FrameId, result: Node, con
     }
     let stops = solver.peek(solver.result_stops).taint;
     let mut made = Slice { stops: extractor.origins(solver, &stops), ..Slice::default() };
-    // An error nobody looked at fails the run at its end.
+    // An error that the plan ignores fails the run at its end.
     made.stops.extend(sites.iter().map(|site| Origin::Call(site.number)));
     let returned = solver.peek(result);
     let mut nodes = vec![result];
@@ -268,12 +267,12 @@ impl Extractor {
         }
         for object in &cell.objects {
             match &solver.get(*object).kind {
-                Kind::Context(path) => push(Leaf::From(Origin::Context(path_of(path)))),
-                Kind::Result(site) => {
+                ObjectKind::Context(path) => push(Leaf::From(Origin::Context(path_of(path)))),
+                ObjectKind::Result(site) => {
                     push(Leaf::From(Origin::Call(self.numbers.get(*site as usize).copied().unwrap_or(0))));
                 }
-                Kind::Derived(_) | Kind::Globals => push(Leaf::Computed),
-                // A function cannot be handed to a tool; what is in a table is looked at by itself.
+                ObjectKind::Derived(_) | ObjectKind::Globals => push(Leaf::Computed),
+                // A tool takes no function; the entries of a table are searched separately.
                 _ => {}
             }
         }
@@ -293,18 +292,22 @@ impl Extractor {
         let shows = |object: &&ObjectId| {
             !matches!(
                 solver.get(**object).kind,
-                Kind::Closure(..) | Kind::Builtin(_) | Kind::Tool(_) | Kind::Coroutine(_) | Kind::Library(_)
+                ObjectKind::Closure(..)
+                    | ObjectKind::Builtin(_)
+                    | ObjectKind::Tool(_)
+                    | ObjectKind::Coroutine(_)
+                    | ObjectKind::Library(_)
             )
         };
         for object in cell.objects.iter().filter(shows) {
             parts.push(match &solver.get(*object).kind {
-                Kind::Context(path) => path_of(path).to_string(),
-                Kind::Result(site) => {
+                ObjectKind::Context(path) => path_of(path).to_string(),
+                ObjectKind::Result(site) => {
                     let number = self.numbers.get(*site as usize).copied().unwrap_or(0);
                     format!("result of call {number}")
                 }
-                Kind::Table(..) if depth < DEPTH_MAX => self.shown_table(solver, *object, depth),
-                Kind::Table(..) => "{…}".to_owned(),
+                ObjectKind::Table(..) if depth < DEPTH_MAX => self.shown_table(solver, *object, depth),
+                ObjectKind::Table(..) => "{…}".to_owned(),
                 _ => "computed".to_owned(),
             });
         }
@@ -383,7 +386,7 @@ fn plain(constant: &Constant) -> String {
     }
 }
 
-/// As [`super::super::preview`] finds it again, to shorten it on a page.
+/// Quotes as [`super::super::preview`] expects it, which shortens such texts.
 fn quoted(text: &str) -> String {
     format!("{text:?}")
 }

@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use super::program::{FunctionId, VarId};
 use super::solver::Solver;
-use super::state::{Frame, FrameId, Kind, Node, ObjectId, RuleId};
+use super::state::{Frame, FrameId, Node, ObjectId, ObjectKind, RuleId};
 
-/// Beyond so many rules no function is looked at for a single call any more.
+/// Beyond so many rules no function gets a frame for a single call.
 const CLONED_RULES_MAX: usize = 20_000;
-/// Calls inside one another that are told apart.
+/// Depth of nested calls that get frames of their own.
 const CLONED_DEPTH_MAX: u32 = 5;
 
 impl Solver<'_> {
     /// The frame for a call of `closure` by the rule `by`.
     pub(super) fn frame_for(&mut self, closure: ObjectId, by: RuleId, caller: FrameId) -> Option<FrameId> {
-        let Kind::Closure(function, outer) = self.kind(closure) else { return None };
+        let ObjectKind::Closure(function, outer) = self.kind(closure) else { return None };
         if let Some(frame) = self.frame_ids.get(&(closure, Some(by))) {
             return Some(*frame);
         }

@@ -1,9 +1,9 @@
-//! Reading and writing objects, with what metatables add.
+//! Reads and writes objects, metatables included.
 
 use super::calls::Want;
 use super::rules::{KeyPart, key_parts};
 use super::solver::Solver;
-use super::state::{At, Factor, Key, Kind, Node, ObjectId};
+use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind};
 use super::value::{ANY, Cell, NIL, Taint};
 
 impl Solver<'_> {
@@ -16,7 +16,7 @@ impl Solver<'_> {
         found
     }
 
-    /// What `base` holds under `key` where it is a table; what strings have is left out.
+    /// What `base` holds under `key` where it is a table; the methods of strings are not included.
     pub(super) fn member(&mut self, base: &Cell, key: &Cell, tag: u32, at: At) -> Cell {
         let mut found = self.member_at(base, &key_parts(key), at);
         found.taint.add(&self.scalar(key));
@@ -40,9 +40,9 @@ impl Solver<'_> {
         found
     }
 
-    /// What a string has under a key: the library's functions, and what the plan put beside them.
+    /// What a string has under a key: the library's functions, and what the plan added to them.
     fn method_of_text(&mut self, parts: &[KeyPart]) -> Cell {
-        let library = self.object(Kind::Library("string".into()));
+        let library = self.object(ObjectKind::Library("string".into()));
         let mut found = Cell::unknown(NIL);
         for part in parts {
             if let KeyPart::Known(_) = part {
@@ -54,8 +54,8 @@ impl Solver<'_> {
                 found.add(&own);
             }
             if *part == KeyPart::Any {
-                // One that calls functions it is given stands for all of them.
-                let any = self.object(Kind::Builtin("string.gsub".into()));
+                // One function that calls its arguments stands for all of the library.
+                let any = self.object(ObjectKind::Builtin("string.gsub".into()));
                 found.add_value(&Cell::object(any));
             }
         }
@@ -127,24 +127,30 @@ impl Solver<'_> {
         fields.chain([data.unknown]).collect()
     }
 
-    /// Whether the value is surely a table. The context as a whole is taken to be one.
+    /// Whether the value is surely a table. The context as a whole counts as one.
     pub(super) fn is_plain_table(&self, object: ObjectId) -> bool {
         match &self.get(object).kind {
-            Kind::Table(..) | Kind::Globals | Kind::Library(_) => true,
-            Kind::Context(path) => path.is_empty(),
+            ObjectKind::Table(..) | ObjectKind::Globals | ObjectKind::Library(_) => true,
+            ObjectKind::Context(path) => path.is_empty(),
             _ => false,
         }
     }
 
     /// Whether the value comes from outside, so that it may be anything but a function.
     pub(super) fn is_outside(&self, object: ObjectId) -> bool {
-        matches!(self.get(object).kind, Kind::Context(_) | Kind::Result(_) | Kind::Derived(_))
+        matches!(
+            self.get(object).kind,
+            ObjectKind::Context(_) | ObjectKind::Result(_) | ObjectKind::Derived(_)
+        )
     }
 
     /// What an object holds under a key.
     pub(super) fn read_parts(&mut self, object: ObjectId, parts: &[KeyPart], found: &mut Cell) {
         let kind = self.kind(object);
-        if matches!(kind, Kind::Closure(..) | Kind::Tool(_) | Kind::Builtin(_) | Kind::Coroutine(_)) {
+        if matches!(
+            kind,
+            ObjectKind::Closure(..) | ObjectKind::Tool(_) | ObjectKind::Builtin(_) | ObjectKind::Coroutine(_)
+        ) {
             return;
         }
         found.add_value(&Cell::unknown(NIL));
@@ -160,7 +166,7 @@ impl Solver<'_> {
                     found.add(&self.read(unknown));
                 }
                 KeyPart::Number | KeyPart::Any => {
-                    if matches!(kind, Kind::Globals | Kind::Library(_)) {
+                    if matches!(kind, ObjectKind::Globals | ObjectKind::Library(_)) {
                         self.lost = true;
                         return;
                     }
@@ -175,7 +181,7 @@ impl Solver<'_> {
                     for node in fields {
                         found.add(&self.read(node));
                     }
-                    if let Kind::Context(path) = &kind {
+                    if let ObjectKind::Context(path) = &kind {
                         let inside = self.context_part(path, &"*".into());
                         found.add_value(&Cell::object(inside));
                     }
@@ -183,10 +189,10 @@ impl Solver<'_> {
             }
         }
         match &kind {
-            Kind::Result(_) => {
+            ObjectKind::Result(_) => {
                 found.add_value(&Cell::object(object));
             }
-            Kind::Context(path) if !path.is_empty() => {
+            ObjectKind::Context(path) if !path.is_empty() => {
                 let parts = self.context_parts;
                 found.add(&self.read(parts));
             }
@@ -200,7 +206,7 @@ impl Solver<'_> {
         value.taint.add(&key_taint);
         value.taint.add(&self.decides(at));
         if key.objects.iter().any(|object| !self.is_outside(*object)) {
-            // Tables as keys are ordered by when they were made.
+            // The order of tables as keys depends on when they were made.
             value.taint.add(&Taint::of(Taint::ANYTHING));
         }
         let parts = key_parts(key);
@@ -224,13 +230,15 @@ impl Solver<'_> {
         self.store_under(object, parts, value, &Cell::unknown(ANY));
     }
 
-    /// Puts `value` into a table under what `key` may be, of which `parts` are the places.
+    /// Puts `value` into a table under every `parts` that `key` may be.
     pub(super) fn store_under(&mut self, object: ObjectId, parts: &[KeyPart], value: &Cell, key: &Cell) {
         let kind = self.kind(object);
         for part in parts {
             let to = match part {
                 KeyPart::Known(key) => self.field(object, key),
-                KeyPart::Number | KeyPart::Any if matches!(kind, Kind::Globals | Kind::Library(_)) => {
+                KeyPart::Number | KeyPart::Any
+                    if matches!(kind, ObjectKind::Globals | ObjectKind::Library(_)) =>
+                {
                     self.lost = true;
                     return;
                 }
@@ -246,7 +254,7 @@ impl Solver<'_> {
             }
             self.add(to, value);
         }
-        if matches!(&kind, Kind::Context(path) if !path.is_empty()) {
+        if matches!(&kind, ObjectKind::Context(path) if !path.is_empty()) {
             let parts = self.context_parts;
             self.add(parts, value);
         }
@@ -264,7 +272,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Calls whatever functions the metatables of `objects` hold, with `operands`; gives their results.
+    /// Calls every function in the metatables of `objects` with `operands`; gives their results.
     pub(super) fn metamethods(&mut self, objects: &[ObjectId], operands: &[Cell], tag: u32, at: At) -> Cell {
         let mut found = Cell::default();
         let mut methods = Cell::default();
@@ -279,7 +287,7 @@ impl Solver<'_> {
             }
             methods.taint.add(&metatable.taint);
         }
-        // A table that is a method has what its own metatable gives it, which is not followed.
+        // The metatable of a table used as a method is not followed.
         let tables: Vec<ObjectId> =
             methods.objects.iter().copied().filter(|object| self.is_plain_table(*object)).collect();
         if tables.iter().any(|table| self.may_run_deeper(*table, 0)) {

@@ -1,16 +1,16 @@
-//! What the library's functions do with values. One that is not named here takes its arguments apart
-//! as it likes, calls the functions among them, and gives anything made of them.
+//! What the library's functions do with values. A function without an entry here is assumed to read all of its
+//! arguments, to call the functions among them, and to return anything made of them.
 
 use super::calls::Want;
 use super::made::made_by;
 use super::rules::{KeyPart, only};
 use super::solver::Solver;
-use super::state::{At, Factor, Key, Kind, Node, ObjectId};
+use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind};
 use super::value::{ANY, Cell, NIL, NUMBER, Taint};
 
 const NESTED_MAX: u32 = 12;
 
-/// Whether a function may be called by another without a look at what it changes.
+/// Whether another function may call this one without an analysis of what it changes.
 fn is_harmless(name: &str) -> bool {
     let changes = ["insert", "remove", "sort", "move", "?"];
     let library = name.split_once('.').map_or("", |(library, _)| library);
@@ -74,7 +74,7 @@ impl Solver<'_> {
             "ipairs" | "pairs" => {
                 let table = self.cell(want, 0);
                 let walk = if name == "ipairs" { "ipairs next" } else { "next" };
-                let next = self.object(Kind::Builtin(walk.into()));
+                let next = self.object(ObjectKind::Builtin(walk.into()));
                 self.raise_unless_table(want.at, &table);
                 self.give(want, 0, &Cell::object(next));
                 self.give(want, 1, &table);
@@ -177,7 +177,7 @@ impl Solver<'_> {
         }
     }
 
-    /// All arguments with all inside: what they depend on, and every object.
+    /// All arguments with everything inside: what they depend on, and every object.
     pub(super) fn everything_in(&mut self, want: &Want) -> (Taint, Vec<ObjectId>) {
         let mut all = Cell::default();
         for node in want.fixed.iter().copied().chain(want.rest) {
@@ -230,15 +230,15 @@ impl Solver<'_> {
         self.give_all(want, &all);
     }
 
-    /// A function nothing is known about, except that it changes nothing it is given.
+    /// A function of which only one thing is known: it changes none of its arguments.
     fn anything(&mut self, want: &Want) {
         let (taint, objects) = self.everything_in(want);
-        let made = self.object(Kind::Derived(self.now));
+        let made = self.object(ObjectKind::Derived(self.now));
         let mut result = Cell::unknown(ANY);
         result.taint = taint;
         result.objects.push(made);
         for object in &objects {
-            if !matches!(self.get(*object).kind, Kind::Library(_) | Kind::Globals) {
+            if !matches!(self.get(*object).kind, ObjectKind::Library(_) | ObjectKind::Globals) {
                 result.add_value(&Cell::object(*object));
             }
         }
@@ -247,8 +247,10 @@ impl Solver<'_> {
         let mut functions: Vec<ObjectId> = Vec::new();
         for object in objects {
             match self.kind(object) {
-                Kind::Builtin(name) if !is_harmless(&name) => self.lost = true,
-                Kind::Closure(..) | Kind::Tool(_) | Kind::Coroutine(_) => functions.push(object),
+                ObjectKind::Builtin(name) if !is_harmless(&name) => self.lost = true,
+                ObjectKind::Closure(..) | ObjectKind::Tool(_) | ObjectKind::Coroutine(_) => {
+                    functions.push(object);
+                }
                 _ => {}
             }
         }
@@ -286,7 +288,7 @@ impl Solver<'_> {
         self.give_all(want, &result);
     }
 
-    /// A node that gathers what a protected part may fail on.
+    /// A node that collects what a protected part may fail on.
     pub(super) fn failing(&mut self, want: &Want) -> Node {
         self.helper(want.part(14))
     }

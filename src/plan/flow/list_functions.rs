@@ -1,14 +1,14 @@
-//! The library `list`: elements go where its functions put them; what picks, tests or sorts them
-//! decides about them without being among them.
+//! The library `list`: elements flow where its functions put them. What picks, tests or sorts elements has
+//! control over them, and does not flow into them.
 
 use super::calls::Want;
 use super::lists::{OFTEN, often};
 use super::rules::KeyPart;
 use super::solver::Solver;
-use super::state::{Key, Kind, ObjectId};
+use super::state::{Key, ObjectId, ObjectKind};
 use super::value::{BOOL, Cell, Constant, NIL, NULL, NUMBER};
 
-/// Lists inside lists that `list.flatten` is followed into.
+/// Levels of nested lists that `list.flatten` is followed into.
 const FLATTENED_MAX: usize = 8;
 
 impl Solver<'_> {
@@ -239,7 +239,7 @@ impl Solver<'_> {
             }
             _ => {
                 let (one, other) = (self.elements(want, 0), self.elements(want, 1));
-                let made = self.object(Kind::Table(self.now, 1 + want.part(OFTEN + 15)));
+                let made = self.object(ObjectKind::Table(self.now, 1 + want.part(OFTEN + 15)));
                 self.store_into(made, &[KeyPart::Known(Key::Int(1))], &one.cell);
                 self.store_into(made, &[KeyPart::Known(Key::Int(2))], &other.cell);
                 let mut pair = Cell::object(made);
@@ -275,7 +275,7 @@ impl Solver<'_> {
         let figure = Cell { taint, ..Cell::unknown(NUMBER | NIL) };
         let result = match member {
             "summary" | "histogram" => {
-                let made = self.object(Kind::Table(self.now, 1 + want.part(OFTEN + 14)));
+                let made = self.object(ObjectKind::Table(self.now, 1 + want.part(OFTEN + 14)));
                 self.store_into(made, &[KeyPart::Any], &figure);
                 match member {
                     "summary" => Cell::object(made),

@@ -3,10 +3,10 @@
 use super::calls::Want;
 use super::rules::KeyPart;
 use super::solver::Solver;
-use super::state::{At, Factor, Key, Kind, Node, ObjectId};
+use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind};
 use super::value::{Cell, NUMBER, TEXT, Taint};
 
-/// For helpers of one rule that call functions of the plan again and again.
+/// The tag of helpers that call functions of the plan repeatedly.
 pub(super) const OFTEN: u32 = 90;
 
 /// A list as the library's functions see it.
@@ -55,7 +55,7 @@ impl Solver<'_> {
         node
     }
 
-    /// Calls a function for each element, one after another; `decides` says whether it goes on.
+    /// Calls a function for each element, one after another; `decides` says whether the next call is made.
     pub(super) fn call_each(
         &mut self,
         want: &Want,
@@ -88,7 +88,11 @@ impl Solver<'_> {
     pub(super) fn is_callable(&self, object: ObjectId) -> bool {
         matches!(
             self.get(object).kind,
-            Kind::Closure(..) | Kind::Tool(_) | Kind::Builtin(_) | Kind::Coroutine(_) | Kind::Derived(_)
+            ObjectKind::Closure(..)
+                | ObjectKind::Tool(_)
+                | ObjectKind::Builtin(_)
+                | ObjectKind::Coroutine(_)
+                | ObjectKind::Derived(_)
         )
     }
 
@@ -138,7 +142,9 @@ impl Solver<'_> {
         let said = self.read(answer);
         taint.add(&self.scalar(&said));
         let tables: Vec<ObjectId> = (test.objects.iter().copied())
-            .filter(|object| matches!(self.get(*object).kind, Kind::Table(..)) || self.is_outside(*object))
+            .filter(|object| {
+                matches!(self.get(*object).kind, ObjectKind::Table(..)) || self.is_outside(*object)
+            })
             .collect();
         for table in tables {
             let shape = self.get(table).shape;
@@ -181,14 +187,14 @@ impl Solver<'_> {
 
     /// A new list with these elements.
     pub(super) fn listed(&mut self, want: &Want, part: u32, element: &Cell) -> Cell {
-        let made = self.object(Kind::Table(self.now, 1 + want.part(OFTEN + 10 + part)));
+        let made = self.object(ObjectKind::Table(self.now, 1 + want.part(OFTEN + 10 + part)));
         self.store_into(made, &[KeyPart::Number], element);
         Cell::object(made)
     }
 
     /// A new table with these values under keys of the run.
     pub(super) fn keyed(&mut self, want: &Want, value: &Cell, keys: &Cell) -> Cell {
-        let made = self.object(Kind::Table(self.now, 1 + want.part(OFTEN + 14)));
+        let made = self.object(ObjectKind::Table(self.now, 1 + want.part(OFTEN + 14)));
         self.store_under(made, &[KeyPart::Any], value, keys);
         Cell::object(made)
     }

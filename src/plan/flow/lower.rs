@@ -1,4 +1,4 @@
-//! From the syntax tree to a [`Program`].
+//! Turns the syntax tree into a [`Program`].
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use super::program::{
     Block, Call, CallPlace, Expr, Function, FunctionId, Literal, Operator, Program, Stat, Table, Target,
     VarId,
 };
-use crate::found::span_of;
+use crate::names::found::span_of;
 
 pub(super) fn lower(chunk: &LuaChunk, source: &str) -> Program {
     let mut lowerer = Lowerer {
@@ -54,7 +54,7 @@ impl Lowerer<'_> {
         body
     }
 
-    /// The statements, with what they declare left in scope.
+    /// The statements; their declarations stay in scope.
     fn open_block(&mut self, block: Option<&LuaBlock>) -> Block {
         let mut body = Vec::new();
         for statement in block.into_iter().flat_map(LuaBlock::get_stats) {
@@ -338,7 +338,7 @@ impl Lowerer<'_> {
             .collect();
         let place = u32::try_from(self.program.calls.len()).unwrap_or(u32::MAX);
         let span = span_of(call);
-        // The line Lua gives a call is that of its opening bracket.
+        // Lua reports a call on the line of its opening bracket.
         let opening = call.get_args_list().map_or(span.0, |list| span_of(&list).0);
         self.program.calls.push(CallPlace { line: self.lines.line(opening), span });
         Expr::Call(Box::new(Call { place, callee, method, arguments }))
@@ -366,7 +366,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// A string as a constant, where what its escapes stand for is beyond doubt.
+/// A string as a constant, where the meaning of its escapes is certain.
 fn plain_text(raw: &str, value: String) -> Literal {
     let mut rest = raw.chars();
     while let Some(character) = rest.next() {

@@ -1,9 +1,9 @@
-//! Library functions that neither call nor keep what they are given: what they make of it.
+//! The results of library functions that neither call nor keep their arguments.
 
 use super::calls::Want;
 use super::rules::{KeyPart, only};
 use super::solver::Solver;
-use super::state::{Factor, Key, Kind};
+use super::state::{Factor, Key, ObjectKind};
 use super::value::{ANY, BOOL, Cell, Constant, NIL, NULL, NUMBER, TEXT, Taint};
 
 /// The form of a result; the bits are the kinds of its plain values.
@@ -17,7 +17,7 @@ pub(super) enum Made {
     Document,
 }
 
-/// What a function makes; `None` where it does more than that.
+/// What a function returns; `None` where it does more than that.
 pub(super) fn made_by(name: &str) -> Option<Made> {
     let (library, member) = name.split_once('.').unwrap_or(("", name));
     Some(match (library, member) {
@@ -71,7 +71,7 @@ fn kinds_of(library: &str, member: &str) -> Option<u8> {
 impl Solver<'_> {
     pub(super) fn plain(&mut self, name: &str, made: Made, want: &Want) {
         let (mut taint, objects) = self.everything_in(want);
-        // What a table or function shows as hangs on how many were shown before.
+        // The text of a table or function depends on how many were printed before.
         let shows = matches!(name, "tostring" | "string.format" | "print" | "table.concat");
         if shows && objects.iter().any(|object| !self.is_outside(*object)) {
             taint.add(&Taint::of(Taint::ANYTHING));
@@ -114,7 +114,7 @@ impl Solver<'_> {
         };
         match made {
             Made::Document => {
-                let table = self.object(Kind::Derived(self.now));
+                let table = self.object(ObjectKind::Derived(self.now));
                 let mut cell = inside(ANY);
                 cell.add_value(&Cell::object(table));
                 let unknown = self.get(table).unknown;
@@ -122,7 +122,7 @@ impl Solver<'_> {
                 cell
             }
             Made::Members(kinds) => {
-                let table = self.object(Kind::Table(self.now, 1 + want.part(30)));
+                let table = self.object(ObjectKind::Table(self.now, 1 + want.part(30)));
                 self.store_into(table, &[KeyPart::Any], &inside(kinds));
                 Cell::object(table)
             }
@@ -162,7 +162,7 @@ impl Solver<'_> {
     /// `string.gmatch`: a function that gives texts.
     pub(super) fn matches(&mut self, want: &Want) {
         let (taint, _) = self.everything_in(want);
-        let made = self.object(Kind::Derived(self.now));
+        let made = self.object(ObjectKind::Derived(self.now));
         let unknown = self.get(made).unknown;
         self.add(unknown, &Cell { taint, ..Cell::unknown(TEXT | NUMBER | NIL) });
         self.may_raise(want.at, &taint);
@@ -171,7 +171,7 @@ impl Solver<'_> {
 
     /// `table.pack`.
     pub(super) fn packed(&mut self, want: &Want) {
-        let made = self.object(Kind::Table(self.now, 1 + want.part(31)));
+        let made = self.object(ObjectKind::Table(self.now, 1 + want.part(31)));
         let mut count = Cell::unknown(NUMBER);
         for (place, node) in (1..).zip(want.fixed.iter().copied()) {
             let value = self.read(node);

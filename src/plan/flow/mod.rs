@@ -1,14 +1,13 @@
 //! What flows where in a checked plan, without running it.
 //!
 //! [`analyse`] says for each argument of each tool call which places of the context and which call
-//! results may have a part in it, and which decide whether the call is made. It is sound: what it
-//! leaves out has no part. It says more than is true where it cannot tell, up to "everything from
-//! everything" for plans that look up globals by names made at run time.
+//! results may flow into it, and which decide whether the call is made. It is sound: what it omits
+//! has no influence. Where it cannot tell it over-approximates, up to "everything from everything"
+//! for plans that look up globals by names made at run time.
 //!
-//! How: names are resolved (`lower`), each function body becomes rules between cells (`build`),
-//! once for each place it is called from as long as that stays small, and the rules run until no
-//! cell grows any more (`solver`). Assignments only ever add, so the order in which a plan does
-//! things matters for control alone.
+//! How: `lower` resolves names; `build` turns each function body into rules between cells, once for
+//! each place that calls it as long as that stays small; `solver` runs the rules until no cell grows
+//! any more. Assignments only ever add, so the order of statements matters for control alone.
 //!
 //! **Not followed:** what a tool does to the world that another tool sees, and which limit ends a run.
 
@@ -43,16 +42,17 @@ pub use origin::{ContextPath, Origin, Slice};
 
 use luaplan_catalog::Catalog;
 
-use super::{CheckedPlan, globals};
+use crate::CheckedPlan;
+use crate::names::globals;
 use rules::Rule;
 use solver::Solver;
-use state::{At, FrameId, Key, Kind, Node};
+use state::{At, FrameId, Key, Node, ObjectKind};
 use value::{ANY, Cell, Constant};
 
 /// Finds what flows where in `plan`, for the tools of `catalog`.
 ///
-/// Bounded in time and memory for every source: a plan that would take too much is answered with
-/// [`Flow::gave_up`].
+/// Bounded in time and memory for every source: for a plan that would take too much,
+/// [`Flow::gave_up`] is true.
 #[must_use]
 pub fn analyse(plan: &CheckedPlan, catalog: &Catalog) -> Flow {
     let Ok(syntax) = luaplan_syntax::syntax_tree(plan.source()) else { return Flow::of_anything(catalog) };
@@ -70,10 +70,10 @@ pub fn analyse(plan: &CheckedPlan, catalog: &Catalog) -> Flow {
 }
 
 impl Solver<'_> {
-    /// What a plan finds in its globals.
+    /// The globals of a plan.
     fn globals(&mut self) -> Node {
-        let globals = self.object(Kind::Globals);
-        let put = |solver: &mut Self, name: &str, kind: Option<Kind>| {
+        let globals = self.object(ObjectKind::Globals);
+        let put = |solver: &mut Self, name: &str, kind: Option<ObjectKind>| {
             let field = solver.field(globals, &Key::Text(name.into()));
             let cell = match kind {
                 Some(kind) => Cell::object(solver.object(kind)),
@@ -83,15 +83,15 @@ impl Solver<'_> {
         };
         for name in globals::CORE.into_iter().chain(globals::PLAN_FUNCTIONS) {
             let kind = match name {
-                "_G" => Some(Kind::Globals),
+                "_G" => Some(ObjectKind::Globals),
                 "_VERSION" => None,
-                name => Some(Kind::Builtin(name.into())),
+                name => Some(ObjectKind::Builtin(name.into())),
             };
             put(self, name, kind);
         }
         let libraries = globals::LIBRARIES.into_iter().map(|(name, _)| name).chain(globals::PLAN_LIBRARIES);
         for name in libraries {
-            put(self, name, Some(Kind::Library(name.into())));
+            put(self, name, Some(ObjectKind::Library(name.into())));
         }
         for name in globals::PLAN_VALUES {
             put(self, name, None);
@@ -99,25 +99,25 @@ impl Solver<'_> {
         let names: Vec<Rc<str>> = self.catalog.names().map(Rc::from).collect();
         for name in names {
             match name.split_once('.') {
-                None => put(self, &name, Some(Kind::Tool(name.clone()))),
+                None => put(self, &name, Some(ObjectKind::Tool(name.clone()))),
                 Some((server, member)) => {
-                    let group = self.object(Kind::Library(format!("{server} (tools)").into()));
+                    let group = self.object(ObjectKind::Library(format!("{server} (tools)").into()));
                     let field = self.field(group, &Key::Text(member.into()));
-                    let tool = self.object(Kind::Tool(name.clone()));
+                    let tool = self.object(ObjectKind::Tool(name.clone()));
                     self.add(field, &Cell::object(tool));
-                    put(self, server, Some(Kind::Library(format!("{server} (tools)").into())));
+                    put(self, server, Some(ObjectKind::Library(format!("{server} (tools)").into())));
                 }
             }
         }
         self.node_of(&Cell::object(globals))
     }
 
-    /// Begins with the chunk, then calls `run` with the context. Gives the chunk's frame, and the
-    /// nodes of the result and of the context.
+    /// Runs the chunk, then calls `run` with the context. Gives the chunk's frame, and the nodes of the
+    /// result and of the context.
     fn start(&mut self, globals: Node) -> (FrameId, Node, Node) {
         let chunk = self.frame(0, None, None, 0);
         self.build(chunk);
-        let context = self.object(Kind::Context(Vec::new().into()));
+        let context = self.object(ObjectKind::Context(Vec::new().into()));
         let context = self.node_of(&Cell::object(context));
         let (run, result, control, stop, after) =
             (self.node(), self.node(), self.node(), self.node(), self.node());

@@ -46,7 +46,7 @@ pub enum Origin {
     Context(ContextPath),
     /// The result, or error, of the call site with this number.
     Call(u32),
-    /// Any of them: it cannot be told.
+    /// Any of them: the analysis cannot tell.
     Anything,
 }
 
@@ -56,29 +56,29 @@ pub(super) fn is_identifier(key: &str) -> bool {
         && key.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
-/// What has a part in something.
+/// The sources that influence a value.
 ///
-/// A source outside all three sets has no part: however it varies, the value is the same, and is
-/// there as often. One in `stops` alone can only end the run before.
+/// A source outside all three sets has no influence: however it varies, the value is the same and is
+/// computed as often. A source in `stops` alone can only end the run before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Slice {
-    /// What the value is made of.
+    /// What the value contains or is computed from.
     pub data: BTreeSet<Origin>,
-    /// What decides, by branches, loops and caught errors, whether and how often it comes to it.
+    /// What decides, by branches, loops and caught errors, whether and how often it is computed.
     pub control: BTreeSet<Origin>,
-    /// What may end the run with an error, or keep it in a loop, before it comes to it.
+    /// What may end the run with an error, or keep it in a loop, before that.
     pub stops: BTreeSet<Origin>,
 }
 
 impl Slice {
-    /// Whether the value is made of the plan's own constants alone.
+    /// Whether the value depends on the plan's own constants alone.
     #[must_use]
     pub fn is_constant(&self) -> bool {
         self.data.is_empty()
     }
 
-    /// The text of a value, and the calls whose results are in it though the text does not name them: what was put
-    /// into a table of the context, for one.
+    /// The text of a value, and the calls whose results it holds though the text does not name them, for example a
+    /// result that the plan put into a table of the context.
     pub(super) fn with_calls_unnamed(&self, shown: String) -> String {
         let is_named = |name: &str| {
             let mut after = shown.match_indices(name).map(|(at, _)| &shown[at + name.len()..]);

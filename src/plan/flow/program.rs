@@ -15,7 +15,7 @@ pub(super) enum Literal {
     Int(i64),
     Float(f64),
     Text(Rc<str>),
-    /// A string whose bytes are not followed.
+    /// A string whose bytes the analysis does not follow.
     Bytes,
 }
 
@@ -49,7 +49,7 @@ pub(super) enum Expr {
     Or(Box<Expr>, Box<Expr>),
     Operation(Operator, Vec<Expr>),
     Table(Box<Table>),
-    /// One value, whatever is inside the brackets.
+    /// An expression in brackets: exactly one value.
     One(Box<Expr>),
 }
 
@@ -114,6 +114,6 @@ pub(super) struct Program {
     /// The function each variable belongs to.
     pub(super) owners: Vec<FunctionId>,
     pub(super) calls: Vec<CallPlace>,
-    /// Whether names may mean something else than they say: `_ENV` is declared or assigned.
+    /// Whether names may not resolve as written: the plan declares or assigns `_ENV`.
     pub(super) unreadable: bool,
 }

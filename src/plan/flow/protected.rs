@@ -1,13 +1,13 @@
-//! Functions that call others in a way of their own: protected, again, side by side, in turns.
+//! Functions that call others in special ways: protected, repeated, in parallel, as coroutines.
 
 use super::calls::Want;
 use super::rules::KeyPart;
 use super::solver::Solver;
-use super::state::{At, Factor, Key, Kind, Node, ObjectId, RuleId};
+use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind, RuleId};
 use super::value::{ANY, BOOL, Cell, NIL, Taint};
 
 impl Solver<'_> {
-    /// A call of the first argument from `skip` on whose errors gather in the node given back.
+    /// A call of the argument at `skip`; the returned node collects its errors.
     fn guarded(&mut self, want: &Want, callee: Node, skip: usize, part: u32) -> (Want, Node) {
         let failing = self.failing(want);
         let results: Vec<Node> = (0..4).map(|place| self.helper(want.part(part + place))).collect();
@@ -26,7 +26,7 @@ impl Solver<'_> {
             ..want.clone()
         };
         self.call(callee, &inner);
-        // A run may also end inside for good.
+        // The run may also end inside.
         let taint = self.read(failing).taint;
         self.add_taint(want.at.stop, &taint);
         (inner, failing)
@@ -135,7 +135,7 @@ impl Solver<'_> {
         let table = self.read(functions);
         let taint = self.scalar(&table);
         let failing = self.failing(want);
-        let made = self.object(Kind::Table(self.now, 1 + want.tag));
+        let made = self.object(ObjectKind::Table(self.now, 1 + want.tag));
         for object in &table.objects {
             let shape = self.get(*object).shape;
             self.read(shape);
@@ -189,7 +189,7 @@ impl Solver<'_> {
         let turns = self.turns;
         match name {
             "coroutine.create" | "coroutine.wrap" => {
-                let made = self.object(Kind::Coroutine(self.now));
+                let made = self.object(ObjectKind::Coroutine(self.now));
                 self.coroutines.insert(self.now, want.at);
                 if let Some(body) = want.argument(0) {
                     let body = self.read(body);
@@ -211,7 +211,7 @@ impl Solver<'_> {
                 let mut inner = Want { fixed, rest, ..want.clone() };
                 inner.at.control = control;
                 for object in &cell.objects {
-                    if let Kind::Coroutine(made_by) = self.kind(*object) {
+                    if let ObjectKind::Coroutine(made_by) = self.kind(*object) {
                         self.resume(*object, made_by, &inner, true);
                     }
                 }
@@ -245,7 +245,7 @@ impl Solver<'_> {
                 if name == "coroutine.running" {
                     let made: Vec<RuleId> = self.coroutines.keys().copied().collect();
                     for by in made {
-                        let object = self.object(Kind::Coroutine(by));
+                        let object = self.object(ObjectKind::Coroutine(by));
                         result.add_value(&Cell::object(object));
                     }
                 }
@@ -255,7 +255,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Runs a coroutine on: all of its body, as nobody knows how far.
+    /// Resumes a coroutine: the whole body, as the analysis does not know where it yields.
     pub(super) fn resume(&mut self, coroutine: ObjectId, made_by: RuleId, want: &Want, has_flag: bool) {
         let turns = self.turns;
         let decides = self.decides(want.at);
@@ -286,7 +286,7 @@ impl Solver<'_> {
         let functions = self.read(body);
         for object in &functions.objects {
             match self.kind(*object) {
-                Kind::Closure(..) => self.enter(*object, &inner, made_by),
+                ObjectKind::Closure(..) => self.enter(*object, &inner, made_by),
                 _ => self.apply(*object, &Want { factor: Factor::Once, ..inner.clone() }),
             }
         }

@@ -1,4 +1,4 @@
-//! What each rule does when it runs. All only add, so the order does not matter in the end.
+//! What each rule does when it runs. Rules only add, so their order does not change the result.
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ pub(super) enum Rule {
         from: Node,
         to: Node,
     },
-    /// An assignment to a variable: that it happens matters too.
+    /// An assignment to a variable: whether it happens matters too.
     Write {
         value: Node,
         to: Node,
@@ -67,7 +67,7 @@ pub(super) enum Rule {
         before: Node,
         at: At,
     },
-    /// A variable that is closed.
+    /// A to-be-closed variable.
     Close {
         value: Node,
         at: At,
@@ -167,7 +167,7 @@ impl Solver<'_> {
                     results: results.clone(),
                     ..Want::once(*at, *before)
                 };
-                // The control variable comes back as the second argument.
+                // The control variable is passed as the second argument.
                 let variable = self.read(results[0]);
                 self.add(*first, &variable);
                 self.call(*iterator, &want);

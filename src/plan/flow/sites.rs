@@ -10,10 +10,10 @@ use luaplan_catalog::ToolSpec;
 use super::calls::Want;
 use super::rules::only;
 use super::solver::Solver;
-use super::state::{Key, Kind, Node, Use};
+use super::state::{Key, Node, ObjectKind, Use};
 use super::value::{BOOL, Cell, NIL, NUMBER, TEXT};
 
-/// The name under which arguments stand that fit no parameter.
+/// The name for arguments that fit no parameter.
 pub(super) const OTHER: &str = "…";
 
 /// What reaches the calls of one tool from one place of the source.
@@ -70,7 +70,7 @@ impl Solver<'_> {
         let outer = self.frames[want.at.frame as usize].stop_before;
         let outer = self.read(outer).taint;
         let guard = want.guard.map(|guard| self.read(guard).taint).unwrap_or_default();
-        // What raised before it within a protected call keeps it from being made and lets the run go on.
+        // An error earlier in the same protected call skips this call, and the run continues.
         if self.is_guarded(want.at.frame) {
             decides.add(&before);
             decides.add(&guard);
@@ -89,11 +89,15 @@ impl Solver<'_> {
         self.add_taint(stops, &guard);
         self.bindings.insert((self.now, site, want.tag), want.clone());
         let (taint, objects) = self.everything_in(want);
-        // A function, or a table with one, cannot be handed over.
-        let strange = |kind: &Kind| {
+        // A tool takes no function, and no table with one.
+        let strange = |kind: &ObjectKind| {
             matches!(
                 kind,
-                Kind::Closure(..) | Kind::Coroutine(_) | Kind::Tool(_) | Kind::Builtin(_) | Kind::Globals
+                ObjectKind::Closure(..)
+                    | ObjectKind::Coroutine(_)
+                    | ObjectKind::Tool(_)
+                    | ObjectKind::Builtin(_)
+                    | ObjectKind::Globals
             )
         };
         if objects.iter().any(|object| strange(&self.get(*object).kind)) {
@@ -103,25 +107,31 @@ impl Solver<'_> {
         if objects.iter().any(|object| strange(&self.get(*object).kind)) || self.is_cyclic(&objects) {
             self.may_raise(want.at, &taint);
         }
-        // The failure of another call cannot be handed over either: this one is then not made.
-        if objects.iter().any(|object| matches!(self.get(*object).kind, Kind::Result(_))) {
+        // Nor does it take the failure of another call: this call is then not made.
+        if objects.iter().any(|object| matches!(self.get(*object).kind, ObjectKind::Result(_))) {
             self.may_raise(want.at, &taint);
             self.add_taint(stops, &taint);
             if self.is_guarded(want.at.frame) || want.guard.is_some() {
                 self.add_taint(control, &taint);
             }
         }
-        let result = self.object(Kind::Result(site));
+        let result = self.object(ObjectKind::Result(site));
         self.give(want, 0, &Cell::object(result));
         for place in 1..want.results.len() {
             self.give(want, place, &Cell::unknown(NIL));
         }
     }
 
-    /// Whether tables among these may hold themselves; such a value cannot be handed over.
+    /// Whether tables among these may contain themselves; no tool takes such a value.
     fn is_cyclic(&mut self, objects: &[u32]) -> bool {
-        let made = |kind: &Kind| {
-            matches!(kind, Kind::Table(..) | Kind::Derived(_) | Kind::Context(_) | Kind::Result(_))
+        let made = |kind: &ObjectKind| {
+            matches!(
+                kind,
+                ObjectKind::Table(..)
+                    | ObjectKind::Derived(_)
+                    | ObjectKind::Context(_)
+                    | ObjectKind::Result(_)
+            )
         };
         let mut open: Vec<(u32, Vec<u32>)> = Vec::new();
         for object in objects {
@@ -133,7 +143,7 @@ impl Solver<'_> {
                 open.push((*object, inside));
             }
         }
-        // Takes away what holds nothing that is still there, until nothing changes.
+        // Removes objects that hold none of the remaining ones, until nothing changes.
         loop {
             let left: Vec<u32> = open.iter().map(|(object, _)| *object).collect();
             open.retain(|(_, inside)| inside.iter().any(|object| left.contains(object)));
@@ -143,8 +153,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Binds the arguments of every call, when all cells are as large as they get: how a table is
-    /// read hangs on everything in it.
+    /// Binds the arguments of every call once all cells have reached their size: how a table is read
+    /// depends on everything in it.
     pub(super) fn bind_all(&mut self) {
         let catalog = self.catalog;
         for ((_, site, _), want) in std::mem::take(&mut self.bindings) {
@@ -204,14 +214,14 @@ impl Solver<'_> {
         for name in names {
             let mut cell = Cell::tainted(first.taint);
             self.read_parts(object, &[Self::text_key(name)], &mut cell);
-            if matches!(kind, Kind::Table(..)) && !self.was_there(object, name) {
+            if matches!(kind, ObjectKind::Table(..)) && !self.was_there(object, name) {
                 continue;
             }
             self.give_parameter(site, name, &cell);
         }
         let (items, unknown) = (self.read(items), self.read(unknown));
         let takes_table = spec.parameters().next().is_none_or(|(_, schema)| accepts_table(schema));
-        if !matches!(kind, Kind::Table(..)) || unknown != Cell::default() {
+        if !matches!(kind, ObjectKind::Table(..)) || unknown != Cell::default() {
             let mut cell = unknown.clone();
             cell.taint.add(&first.taint);
             for name in names {
@@ -235,7 +245,7 @@ impl Solver<'_> {
                             || cell
                                 .objects
                                 .iter()
-                                .any(|object| matches!(self.get(*object).kind, Kind::Table(..)));
+                                .any(|object| matches!(self.get(*object).kind, ObjectKind::Table(..)));
                 }
                 Key::Text(_) if cell == Cell::default() => {}
                 Key::Text(_) => {

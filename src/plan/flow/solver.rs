@@ -10,15 +10,15 @@ use super::program::Program;
 use super::rules::Rule;
 use super::sites::SiteCells;
 use super::state::{
-    At, Factor, Frame, FrameId, Key, Kind, Link, Node, Object, ObjectId, RuleId, Source, Use,
+    At, Factor, Frame, FrameId, Key, Link, Node, Object, ObjectId, ObjectKind, RuleId, Source, Use,
 };
 use super::value::{Cell, NULL, NUMBER, TEXT, Taint};
 
 /// After so much work the analysis gives up and answers "everything from everything".
 const WORK_MAX: u64 = 800_000;
-/// Context paths are followed so deep.
+/// The deepest context path that is followed.
 const PATH_PARTS_MAX: usize = 5;
-/// Context paths told apart.
+/// The most context paths that are kept apart.
 const PATHS_MAX: usize = 160;
 
 pub(super) struct Solver<'a> {
@@ -32,7 +32,7 @@ pub(super) struct Solver<'a> {
     queued: Vec<bool>,
     pub(super) now: RuleId,
     pub(super) objects: Vec<Object>,
-    object_ids: HashMap<Kind, ObjectId>,
+    object_ids: HashMap<ObjectKind, ObjectId>,
     pub(super) frames: Vec<Frame>,
     pub(super) frame_ids: HashMap<(ObjectId, Option<RuleId>), FrameId>,
     pub(super) helpers: HashMap<(RuleId, u32), Node>,
@@ -41,7 +41,7 @@ pub(super) struct Solver<'a> {
     context_sources: HashMap<Rc<[Rc<str>]>, usize>,
     pub(super) call_sources: HashMap<u32, usize>,
     pub(super) sites: Vec<SiteCells>,
-    /// How each call hands over its arguments, by rule, site and tag.
+    /// How each call passes its arguments, by rule, site and tag.
     pub(super) bindings: BTreeMap<(RuleId, u32, u32), Want>,
     pub(super) site_ids: HashMap<(u32, Rc<str>), u32>,
     pub(super) loops: Vec<(u32, Factor)>,
@@ -49,25 +49,25 @@ pub(super) struct Solver<'a> {
     pub(super) uses: Vec<Use>,
     /// Where each coroutine is made, by the rule that makes it.
     pub(super) coroutines: HashMap<RuleId, At>,
-    /// Library functions that call library functions, one in the other.
+    /// Depth of library functions that call library functions.
     pub(super) nested: u32,
-    /// Whatever errors carry.
+    /// All error values.
     pub(super) raised: Node,
-    /// What decides about pauses of coroutines, and what goes in and out there.
+    /// What decides about pauses of coroutines, and what they yield and receive.
     pub(super) turns: Node,
     pub(super) yielded: Node,
     pub(super) resumed: Node,
-    /// What decides about the calls of branches that run side by side.
+    /// What decides about the calls of parallel branches.
     pub(super) timing: Node,
-    /// What is written into parts of the context whose place is not known for sure.
+    /// What the plan writes into parts of the context at unknown places.
     pub(super) context_parts: Node,
     /// Nothing and true.
     pub(super) nothing: Node,
-    /// What may have ended the run before its result is there.
+    /// What may have ended the run before its result.
     pub(super) result_stops: Node,
     work: u64,
     serial: u32,
-    /// Whether the plan does what cannot be followed.
+    /// Whether the analysis gave up.
     pub(super) lost: bool,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Solver<'a> {
         node
     }
 
-    /// A node of the rule that runs now, the same each time it runs.
+    /// A node of the current rule, the same each time it runs.
     pub(super) fn helper(&mut self, part: u32) -> Node {
         if let Some(node) = self.helpers.get(&(self.now, part)) {
             return *node;
@@ -144,7 +144,7 @@ impl<'a> Solver<'a> {
         node
     }
 
-    /// The cell as it is; the rule that runs now runs again when it grows.
+    /// The cell; the current rule runs again when it grows.
     pub(super) fn read(&mut self, node: Node) -> Cell {
         self.work += 1;
         if self.reading.insert((node, self.now)) {
@@ -153,7 +153,7 @@ impl<'a> Solver<'a> {
         self.cells[node as usize].clone()
     }
 
-    /// The cell, for looking at the end.
+    /// The cell, for reading after the solver is done.
     pub(super) fn peek(&self, node: Node) -> &Cell {
         &self.cells[node as usize]
     }
@@ -192,7 +192,7 @@ impl<'a> Solver<'a> {
         id
     }
 
-    /// Runs every rule until nothing grows any more, or the work is too much.
+    /// Runs every rule until no cell grows any more, or the work exceeds its bound.
     pub(super) fn solve(&mut self) {
         while let Some(rule) = self.queue.pop_front() {
             if self.lost || self.work > WORK_MAX {
@@ -206,7 +206,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    pub(super) fn object(&mut self, kind: Kind) -> ObjectId {
+    pub(super) fn object(&mut self, kind: ObjectKind) -> ObjectId {
         if let Some(object) = self.object_ids.get(&kind) {
             return *object;
         }
@@ -219,7 +219,7 @@ impl<'a> Solver<'a> {
             keys: self.node(),
             metatable: self.node(),
             shape: self.node(),
-            fixed: matches!(kind, Kind::Table(..)),
+            fixed: matches!(kind, ObjectKind::Table(..)),
         };
         self.objects.push(object);
         self.object_ids.insert(kind, id);
@@ -229,14 +229,14 @@ impl<'a> Solver<'a> {
     /// A new table of the plan.
     pub(super) fn new_table(&mut self) -> ObjectId {
         self.serial += 1;
-        self.object(Kind::Table(self.serial, 0))
+        self.object(ObjectKind::Table(self.serial, 0))
     }
 
     pub(super) fn get(&self, object: ObjectId) -> &Object {
         &self.objects[object as usize]
     }
 
-    pub(super) fn kind(&self, object: ObjectId) -> Kind {
+    pub(super) fn kind(&self, object: ObjectId) -> ObjectKind {
         self.get(object).kind.clone()
     }
 
@@ -248,21 +248,21 @@ impl<'a> Solver<'a> {
         let node = self.node();
         self.objects[object as usize].fields.insert(key.clone(), node);
         let inside = match (&self.get(object).kind, key) {
-            (Kind::Context(path), key) => {
+            (ObjectKind::Context(path), key) => {
                 let part: Rc<str> = match key {
                     Key::Text(name) => name.clone(),
                     Key::Int(_) => "*".into(),
                 };
                 Some(self.context_part(&path.clone(), &part))
             }
-            (Kind::Library(name), Key::Text(member)) => {
+            (ObjectKind::Library(name), Key::Text(member)) => {
                 let path = format!("{name}.{member}");
                 match library_value(&path) {
                     Some(kinds) => {
                         self.add(node, &Cell::unknown(kinds));
                         None
                     }
-                    None => Some(self.object(Kind::Builtin(path.into()))),
+                    None => Some(self.object(ObjectKind::Builtin(path.into()))),
                 }
             }
             _ => None,
@@ -279,11 +279,11 @@ impl<'a> Solver<'a> {
         let mut longer: Vec<Rc<str>> = path.to_vec();
         longer.push(part.clone());
         let longer: Rc<[Rc<str>]> = longer.into();
-        let kind = Kind::Context(longer);
+        let kind = ObjectKind::Context(longer);
         if path.len() >= PATH_PARTS_MAX
             || (self.object_ids.len() > PATHS_MAX * 8 && !self.object_ids.contains_key(&kind))
         {
-            return self.object(Kind::Context(path.clone()));
+            return self.object(ObjectKind::Context(path.clone()));
         }
         self.object(kind)
     }
@@ -315,10 +315,10 @@ impl<'a> Solver<'a> {
         let mut taint = cell.taint;
         for object in &cell.objects {
             match self.kind(*object) {
-                Kind::Context(path) => {
+                ObjectKind::Context(path) => {
                     taint.add(&self.context_source(&path));
                 }
-                Kind::Result(site) => {
+                ObjectKind::Result(site) => {
                     taint.add(&self.call_source(site));
                 }
                 _ => {}
@@ -327,7 +327,7 @@ impl<'a> Solver<'a> {
         taint
     }
 
-    /// Every cell inside an object; told of new ones.
+    /// Every cell inside an object; the current rule runs again for new ones.
     pub(super) fn cells_of(&mut self, object: ObjectId) -> Vec<Node> {
         let shape = self.get(object).shape;
         self.read(shape);
@@ -343,10 +343,13 @@ impl<'a> Solver<'a> {
         let mut next = 0;
         while let Some(object) = found.get(next).copied() {
             next += 1;
-            if matches!(self.get(object).kind, Kind::Library(_) | Kind::Builtin(_) | Kind::Tool(_)) {
+            if matches!(
+                self.get(object).kind,
+                ObjectKind::Library(_) | ObjectKind::Builtin(_) | ObjectKind::Tool(_)
+            ) {
                 continue;
             }
-            if self.get(object).kind == Kind::Globals {
+            if self.get(object).kind == ObjectKind::Globals {
                 self.lost = true;
                 return (taint, found);
             }
@@ -355,7 +358,7 @@ impl<'a> Solver<'a> {
                 taint.add(&self.scalar(&inside));
                 found.extend(inside.objects.iter().filter(|object| seen.insert(**object)));
             }
-            if matches!(&self.get(object).kind, Kind::Context(_)) {
+            if matches!(&self.get(object).kind, ObjectKind::Context(_)) {
                 let parts = self.context_parts;
                 let inside = self.read(parts);
                 taint.add(&self.scalar(&inside));
@@ -373,7 +376,7 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Members of libraries that are no functions, as kinds of values.
+/// Members of libraries that are not functions, as kinds of values.
 fn library_value(path: &str) -> Option<u8> {
     Some(match path {
         "json.null" => NULL,

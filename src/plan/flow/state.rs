@@ -1,4 +1,4 @@
-//! What the analysis is made of: objects, frames, places, and how often things are repeated.
+//! The data of the analysis: objects, frames, places and repetition counts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -11,7 +11,7 @@ pub(super) type FrameId = u32;
 pub(super) type RuleId = u32;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(super) enum ObjectKind {
     /// A table the plan makes, by number, or one made for the rule of a call.
     Table(RuleId, u32),
     /// What a library function makes.
@@ -36,7 +36,7 @@ pub(super) enum Key {
 
 #[derive(Debug)]
 pub(super) struct Object {
-    pub(super) kind: Kind,
+    pub(super) kind: ObjectKind,
     pub(super) fields: BTreeMap<Key, Node>,
     /// Written under numbers that are not known.
     pub(super) items: Node,
@@ -45,7 +45,7 @@ pub(super) struct Object {
     /// The keys that entries under unknown keys may have.
     pub(super) keys: Node,
     pub(super) metatable: Node,
-    /// Never holds anything; its readers are told of new fields.
+    /// Always empty; its readers run again for new fields.
     pub(super) shape: Node,
     /// Whether its number of items is that of the constructor.
     pub(super) fixed: bool,

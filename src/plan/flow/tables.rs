@@ -3,7 +3,7 @@
 use super::calls::Want;
 use super::rules::KeyPart;
 use super::solver::Solver;
-use super::state::{At, Factor, Key, Kind, Node, ObjectId};
+use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind};
 use super::value::{ANY, Cell, Constant, NIL, NUMBER};
 
 impl Solver<'_> {
@@ -34,7 +34,7 @@ impl Solver<'_> {
                 let inside = self.read(node);
                 key.taint.add(&self.scalar(&inside));
             }
-            let is_table = matches!(self.get(*object).kind, Kind::Table(..));
+            let is_table = matches!(self.get(*object).kind, ObjectKind::Table(..));
             if *part == KeyPart::Number {
                 key.add_value(&Cell::unknown(NUMBER));
             } else if is_table {
@@ -74,7 +74,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Whatever stands under numbers.
+    /// Everything under number keys.
     pub(super) fn items_of(&mut self, table: &Cell) -> Cell {
         let mut all = Cell::tainted(table.taint);
         for object in &table.objects {

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use super::program::Literal;
 
-/// Sources told apart; what comes later is one source, [`Taint::ANYTHING`].
+/// The most sources that are kept apart; later ones count as [`Taint::ANYTHING`].
 pub(super) const SOURCES_MAX: usize = 512;
 const WORDS: usize = SOURCES_MAX / 64;
-/// Constants kept of one value; with more it is simply unknown.
+/// The most constants kept of one value; with more it is unknown.
 const CONSTANTS_MAX: usize = 16;
 const TEXT_BYTES_MAX: usize = 4096;
 
@@ -67,7 +67,7 @@ pub(super) const ANY: u8 = NIL | NUMBER | TEXT | BOOL | NULL;
 /// What is known about the values that reach a place.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Cell {
-    /// What decides which value it is. What decides about the content of a table is with the table.
+    /// What decides which value it is. The table holds what decides about its content.
     pub(super) taint: Taint,
     pub(super) constants: Vec<Constant>,
     /// Kinds of plain values it may be besides the constants.
@@ -143,7 +143,7 @@ impl Cell {
         true
     }
 
-    /// The constants that are not lost among unknown values of their kind.
+    /// The constants, without those whose kind is unknown as a whole.
     pub(super) fn known(&self) -> impl Iterator<Item = &Constant> {
         self.constants.iter().filter(|constant| self.unknown & kind_of(constant) == 0)
     }

@@ -1,9 +1,9 @@
 //! The agents a plan may call, and what they may do.
 //!
-//! Which plan an agent has is configuration, and known above: [`agents_called`] says whom a plan names, and
-//! what was found out about them, and about whom they call in turn, comes back in
-//! [`PreviewOptions::agents`](super::PreviewOptions). Of an agent nobody looked into, anything its tools can do
-//! is said.
+//! Configuration, which this room does not read, says which plan an agent has: [`agents_called`] names the agents
+//! of a plan, and the caller passes what it found out about them, and about the agents they call in turn, in
+//! [`PreviewOptions::agents`](super::PreviewOptions). An agent that the caller did not examine may do anything its
+//! tools can.
 
 use std::collections::BTreeMap;
 
@@ -27,10 +27,10 @@ pub struct AgentReach {
     pub depth: u32,
     /// The tools it may call, with what each does to the world.
     pub tools: Vec<(String, Effect)>,
-    /// What one run of it may use at most, by limit, where that is less than what the run of the plan may.
+    /// The limits of one of its runs, where they are lower than those of the plan's run.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, u64>,
-    /// What it works by.
+    /// Its plan.
     pub work: AgentPlan,
 }
 
@@ -38,18 +38,18 @@ pub struct AgentReach {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "plan")]
 pub enum AgentPlan {
-    /// It is written when the agent is called: it may do whatever its tools can.
+    /// The planner writes it when the agent is called: it may do anything its tools can.
     Unknown,
-    /// The agent does nothing, for this reason.
+    /// The agent does nothing.
     Refused {
-        /// In words.
+        /// The reason, in words.
         reason: String,
     },
-    /// It is saved.
+    /// A saved plan.
     Saved(SavedPlan),
 }
 
-/// What the saved plan of an agent would do. What it takes from a context, it takes from its own.
+/// What the saved plan of an agent would do. It reads its own context, not that of the calling plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SavedPlan {
     /// The name of its file.
@@ -58,12 +58,12 @@ pub struct SavedPlan {
     pub calls: Vec<PreviewCall>,
     /// The agents it may call in turn.
     pub agents: Vec<String>,
-    /// Whether it does what cannot be followed, so that anything may happen.
+    /// Whether the analysis gave up, so that anything may happen.
     pub gave_up: bool,
 }
 
 impl SavedPlan {
-    /// Says what a plan that was analysed would do with the tools of `catalog`, each time it runs.
+    /// Says what an analysed plan would do with the tools of `catalog`, each time it runs.
     #[must_use]
     pub fn of(file: &str, flow: &Flow, catalog: &Catalog, options: PreviewOptions<'_>) -> Self {
         let options = PreviewOptions { context: None, agents: &[], ..options };
@@ -156,7 +156,7 @@ impl AgentReach {
                 specs.flat_map(|spec| reach::anywhere(spec, always.get(&spec.name))).collect()
             }
             AgentPlan::Saved(plan) => {
-                // Its context and the numbers of its calls are not those of the plan above.
+                // Its context and the numbers of its calls are not those of the calling plan.
                 let above = |target: &Target| match &target.reach {
                     Reach::From(_) => Target { kind: target.kind, reach: Reach::Any },
                     _ => target.clone(),

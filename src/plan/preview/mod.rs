@@ -1,10 +1,10 @@
-//! What a plan would do, said before it does it.
+//! What a plan would do, before it runs.
 //!
-//! [`preview`] adds up what [`super::flow`] finds: calls and how many at most, the places they reach,
-//! and what they may cost. It never says less than can happen; where it cannot know, it says that.
+//! [`preview`] sums up what [`super::flow`] finds: calls and their maximum number, the places they reach,
+//! and what they may cost. It never says less than can happen; where it cannot know, it says so.
 //!
-//! **Not said:** what views, triggers and functions of a database reach, and where a web server
-//! sends a request on to.
+//! **Not covered:** what views, triggers and functions of a database reach, and where a web server
+//! forwards a request.
 
 mod agents;
 mod reach;
@@ -28,23 +28,23 @@ pub use text::Texts;
 /// The parameter that says how long a call sleeps.
 const SECONDS: &str = "seconds";
 
-/// What a preview rests on besides the plan.
+/// The input of a preview besides the plan.
 #[derive(Debug, Clone, Copy)]
 pub struct PreviewOptions<'a> {
     /// The most calls of a run, all tools together.
     pub tool_calls_max: u64,
-    /// The context, where it is known: values from it are then shown as they are.
+    /// The context, where known: the preview then shows its values.
     pub context: Option<&'a Value>,
     /// What tools reach whatever their arguments are, by tool: the configured model, for example.
     pub always: &'a BTreeMap<String, Vec<(TargetKind, String)>>,
-    /// What was found out about the agents the plan may call, and about those that these may call.
+    /// What the caller found out about the agents the plan may call, and about those that these may call.
     pub agents: &'a [AgentReach],
 }
 
 /// One parameter of a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PreviewArgument {
-    /// The value as far as it is known, as a plan would write it; its texts are whole.
+    /// The value as far as it is known, as Lua text; its strings are whole.
     pub shown: String,
     /// What has a part in it.
     pub slice: Slice,
@@ -81,7 +81,7 @@ pub struct Preview {
     pub calls: Vec<PreviewCall>,
     /// Every effect, mildest first.
     pub effects: BTreeSet<Effect>,
-    /// The agents it may hand work to, those that these may hand work to among them.
+    /// The agents it may call, directly or through other agents.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentReach>,
     /// Everything reached, each once.
@@ -99,7 +99,7 @@ pub struct Preview {
     pub unpriced: BTreeSet<String>,
     /// What `run` returns, as far as it is known.
     pub result: PreviewArgument,
-    /// Whether the plan does what cannot be followed, so that anything may happen.
+    /// Whether the analysis gave up, so that anything may happen.
     pub gave_up: bool,
 }
 
@@ -109,7 +109,7 @@ pub fn preview(plan: &CheckedPlan, catalog: &Catalog, options: PreviewOptions<'_
     preview_of(&analyse(plan, catalog), catalog, options)
 }
 
-/// As [`preview`], for a plan that was analysed already.
+/// As [`preview`], for an analysed plan.
 #[must_use]
 pub fn preview_of(flow: &Flow, catalog: &Catalog, options: PreviewOptions<'_>) -> Preview {
     let calls: Vec<PreviewCall> =
@@ -122,12 +122,12 @@ pub fn preview_of(flow: &Flow, catalog: &Catalog, options: PreviewOptions<'_>) -
     targets.dedup();
     let bound = |call: &PreviewCall| call.calls_max;
     let sum = calls.iter().map(bound).try_fold(0_u64, |sum, calls| sum.checked_add(calls?));
-    // What agents call counts as calls of the run.
+    // Calls of agents count as calls of the run.
     let sum = sum.filter(|_| agents.is_empty());
     let calls_max = sum.unwrap_or(u64::MAX).min(options.tool_calls_max);
     let price = |call: &PreviewCall| catalog.get(&call.tool).and_then(|spec| spec.price_micro_usd);
-    // No more calls than the limit, each at the highest price that may be asked; whose calls they are is open
-    // where agents make some.
+    // No more calls than the limit, each at the highest possible price; where agents make some, their tools count
+    // too.
     let by_call = calls.iter().fold(0_u64, |sum, call| {
         let most = call.calls_max.unwrap_or(u64::MAX).min(options.tool_calls_max);
         sum.saturating_add(price(call).unwrap_or(0).saturating_mul(most))
@@ -162,7 +162,7 @@ pub fn preview_of(flow: &Flow, catalog: &Catalog, options: PreviewOptions<'_>) -
     }
 }
 
-/// The longest the calls of a site can sleep, in seconds: what the plan says, else what the tool may.
+/// The longest the calls of a site can sleep, in seconds: what the plan says, else the tool's maximum.
 fn sleep_of(site: &CallSite, catalog: &Catalog, tool_calls_max: u64) -> Option<u64> {
     let most = catalog.get(&site.tool)?.sleeps_max?.as_secs_f64();
     let said = |leaf: &Leaf| match leaf {

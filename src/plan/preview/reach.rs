@@ -1,4 +1,4 @@
-//! From arguments to the places they name.
+//! The places that arguments name.
 
 use std::fmt;
 
@@ -20,9 +20,9 @@ const VALUES_MAX: usize = 200;
 pub enum Reach {
     /// Exactly this one.
     Exactly(String),
-    /// Any that begins so.
+    /// Any with this prefix.
     Begins(String),
-    /// One the context or a call decides.
+    /// One that the context or a call decides.
     From(Origin),
     /// The one configured for calls that name none.
     Default,
@@ -41,7 +41,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Whether reaching `what` is announced by this.
+    /// Whether this target covers `what`.
     #[must_use]
     pub fn covers(&self, kind: TargetKind, what: &str) -> bool {
         self.kind == kind
@@ -95,7 +95,7 @@ pub(super) fn targets(
     found
 }
 
-/// What a tool reaches that may be called with anything.
+/// What a tool reaches that may be called with any arguments.
 pub(super) fn anywhere(spec: &ToolSpec, fixed: Option<&Vec<(TargetKind, String)>>) -> Vec<Target> {
     let mut found: Vec<Target> = spec.targets.values().map(|kind| open(*kind, Reach::Any)).collect();
     fixed.into_iter().flatten().for_each(|(kind, what)| exactly(*kind, what, &mut found));
@@ -107,7 +107,7 @@ fn is_open(leaf: &Leaf) -> bool {
 }
 
 fn of_argument(kind: TargetKind, argument: &Argument, context: Option<&Value>, found: &mut Vec<Target>) {
-    // Lists of addresses are addresses; a table given as a condition is values, not SQL.
+    // A list of addresses names addresses; a table given as a condition holds values, not SQL.
     let listed =
         matches!(kind, TargetKind::Url | TargetKind::Host | TargetKind::Recipient | TargetKind::File);
     let leaves = if listed { &argument.leaves } else { &argument.own };
@@ -145,7 +145,7 @@ fn exactly(kind: TargetKind, text: &str, found: &mut Vec<Target>) {
     match kind {
         TargetKind::Url => match host_of(text) {
             Some(host) => push(Reach::Exactly(host)),
-            // No address at all: such a call fails before it goes anywhere.
+            // No address at all: such a call fails before it reaches out.
             None => push(Reach::Exactly(text.to_owned())),
         },
         TargetKind::Recipient => {

@@ -1,16 +1,16 @@
-//! The tables a SQL text names. No parser: words in the places where tables stand, and at the first
-//! doubt any table.
+//! The tables that a SQL text names. No parser: it takes the words where tables stand, and answers "any
+//! table" at the first doubt.
 
 /// What a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tables {
     /// These, and names that may be something else among them.
     Known(Vec<String>),
-    /// It cannot be told.
+    /// Any table.
     Any,
 }
 
-/// What makes dialects read the same text differently, or does more than read.
+/// Signs that dialects read differently, or that do more than read.
 const DOUBTFUL: [&str; 8] = ["--", "/*", "#", "\\", "$", "[", ";", "&"];
 
 /// Words that do more than read, or read in other ways.
@@ -74,7 +74,7 @@ fn tokens(sql: &str) -> Option<Vec<Token>> {
             }
             digit if digit.is_ascii_digit() => {
                 tokens.push(Token::Other('0'));
-                // A number may run into a word; the word is then looked at.
+                // A word may follow a number without a space.
                 while rest.next_if(|(_, next)| next.is_ascii_digit() || *next == '.').is_some() {}
             }
             other => {

@@ -20,7 +20,7 @@ const HEADINGS: [(TargetKind, &str); 7] = [
     (TargetKind::Server, "MCP servers"),
 ];
 
-/// The most characters of a text on a page that is not to have them whole.
+/// The most characters of a text on a page with [`Texts::Short`].
 const TEXT_CHARS_MAX: usize = 60;
 
 /// How a page shows long texts.
@@ -221,7 +221,7 @@ fn write_agents(agents: &[AgentReach], texts: Texts, page: &mut String) {
     }
 }
 
-/// A reader is not told of `context.rows` where `context.rows.*.mail` is named.
+/// The origins without those that contain another: no `context.rows` beside `context.rows.*.mail`.
 fn innermost(origins: &BTreeSet<Origin>) -> impl Iterator<Item = &Origin> {
     let is_around = |outer: &Origin, inner: &Origin| match (outer, inner) {
         (Origin::Context(outer), Origin::Context(inner)) => {

@@ -1,5 +1,5 @@
-//! Addresses in a plan that neither its task nor its context names: the model made them up, or read
-//! them somewhere.
+//! Addresses in a plan that neither its task nor its context names: the model invented them, or took
+//! them from elsewhere.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use super::literals::{texts, words};
 use super::{Plan, Raised};
 
 pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
-    // A plan written by hand says what its writer means.
+    // The author of a hand-written plan means its addresses.
     let Some(task) = plan.input.task else { return Vec::new() };
     let mut known = task.to_lowercase();
     if let Some(context) = plan.input.context {

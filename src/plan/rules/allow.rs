@@ -1,14 +1,14 @@
-//! `-- luaplan: allow(code) reason`: takes out a finding on its own line, or on the statement below.
+//! `-- luaplan: allow(code) reason`: removes a finding on its own line, or on the statement below.
 
 use emmylua_parser::{LuaAstNode, LuaChunk, LuaStat};
 
 use luaplan_base::{ErrorCode, nearest};
 use luaplan_syntax::Span;
 
-use super::super::found::{comments, span_of};
 use super::super::report::Report;
 use super::super::{Finding, Severity};
 use super::rule_codes;
+use crate::names::found::{comments, span_of};
 
 const MARK: &str = "luaplan: allow(";
 
@@ -16,7 +16,7 @@ struct Allowance {
     code: String,
     reason: String,
     span: Span,
-    /// The lines it speaks of.
+    /// The lines it applies to.
     lines: (u32, u32),
     used: bool,
 }
@@ -45,7 +45,7 @@ pub(super) fn apply(chunk: &LuaChunk, report: &mut Report<'_>) {
     }
 }
 
-/// Rules can be allowed, and advice; errors on syntax, tools and the context cannot.
+/// Comments can allow rules and advice, but not errors on syntax, tools and the context.
 fn can_be_allowed(finding: &Finding) -> bool {
     finding.severity == Severity::Warning || rule_codes().any(|code| code.as_str() == finding.code)
 }
@@ -99,7 +99,7 @@ fn allowances(chunk: &LuaChunk, report: &Report<'_>) -> Vec<Allowance> {
     found
 }
 
-/// The line of a comment behind code; else the lines of the statement that begins below it.
+/// The line of a comment behind code; else the lines of the statement that starts below it.
 fn lines(chunk: &LuaChunk, report: &Report<'_>, span: Span) -> (u32, u32) {
     let line = report.lines.line(span.0);
     if !report.lines.indent(span.0).1 {

@@ -1,12 +1,12 @@
-//! Calls one after another in a loop that could be one call, or run side by side.
+//! Calls in a loop, one after another, that could be one call or run in parallel.
 
 use emmylua_parser::{LuaAstNode, LuaBreakStat, LuaExpr, LuaGotoStat, LuaReturnStat};
 
 use luaplan_base::Effect;
 
-use super::super::found::span_of;
 use super::loops::Loop;
 use super::{Call, Plan, Raised};
+use crate::names::found::span_of;
 
 pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
     let reads = plan.calls.iter().filter(|call| call.spec.effect == Effect::Read && call.is_direct);
@@ -15,7 +15,7 @@ pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
 }
 
 fn in_loop(call: &Call) -> Option<Raised> {
-    // A computation costs no waiting: only what reaches out can be sped up.
+    // A computation has no waiting time to save.
     if call.spec.capability.starts_with("data.") {
         return None;
     }
@@ -23,7 +23,7 @@ fn in_loop(call: &Call) -> Option<Raised> {
         return None;
     };
     let block = each.get_block()?;
-    // A loop that may end early asks only as much as it needs.
+    // A loop that may end early calls only as often as it needs.
     if block.descendants::<LuaBreakStat>().next().is_some()
         || block.descendants::<LuaReturnStat>().next().is_some()
         || block.descendants::<LuaGotoStat>().any(|jump| {

@@ -1,12 +1,12 @@
-//! Tools called by a name that the plan works out: nobody can say beforehand which it will be.
+//! Tools called by a computed name: a reviewer cannot tell beforehand which tool it will be.
 
 use emmylua_parser::{
     LuaAssignStat, LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexExpr, LuaIndexKey, LuaLocalStat, LuaTableExpr,
     LuaVarExpr,
 };
 
-use super::super::found::span_of;
 use super::{Plan, Raised};
+use crate::names::found::span_of;
 
 const HELP: &str = "call the tool by its name; with `if` or a table of functions that each call one tool";
 
@@ -35,7 +35,7 @@ fn is_called(index: &LuaIndexExpr) -> bool {
     call.and_then(|call| call.get_prefix_expr()).is_some_and(|callee| callee.syntax() == index.syntax())
 }
 
-/// Whether a name is a server of tools, or a variable with a table that holds a tool itself.
+/// Whether a name is a server of tools, or a variable whose table holds a tool.
 fn holds_tools(plan: &Plan<'_>, prefix: &LuaExpr) -> bool {
     let LuaExpr::NameExpr(name) = prefix else { return false };
     let Some(name) = name.get_name_text() else { return false };

@@ -4,7 +4,7 @@ use emmylua_parser::{LuaAstNode, LuaChunk, LuaLiteralExpr, LuaLiteralToken};
 
 use luaplan_syntax::Span;
 
-use super::super::found::span_of;
+use crate::names::found::span_of;
 
 /// Every text the plan holds, with its place and node.
 pub(super) fn texts(chunk: &LuaChunk) -> impl Iterator<Item = (String, Span, LuaLiteralExpr)> {
@@ -14,7 +14,7 @@ pub(super) fn texts(chunk: &LuaChunk) -> impl Iterator<Item = (String, Span, Lua
     })
 }
 
-/// The pieces of a text between blanks and what stands around addresses in prose.
+/// The pieces of a text between blanks and the punctuation around addresses in prose.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| {
         c.is_whitespace() || matches!(c, '<' | '>' | '(' | ')' | '"' | '\'' | ',' | ';' | '|')

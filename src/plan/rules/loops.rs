@@ -1,4 +1,4 @@
-//! What can be said of a loop from its text.
+//! What the text of a loop says about it.
 
 use emmylua_parser::{
     BinaryOperator, LuaAssignStat, LuaAstNode, LuaBinaryExpr, LuaBlock, LuaBreakStat, LuaCallExpr,
@@ -23,7 +23,7 @@ pub(super) enum Bound {
     Counted,
     /// When its data say so.
     ByData,
-    /// Never: nothing leaves it.
+    /// Never: nothing exits it.
     Never,
 }
 
@@ -36,7 +36,7 @@ impl Loop {
             if LuaClosureExpr::can_cast(ancestor.kind().into()) {
                 break;
             }
-            // What a `for` goes over is worked out once, before it.
+            // Lua evaluates the head of a `for` once, before the loop.
             let is_inside = LuaBlock::can_cast(below.kind().into());
             let found = if let Some(found) = LuaWhileStat::cast(ancestor.clone()) {
                 Some(Self::While(found))
@@ -76,12 +76,12 @@ impl Loop {
         if counts { Bound::Counted } else { Bound::ByData }
     }
 
-    /// Whether something in the loop leaves it.
+    /// Whether something in the loop exits it.
     fn is_left(&self) -> bool {
         let Some(block) = self.block() else { return false };
         let own = |node: &LuaSyntaxNode| !is_in_function_inside(node, block.syntax());
         let breaks = block.descendants::<LuaBreakStat>().any(|it| {
-            // A `break` of a loop inside leaves only that one.
+            // A `break` in an inner loop exits only that one.
             own(it.syntax())
                 && Self::around(it.syntax())
                     .first()

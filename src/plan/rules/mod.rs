@@ -1,4 +1,4 @@
-//! Rules of luaplan's own on the syntax tree: one file a rule, and comments that allow them.
+//! luaplan's own rules on the syntax tree: one file a rule, and comments that allow them.
 //!
 //! A rule sees the tree and the calls of tools; it knows no types.
 
@@ -27,11 +27,11 @@ use luaplan_syntax::Span;
 
 use super::Severity;
 use super::check::CheckInput;
-use super::found::{Walk, span_of};
 use super::report::Report;
-use super::types::ToolCall;
+use crate::names::calls::ToolCall;
+use crate::names::found::{Walk, span_of};
 
-/// What rules go by.
+/// The input of rules.
 struct Plan<'a> {
     chunk: &'a LuaChunk,
     walk: &'a Walk,
@@ -43,11 +43,11 @@ struct Plan<'a> {
 struct Call {
     expression: LuaCallExpr,
     spec: Arc<ToolSpec>,
-    /// Whether the tool itself is called, and not handed to `pcall` or `retry`.
+    /// Whether the plan calls the tool itself, rather than passing it to `pcall` or `retry`.
     is_direct: bool,
 }
 
-/// What a rule has to say.
+/// A finding of a rule.
 struct Raised {
     severity: Severity,
     span: Span,
@@ -65,7 +65,7 @@ impl Raised {
     }
 }
 
-/// Looks through a plan for one thing.
+/// Searches a plan for one thing.
 type Rule = fn(&Plan<'_>) -> Vec<Raised>;
 
 /// Every rule: its code and how it looks.
@@ -103,7 +103,7 @@ pub(super) fn judge(
     let plan = Plan { chunk, walk, input, calls: found.collect() };
     for (code, find) in RULES {
         for raised in find(&plan) {
-            // A call that will not be made as it stands is mended first.
+            // No advice on a call that has an error.
             if raised.severity == Severity::Warning && report.has_error_in(raised.span) {
                 continue;
             }
@@ -115,7 +115,7 @@ pub(super) fn judge(
     }
 }
 
-/// Takes out what comments allow, once everything is found.
+/// Removes what comments allow, once all findings are in.
 pub(super) fn apply_allowances(chunk: &LuaChunk, report: &mut Report<'_>) {
     allow::apply(chunk, report);
 }

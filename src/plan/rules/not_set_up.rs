@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::super::found::span_of;
 use super::{Plan, Raised};
+use crate::names::found::span_of;
 
 const HELP: &str = "set what the message names; until then the call fails with its error, and nothing is done. \
                     Where the plan goes on without it, test `result.error`";
 
-/// Said once of each tool, at its first call: it lacks the same at all of them.
+/// Reported once for each tool, at its first call.
 pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
     let mut said = HashSet::new();
     let first_calls = plan.calls.iter().filter(|call| said.insert(call.spec.name.clone()));

@@ -1,5 +1,5 @@
-//! What is done again without a loop around it: jumps back, functions called from a loop, functions
-//! that call themselves.
+//! Repetition without a loop around it: jumps back, functions called from a loop, functions that call
+//! themselves.
 
 use emmylua_parser::{
     LuaAssignStat, LuaAstNode, LuaBlock, LuaCallExpr, LuaChunk, LuaClosureExpr, LuaExpr, LuaFuncStat,
@@ -19,7 +19,7 @@ struct Named {
     body: LuaSyntaxNode,
 }
 
-/// A place that calls a named function, or hands it on to be called.
+/// A place that calls a named function, or passes it on to be called.
 struct Use {
     /// Which of the functions.
     function: usize,
@@ -44,7 +44,7 @@ impl Repeats {
         Self { functions, uses }
     }
 
-    /// How `node` comes to be done again and again, in words that follow "is called".
+    /// Why `node` is repeated, in words that follow "is called".
     pub(super) fn how(&self, node: &LuaSyntaxNode) -> Option<String> {
         if let Some(how) = self.around(node) {
             return Some(how);

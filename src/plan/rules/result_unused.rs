@@ -1,20 +1,20 @@
-//! The result of a tool call that nobody looks at.
+//! The result of a tool call that the plan ignores.
 //!
-//! A failed call then ends the run with `tool_error_ignored`, after everything else was done.
+//! A failed call then ends the run with `tool_error_ignored`, after everything else is done.
 
 use emmylua_parser::{LuaAstNode, LuaCallExprStat, LuaClosureExpr, LuaExpr, LuaLocalStat, LuaNameExpr};
 
-use super::super::found::span_of;
 use super::{Call, Plan, Raised};
+use crate::names::found::span_of;
 
 pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
-    // What a sleep gives is of no use to most; one that fails fails the run.
+    // Most plans need no result of a sleep; a failed sleep fails the run.
     let calls = plan.calls.iter().filter(|call| call.spec.sleeps_max.is_none());
     calls.filter_map(|call| unused(plan, call)).collect()
 }
 
-/// A protected call of the tool itself whose second result nobody takes: a failed call is a value and
-/// raises nothing, so that it is lost.
+/// A protected call of the tool itself whose second result the plan drops: a failed call is a value and
+/// raises nothing, so the failure is lost.
 fn hidden_by_pcall(call: &Call) -> Option<Raised> {
     let callee = call.expression.get_prefix_expr()?.get_text();
     if call.is_direct || callee != "pcall" {

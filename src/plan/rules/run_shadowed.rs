@@ -1,4 +1,4 @@
-//! A `run` that is not the one a reader takes it for.
+//! A `run` that is not the plan's entry.
 
 use super::{Plan, Raised};
 

@@ -7,7 +7,7 @@ use emmylua_parser::{
 use super::literals::{texts, words};
 use super::{Plan, Raised};
 
-/// What well-known keys begin with, and how long they are at least.
+/// The prefixes of well-known keys, with their minimum length.
 const PREFIXES: [(&str, usize); 15] = [
     ("sk-", 20),
     ("sk_live_", 16),
@@ -80,7 +80,7 @@ fn looks_like(text: &str) -> Option<&'static str> {
     None
 }
 
-/// A text given to a variable or field whose name says that it is secret.
+/// A text assigned to a variable or field with the name of a secret.
 fn named_like(literal: &LuaLiteralExpr, text: &str) -> Option<&'static str> {
     let is_value = text.len() >= 6 && !text.contains(char::is_whitespace) || text.starts_with("Bearer ");
     let name = name_of(literal)?.to_lowercase();

@@ -1,10 +1,10 @@
-//! Code that is never run.
+//! Code that never runs.
 
 use emmylua_parser::{LuaAstNode, LuaBlock, LuaExpr, LuaIfStat, LuaStat, LuaWhileStat};
 
-use super::super::found::span_of;
 use super::loops::{Bound, Loop, constant};
 use super::{Plan, Raised};
+use crate::names::found::span_of;
 
 pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
     let mut found: Vec<Raised> =
@@ -27,11 +27,11 @@ pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
     found
 }
 
-/// The first statement of `block` after one that leaves it.
+/// The first statement of `block` after one that exits it.
 fn after_leaving(block: &LuaBlock) -> Option<Raised> {
     let statements: Vec<LuaStat> = block.get_stats().collect();
     let leaves = statements.iter().position(leaves)?;
-    // A label may be reached from elsewhere.
+    // A `goto` may reach a label.
     let rest = statements.get(leaves + 1..)?;
     let next = rest.iter().find(|next| !matches!(next, LuaStat::EmptyStat(_)))?;
     if rest.iter().any(|next| matches!(next, LuaStat::LabelStat(_))) {
@@ -49,7 +49,7 @@ fn after_leaving(block: &LuaBlock) -> Option<Raised> {
     Some(Raised::warning(span_of(next), message, "remove it, or put it before"))
 }
 
-/// Whether nothing behind `statement` in its block is run.
+/// Whether nothing after `statement` in its block runs.
 fn leaves(statement: &LuaStat) -> bool {
     let block_leaves = |block: Option<LuaBlock>| {
         block.is_some_and(|block| {

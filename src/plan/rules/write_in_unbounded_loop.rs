@@ -4,10 +4,10 @@ use emmylua_parser::LuaAstNode;
 
 use luaplan_base::Effect;
 
-use super::super::found::span_of;
 use super::loops::{Bound, Loop};
 use super::repeats::Repeats;
 use super::{Plan, Raised};
+use crate::names::found::span_of;
 
 const BOUND_IT: &str = "count the turns, as in `while more and turns < 100`, or go over a list with `for`";
 

@@ -17,7 +17,7 @@ fn object(members: &IndexMap<String, Member>, name: &str, classes: &mut Vec<Stri
     let mut text = format!("---@class {name}\n");
     let mut open = false;
     for (place, (key, member)) in members.iter().enumerate() {
-        // A key may hold anything, so the inner class goes by its place.
+        // A key may contain any character, so the inner class is named by its position.
         let inner = type_of(&member.shape, &format!("{name}.m{place}"), classes);
         let optional = if member.optional { "?" } else { "" };
         match field(key) {

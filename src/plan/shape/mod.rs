@@ -1,7 +1,7 @@
 //! The shape of a context: keys and types, never the data.
 //!
-//! One model gives both what the prompt shows ([`shape`]) and the class the check knows the context
-//! by (`class`).
+//! One model gives both the shape in the prompt ([`shape`]) and the class that the check gives the
+//! context (`class`).
 
 mod class;
 mod text;
@@ -12,9 +12,9 @@ use luaplan_base::Value;
 
 /// An object with more keys than this is a map: its keys are data too.
 const KEYS_MAX: usize = 40;
-/// So many items of a list are looked at.
+/// The most items of a list that are read.
 const ITEMS_MAX: usize = 100;
-/// Deeper parts are not looked at, whatever the depth asked for.
+/// Deeper parts are not read, whatever depth the caller asks for.
 const DEPTH_MAX: usize = 8;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ enum Shape {
         values: Box<Option<Shape>>,
         count: usize,
     },
-    /// Something deeper than was looked at.
+    /// A part deeper than that, with its kind.
     Deep(&'static str),
     Either(Vec<Shape>),
 }
@@ -54,7 +54,7 @@ pub fn shape(value: &Value, depth: usize) -> String {
 /// The context as a class of the name `name` with a class for each object inside, as declarations;
 /// nothing where it is no object or an empty one, which tells nothing.
 ///
-/// What was not looked at is `any`: the depths, and lists longer than what is looked at.
+/// Unread parts are `any`: those too deep, and the items of lists that are too long.
 pub(super) fn class(value: &Value, name: &str) -> Option<String> {
     match of(value, DEPTH_MAX) {
         Shape::Object { members } if !members.is_empty() => Some(class::declared(&members, name)),

@@ -67,8 +67,8 @@ fn write_in_brackets(shape: &Shape, indent: usize, text: &mut String) {
     }
 }
 
-/// A key as it would be written in Lua. Anything that is not a name is quoted, so that a key
-/// cannot pass for a part of the prompt.
+/// A key as Lua text. A key that is not a name is quoted, so that it cannot pass for a part of the
+/// prompt.
 fn key(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

@@ -10,15 +10,15 @@ use emmylua_parser::{LuaAstNode, LuaFuncStat};
 use luaplan_catalog::{Catalog, stubs};
 
 use super::super::declarations;
-use super::question::{Question, Verdict};
+use super::question::{Question, TypeFinding};
 use super::{arguments, fields, library, nils, operands};
 
-/// Catalogs whose declarations a thread keeps loaded.
+/// The most catalogs whose declarations a thread keeps loaded.
 const KEPT_MAX: usize = 4;
-/// An analysis keeps something of every plan it saw; after so many bytes of plans it is made anew.
+/// An analysis keeps something of every plan it saw; after so many bytes of plans a new one replaces it.
 const SEEN_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// What is reckoned for a check besides its plan.
+/// Bytes counted for a check besides its plan.
 const CHECK_BYTES: usize = 256;
 
 /// The analyses of one thread, the last used last.
@@ -26,7 +26,7 @@ const CHECK_BYTES: usize = 256;
 pub(super) struct Analyses(Vec<Analysis>);
 
 impl Analyses {
-    pub(super) fn answer(&mut self, question: &Question) -> Vec<Verdict> {
+    pub(super) fn answer(&mut self, question: &Question) -> Vec<TypeFinding> {
         let known = self.0.iter().position(|analysis| analysis.fits(&question.catalog));
         let mut analysis = match known {
             Some(place) => self.0.remove(place),
@@ -43,7 +43,7 @@ impl Analyses {
     }
 }
 
-/// The analysis for one catalog. It is made for each catalog alone, so no plan sees tools of another.
+/// The analysis for one catalog. Each catalog has its own, so no plan sees another's tools.
 pub(super) struct Analysis {
     inner: EmmyLuaAnalysis,
     catalog: Catalog,
@@ -76,7 +76,7 @@ impl Analysis {
         same || self.declarations == stubs(catalog)
     }
 
-    fn answer(&mut self, question: &Question) -> Vec<Verdict> {
+    fn answer(&mut self, question: &Question) -> Vec<TypeFinding> {
         if self.context != question.context {
             let text = question.context.as_ref().map(|text| format!("---@meta\n{text}"));
             self.seen_bytes += text.as_ref().map_or(0, String::len);

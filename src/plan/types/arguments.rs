@@ -1,4 +1,4 @@
-//! Arguments of tool calls whose values the source does not show: what their types say.
+//! Judges arguments of tool calls by their types, where the source does not show their values.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use super::super::report::Report;
 use super::super::{Severity, arguments as literal};
 use super::ToolCall;
 use super::analysis::Typed;
-use super::kinds::{Kind, name_of};
-use super::question::Verdict;
+use super::kinds::{ValueKind, name_of};
+use super::question::TypeFinding;
 
-pub(super) fn judge(typed: &Typed<'_>) -> Vec<Verdict> {
+pub(super) fn judge(typed: &Typed<'_>) -> Vec<TypeFinding> {
     let mut verdicts = Vec::new();
     let by_span: HashMap<Span, &ToolCall> =
         typed.question.calls.iter().map(|call| (call.span, call)).collect();
@@ -46,7 +46,7 @@ fn renamed<'a>(typed: &'a Typed<'_>, call: &LuaCallExpr) -> Option<&'a ToolSpec>
         return None;
     }
     let callee = call.get_prefix_expr()?;
-    // A global name stands for what the judge of names found it to be.
+    // The judge of names has resolved global names.
     if matches!(&callee, LuaExpr::NameExpr(name) if typed.question.defined.contains(&name.get_name_text()?)) {
         return None;
     }
@@ -62,14 +62,14 @@ fn renamed<'a>(typed: &'a Typed<'_>, call: &LuaCallExpr) -> Option<&'a ToolSpec>
     }
 }
 
-/// What the source shows of the arguments of a call that the judge of names could not see.
-fn literals(typed: &Typed<'_>, spec: &ToolSpec, call: &LuaCallExpr) -> Vec<Verdict> {
+/// Judges the literal arguments of a call that the judge of names could not see.
+fn literals(typed: &Typed<'_>, spec: &ToolSpec, call: &LuaCallExpr) -> Vec<TypeFinding> {
     let mut report = Report::new(&typed.question.masked.text);
     literal::check(spec, call, 0, &mut report);
     report
         .into_findings()
         .into_iter()
-        .map(|finding| Verdict {
+        .map(|finding| TypeFinding {
             code: ErrorCode::PlanBadArgument,
             severity: finding.severity,
             span: typed.question.masked.original(finding.span),
@@ -83,7 +83,7 @@ struct Checker<'a, 't> {
     typed: &'a Typed<'t>,
     spec: &'a ToolSpec,
     call: &'a LuaCallExpr,
-    verdicts: &'a mut Vec<Verdict>,
+    verdicts: &'a mut Vec<TypeFinding>,
 }
 
 impl Checker<'_, '_> {
@@ -92,7 +92,7 @@ impl Checker<'_, '_> {
         let arguments: Vec<LuaExpr> = list.get_args().skip(skip).collect();
         match arguments.as_slice() {
             [LuaExpr::TableExpr(table)] => {
-                // With a hidden key nobody can say whether these are names.
+                // A hidden key may turn the names into something else.
                 if table.get_fields().any(|field| matches!(field.get_field_key(), Some(LuaIndexKey::Expr(_))))
                 {
                     return;
@@ -132,12 +132,14 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// One argument that is a table of names from elsewhere; whether it is one.
+    /// Judges a single argument that may hold named arguments; false where it surely holds none.
     fn table_of_names(&mut self, only: &LuaExpr) -> bool {
         let Some(kinds) = self.typed.kinds_of(only) else { return true };
-        let [Kind::Made(made)] = kinds.as_slice() else {
-            // A table of which too little is known may hold the names.
-            return kinds.iter().any(|kind| matches!(kind, Kind::Made(_) | Kind::Table | Kind::Fields(_)));
+        let [ValueKind::Made(made)] = kinds.as_slice() else {
+            // A table of unknown content may hold the names.
+            return kinds
+                .iter()
+                .any(|kind| matches!(kind, ValueKind::Made(_) | ValueKind::Table | ValueKind::Fields(_)));
         };
         let Some(members) = self.typed.model.get_member_infos(made) else { return true };
         let names: Vec<String> = members.iter().filter_map(|member| name_of(&member.key)).collect();
@@ -177,18 +179,19 @@ impl Checker<'_, '_> {
             return;
         }
         let Some(kinds) = self.typed.kinds_of(value) else { return };
-        // A failed call's result is looked for where it is used, and an absent value is not given.
-        let mut meant = kinds.iter().filter(|kind| !matches!(kind, Kind::Nil | Kind::Failure)).peekable();
+        // Uses of a failed call's result are judged elsewhere, and nil counts as absent.
+        let mut meant =
+            kinds.iter().filter(|kind| !matches!(kind, ValueKind::Nil | ValueKind::Failure)).peekable();
         if meant.peek().is_none() || meant.any(|kind| self.fits(name, kind)) {
             return;
         }
         let known = match kinds.as_slice() {
-            [Kind::Known(known)] => self.spec.fault_of(name, known),
+            [ValueKind::Known(known)] => self.spec.fault_of(name, known),
             _ => None,
         };
         let message = known.unwrap_or_else(|| {
             let expected = self.spec.parameter(name).map(luaplan_catalog::lua_type).unwrap_or_default();
-            let mut words: Vec<&str> = kinds.iter().map(Kind::word).collect();
+            let mut words: Vec<&str> = kinds.iter().map(ValueKind::word).collect();
             words.dedup();
             format!(
                 "`{}`: parameter `{name}` must be {expected}; {} comes",
@@ -199,18 +202,18 @@ impl Checker<'_, '_> {
         self.refuse(value, message);
     }
 
-    fn fits(&self, name: &str, kind: &Kind) -> bool {
-        if let Kind::Known(value) = kind {
+    fn fits(&self, name: &str, kind: &ValueKind) -> bool {
+        if let ValueKind::Known(value) = kind {
             return self.spec.fault_of(name, value).is_none();
         }
         let made_is_list = match kind {
-            Kind::Made(made) => self.is_list(made),
+            ValueKind::Made(made) => self.is_list(made),
             _ => None,
         };
         kind.json_kinds(made_is_list).iter().any(|json| self.spec.parameter_accepts(name, json))
     }
 
-    /// Whether a table made in the plan is a list; nothing where it may be either.
+    /// Whether a table made in the plan is a list; `None` where it may be either.
     fn is_list(&self, made: &LuaType) -> Option<bool> {
         let members = self.typed.model.get_member_infos(made)?;
         let named = members.iter().any(|member| matches!(member.key, LuaMemberKey::Name(_)));
@@ -223,7 +226,7 @@ impl Checker<'_, '_> {
     }
 
     fn refuse(&mut self, value: &LuaExpr, message: String) {
-        self.verdicts.push(Verdict {
+        self.verdicts.push(TypeFinding {
             code: ErrorCode::PlanBadArgument,
             severity: Severity::Error,
             span: self.typed.span(value),

@@ -1,10 +1,10 @@
-//! A bound on what the inference of types may cost, by the plan alone.
+//! A bound on the cost of type inference, computed from the plan alone.
 //!
-//! The analysis library follows a variable back through every branch that leads to where it is read. Where a variable is
-//! given a part of itself again and again (`t = t.a`), each such place doubles the ways it goes, and a dozen lines take
-//! longer than anything else a plan can hold. Such places are counted; a plan with too many is checked by its names
-//! and literals alone. So is a plan whose variables are read and written in so many places that their product is large.
-//! Nothing here depends on a clock, so that the same plan is told the same in every process.
+//! The analysis library follows a variable back through every branch that leads to where it is read. Each place that
+//! assigns a variable a part of itself (`t = t.a`) doubles the paths, and a dozen such lines take longer than anything
+//! else a plan can hold. The bound counts these places; a plan with too many is checked by its names and literals
+//! alone. So is a plan whose variables are read and written in so many places that their product is large.
+//! Nothing here depends on a clock, so that the same plan gets the same findings in every process.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,12 +13,12 @@ use emmylua_parser::{
     LuaLocalStat, LuaNameExpr, LuaSyntaxKind, LuaVarExpr,
 };
 
-/// Places where variables are given parts of themselves. At this number a plan takes less than a second.
+/// The most places that assign variables parts of themselves. With this number a plan takes less than a second.
 const RELINKS_MAX: usize = 8;
-/// Reads times branches and assignments: what the inference looks at grows with it.
+/// Reads times branches and assignments: the cost of inference grows with it.
 const PRODUCT_MAX: u64 = 10_000_000;
 
-/// Why the types of a plan are not worked out.
+/// Why the types of a plan are not inferred.
 pub(super) fn too_costly(chunk: &LuaChunk) -> Option<String> {
     let relinks = relinks(chunk);
     if relinks > RELINKS_MAX {
@@ -53,14 +53,14 @@ fn turns(chunk: &LuaChunk) -> u64 {
     kinds.count() as u64
 }
 
-/// A variable that an expression gives as it is, or a part of it.
+/// A variable that an expression passes on, whole or in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Source {
     name: String,
     is_part: bool,
 }
 
-/// Assignments that give a variable a part of what it may be itself, directly or by way of other variables.
+/// The number of assignments that give a variable a part of its own value, directly or through other variables.
 fn relinks(chunk: &LuaChunk) -> usize {
     let mut graph: HashMap<String, HashSet<String>> = HashMap::new();
     let mut links: Vec<(String, Vec<Source>)> = Vec::new();
@@ -140,7 +140,7 @@ fn root_of(index: &LuaIndexExpr) -> Option<String> {
     }
 }
 
-/// The variables that an expression may give as they are, or parts of.
+/// The variables that an expression may pass on, whole or in part.
 fn sources(value: &LuaExpr) -> Vec<Source> {
     match value {
         LuaExpr::NameExpr(name) => {

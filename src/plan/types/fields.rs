@@ -13,10 +13,10 @@ use luaplan_base::{ErrorCode, nearest};
 use super::super::Severity;
 use super::super::guards::{Use, is_target, use_of};
 use super::analysis::Typed;
-use super::kinds::{Fields, Kind, is_context};
-use super::question::Verdict;
+use super::kinds::{Fields, ValueKind, is_context};
+use super::question::TypeFinding;
 
-/// What a failed call may tell besides `error`, `code` and `retryable`.
+/// Members of a failed call besides `error`, `code` and `retryable`.
 const FAILURE: [&str; 22] = [
     "error",
     "code",
@@ -42,7 +42,7 @@ const FAILURE: [&str; 22] = [
     "failed_code",
 ];
 
-pub(super) fn judge(typed: &Typed<'_>) -> Vec<Verdict> {
+pub(super) fn judge(typed: &Typed<'_>) -> Vec<TypeFinding> {
     let root = typed.model.get_root();
     let Some(written) = Written::of(typed) else { return Vec::new() };
     let looked: HashSet<String> = root
@@ -73,22 +73,22 @@ fn unknown(
     looked: &HashSet<String>,
     index: &LuaIndexExpr,
     name: &str,
-) -> Option<Verdict> {
+) -> Option<TypeFinding> {
     let prefix = index.get_prefix_expr()?;
     let kinds = typed.kinds_of(&prefix)?;
     let mut tables: Vec<&Fields> = Vec::new();
     let mut may_fail = false;
     for kind in &kinds {
         match kind {
-            Kind::Fields(fields) if fields.open || fields.names.contains(name) => return None,
-            Kind::Fields(fields) => {
+            ValueKind::Fields(fields) if fields.open || fields.names.contains(name) => return None,
+            ValueKind::Fields(fields) => {
                 if fields.class.as_ref().is_some_and(|class| written.open.contains(class)) {
                     return None;
                 }
                 tables.push(fields);
             }
-            Kind::Failure => may_fail = true,
-            Kind::Nil => {}
+            ValueKind::Failure => may_fail = true,
+            ValueKind::Nil => {}
             _ => return None,
         }
     }
@@ -105,14 +105,14 @@ fn unknown(
     let used = use_of(typed.model.get_root(), &LuaExpr::IndexExpr(index.clone()));
     let severity = match (used, near) {
         (Use::Looked, None) => return None,
-        // Asked for elsewhere, so the plan knows that it may be absent.
+        // The plan tests it elsewhere, so it knows that the field may be absent.
         (_, None) if of_context && looked.contains(&index.syntax().text().to_string()) => return None,
         (Use::Looked, Some(_)) => Severity::Warning,
         // A later run's context may have what this one lacks; a result never will.
         (Use::HandedOn, None) if of_context => Severity::Warning,
         (Use::HandedOn | Use::Raises, _) => Severity::Error,
     };
-    // The result of a failed call raises where it is asked for anything else.
+    // The result of a failed call raises for any other member.
     let severity = if tables.is_empty() { Severity::Error } else { severity };
     let severity = if of_context || of_tool { severity } else { Severity::Warning };
     let whose = if tables.is_empty() {
@@ -129,7 +129,7 @@ fn unknown(
         None if of_context => format!("the context given has {} there", listed(&known)),
         None => format!("it has {}", listed(&known)),
     };
-    Some(Verdict {
+    Some(TypeFinding {
         code: ErrorCode::PlanUnknownField,
         severity,
         span: typed.span(index),
@@ -145,7 +145,7 @@ fn listed(names: &BTreeSet<&str>) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// Whether fields are those of a tool's result or of a table inside one.
+/// Whether the fields are those of a tool's result or of a table inside one.
 fn belongs_to_a_tool(typed: &Typed<'_>, fields: &Fields) -> bool {
     fields.class.as_ref().is_some_and(|class| !is_context(class))
         || typed.question.catalog.iter().any(|spec| has_object(&spec.result, &fields.names))
@@ -165,12 +165,12 @@ fn has_object(schema: &Json, names: &BTreeSet<String>) -> bool {
 struct Written {
     /// Names of fields it assigns, whatever the table.
     names: HashSet<String>,
-    /// Classes it adds fields to by names that are not plain to see.
+    /// Classes to which it adds fields by computed names.
     open: HashSet<String>,
 }
 
 impl Written {
-    /// Nothing where fields are added to tables nobody knows.
+    /// `None` where the plan adds fields to unknown tables.
     fn of(typed: &Typed<'_>) -> Option<Self> {
         let root = typed.model.get_root();
         let mut written = Self { names: HashSet::new(), open: HashSet::new() };

@@ -1,4 +1,4 @@
-//! An inferred type in few words: what a value may be.
+//! An inferred type in short: what a value may be.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,7 +12,7 @@ use super::analysis::Typed;
 
 /// One thing a value may be.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Nil,
     /// A value that is known.
     Known(Value),
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Fields(Fields),
     /// A table made in the plan.
     Made(LuaType),
-    /// A table of which no more is known.
+    /// Any table.
     Table,
     /// The result of a failed call.
     Failure,
@@ -42,20 +42,20 @@ pub(super) struct Fields {
 }
 
 impl Typed<'_> {
-    /// What `expression` may be; nothing where that is not known in full.
-    pub(super) fn kinds_of(&self, expression: &LuaExpr) -> Option<Vec<Kind>> {
+    /// What `expression` may be; `None` where that is not fully known.
+    pub(super) fn kinds_of(&self, expression: &LuaExpr) -> Option<Vec<ValueKind>> {
         if self.names_any(expression, &self.question.changing) {
             return None;
         }
         if is_truth(expression) {
-            return Some(vec![Kind::Plain("boolean")]);
+            return Some(vec![ValueKind::Plain("boolean")]);
         }
         let mut kinds = Vec::new();
         self.kinds(&self.model.infer_expr(expression.clone()).ok()?, &mut kinds)?;
         if self.names_any(expression, &self.question.assigned) {
             for kind in &mut kinds {
-                if matches!(kind, Kind::Known(Value::Integer(_))) {
-                    *kind = Kind::Plain("integer");
+                if matches!(kind, ValueKind::Known(Value::Integer(_))) {
+                    *kind = ValueKind::Plain("integer");
                 }
             }
         }
@@ -63,27 +63,27 @@ impl Typed<'_> {
     }
 
     /// What a value of the type `lua` may be.
-    pub(super) fn kinds(&self, lua: &LuaType, kinds: &mut Vec<Kind>) -> Option<()> {
+    pub(super) fn kinds(&self, lua: &LuaType, kinds: &mut Vec<ValueKind>) -> Option<()> {
         let kind = match lua {
-            LuaType::Nil => Kind::Nil,
-            LuaType::Boolean => Kind::Plain("boolean"),
+            LuaType::Nil => ValueKind::Nil,
+            LuaType::Boolean => ValueKind::Plain("boolean"),
             LuaType::BooleanConst(value) | LuaType::DocBooleanConst(value) => {
-                Kind::Known(Value::Bool(*value))
+                ValueKind::Known(Value::Bool(*value))
             }
-            LuaType::String | LuaType::Language(_) => Kind::Plain("string"),
+            LuaType::String | LuaType::Language(_) => ValueKind::Plain("string"),
             LuaType::StringConst(text) | LuaType::DocStringConst(text) => {
-                Kind::Known(Value::String(text.as_str().to_owned()))
+                ValueKind::Known(Value::String(text.as_str().to_owned()))
             }
-            LuaType::Integer => Kind::Plain("integer"),
+            LuaType::Integer => ValueKind::Plain("integer"),
             LuaType::IntegerConst(value) | LuaType::DocIntegerConst(value) => {
-                Kind::Known(Value::Integer(*value))
+                ValueKind::Known(Value::Integer(*value))
             }
-            LuaType::Number | LuaType::FloatConst(_) => Kind::Plain("number"),
-            LuaType::Function | LuaType::DocFunction(_) | LuaType::Signature(_) => Kind::Function,
-            LuaType::Array(_) | LuaType::Tuple(_) => Kind::List,
-            LuaType::Table | LuaType::TableGeneric(_) => Kind::Table,
-            LuaType::TableConst(_) => Kind::Made(lua.clone()),
-            LuaType::Object(object) => Kind::Fields(Fields {
+            LuaType::Number | LuaType::FloatConst(_) => ValueKind::Plain("number"),
+            LuaType::Function | LuaType::DocFunction(_) | LuaType::Signature(_) => ValueKind::Function,
+            LuaType::Array(_) | LuaType::Tuple(_) => ValueKind::List,
+            LuaType::Table | LuaType::TableGeneric(_) => ValueKind::Table,
+            LuaType::TableConst(_) => ValueKind::Made(lua.clone()),
+            LuaType::Object(object) => ValueKind::Fields(Fields {
                 names: object.get_fields().keys().filter_map(name_of).collect(),
                 open: !object.get_index_access().is_empty(),
                 class: None,
@@ -99,9 +99,9 @@ impl Typed<'_> {
         Some(())
     }
 
-    fn class(&self, name: &str, lua: &LuaType, kinds: &mut Vec<Kind>) -> Option<()> {
+    fn class(&self, name: &str, lua: &LuaType, kinds: &mut Vec<ValueKind>) -> Option<()> {
         if name == "ToolError" {
-            kinds.push(Kind::Failure);
+            kinds.push(ValueKind::Failure);
             return Some(());
         }
         if !is_context(name) && !name.ends_with(".result") {
@@ -110,7 +110,7 @@ impl Typed<'_> {
         let members = self.model.get_member_infos(lua)?;
         let names: BTreeSet<String> = members.iter().filter_map(|member| name_of(&member.key)).collect();
         let open = members.iter().any(|member| matches!(member.key, LuaMemberKey::TypeKey(_)));
-        kinds.push(Kind::Fields(Fields { names, open, class: Some(name.to_owned()) }));
+        kinds.push(ValueKind::Fields(Fields { names, open, class: Some(name.to_owned()) }));
         Some(())
     }
 
@@ -154,7 +154,7 @@ pub(super) fn name_of(key: &LuaMemberKey) -> Option<String> {
     }
 }
 
-impl Kind {
+impl ValueKind {
     /// The kind in JSON Schema's words, one or both of a table's.
     pub(super) fn json_kinds(&self, made_is_list: Option<bool>) -> &'static [&'static str] {
         match self {
@@ -166,7 +166,7 @@ impl Kind {
             Self::Plain("boolean") => &["boolean"],
             Self::Plain("string") => &["string"],
             Self::Plain("integer") => &["integer"],
-            // A float without a fraction is taken for an integer.
+            // A float without a fraction counts as an integer.
             Self::Plain(_) => &["number", "integer"],
             Self::Function | Self::Failure => &[],
             Self::List => &["array"],

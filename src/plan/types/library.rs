@@ -1,5 +1,5 @@
-//! Calls of library functions: too many or too few arguments, and kinds they refuse. Advice alone, as
-//! the libraries say at run time what they were given.
+//! Calls of library functions: too many or too few arguments, and kinds they refuse. Only advice, as
+//! the libraries report wrong arguments at run time.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -12,10 +12,10 @@ use luaplan_syntax::Span;
 use super::super::{Severity, declarations};
 use super::ToolCall;
 use super::analysis::Typed;
-use super::kinds::Kind;
-use super::question::Verdict;
+use super::kinds::ValueKind;
+use super::question::TypeFinding;
 
-/// A function as it is declared.
+/// A function as declared.
 struct Function {
     parameters: Vec<Parameter>,
     /// Whether it takes any number of further arguments.
@@ -26,7 +26,7 @@ struct Function {
 
 struct Parameter {
     name: &'static str,
-    /// Its type as declared; none where nothing is said.
+    /// Its declared type, if any.
     lua: Option<&'static str>,
     is_optional: bool,
 }
@@ -44,7 +44,7 @@ impl Function {
     }
 }
 
-pub(super) fn judge(typed: &Typed<'_>) -> Vec<Verdict> {
+pub(super) fn judge(typed: &Typed<'_>) -> Vec<TypeFinding> {
     let mut verdicts = Vec::new();
     let by_span: HashMap<Span, &ToolCall> =
         typed.question.library_calls.iter().map(|call| (call.span, call)).collect();
@@ -63,9 +63,9 @@ pub(super) fn judge(typed: &Typed<'_>) -> Vec<Verdict> {
     verdicts
 }
 
-fn advice(typed: &Typed<'_>, node: &impl LuaAstNode, message: String, help: String) -> Verdict {
+fn advice(typed: &Typed<'_>, node: &impl LuaAstNode, message: String, help: String) -> TypeFinding {
     let span = typed.span(node);
-    Verdict { code: ErrorCode::PlanBadArgument, severity: Severity::Warning, span, message, help }
+    TypeFinding { code: ErrorCode::PlanBadArgument, severity: Severity::Warning, span, message, help }
 }
 
 /// Too many arguments, or too few.
@@ -75,7 +75,7 @@ fn count(
     path: &str,
     function: &Function,
     arguments: &[LuaExpr],
-    verdicts: &mut Vec<Verdict>,
+    verdicts: &mut Vec<TypeFinding>,
 ) {
     let open_ended = arguments.last().is_some_and(|last| match last {
         LuaExpr::CallExpr(_) => true,
@@ -105,47 +105,49 @@ fn kind(
     function: &Function,
     parameter: &Parameter,
     value: &LuaExpr,
-) -> Option<Verdict> {
+) -> Option<TypeFinding> {
     let wanted = parameter.lua?;
     let kinds = typed.kinds_of(value)?;
-    // A failed call's result is looked for elsewhere; so is what may be nil.
-    let meant: Vec<&Kind> = kinds.iter().filter(|kind| !matches!(kind, Kind::Nil | Kind::Failure)).collect();
+    // Failed calls and nils are judged elsewhere.
+    let meant: Vec<&ValueKind> =
+        kinds.iter().filter(|kind| !matches!(kind, ValueKind::Nil | ValueKind::Failure)).collect();
     if meant.is_empty() || meant.iter().any(|kind| alternatives(wanted).any(|one| takes(one, kind))) {
         return None;
     }
     let mut words: Vec<&str> = meant.iter().map(|kind| kind.word()).collect();
     words.dedup();
     let shown = match meant.as_slice() {
-        [Kind::Known(Value::String(text))] => format!("{text:?}"),
+        [ValueKind::Known(Value::String(text))] => format!("{text:?}"),
         _ => words.join(" or "),
     };
     let message = format!("`{path}`: `{}` must be {wanted}; {shown} comes", parameter.name);
     Some(advice(typed, value, message, format!("it is declared as `{}`", function.signature(path))))
 }
 
-/// Whether one alternative of a declared type takes a kind. What is not known here takes anything.
-fn takes(wanted: &str, kind: &Kind) -> bool {
+/// Whether one alternative of a declared type takes a kind. A type not known here takes anything.
+fn takes(wanted: &str, kind: &ValueKind) -> bool {
     if let Some(text) = wanted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         return match kind {
-            Kind::Known(Value::String(known)) => known == text,
-            kind => matches!(kind, Kind::Plain("string")),
+            ValueKind::Known(Value::String(known)) => known == text,
+            kind => matches!(kind, ValueKind::Plain("string")),
         };
     }
-    let is_number = matches!(kind, Kind::Known(Value::Integer(_) | Value::Float(_)))
-        || matches!(kind, Kind::Plain("integer" | "number"));
-    let is_text = matches!(kind, Kind::Known(Value::String(_)) | Kind::Plain("string"));
-    let is_table = matches!(kind, Kind::List | Kind::Fields(_) | Kind::Made(_) | Kind::Table);
+    let is_number = matches!(kind, ValueKind::Known(Value::Integer(_) | Value::Float(_)))
+        || matches!(kind, ValueKind::Plain("integer" | "number"));
+    let is_text = matches!(kind, ValueKind::Known(Value::String(_)) | ValueKind::Plain("string"));
+    let is_table =
+        matches!(kind, ValueKind::List | ValueKind::Fields(_) | ValueKind::Made(_) | ValueKind::Table);
     match wanted {
-        // Texts that hold numbers are taken for numbers, and numbers for texts.
+        // Lua converts texts that hold numbers, and numbers to texts.
         "string" => is_text || is_number,
         "integer" | "number" => match kind {
-            Kind::Known(Value::String(text)) => text.trim().parse::<f64>().is_ok(),
+            ValueKind::Known(Value::String(text)) => text.trim().parse::<f64>().is_ok(),
             _ => is_number || is_text,
         },
-        "boolean" => matches!(kind, Kind::Known(Value::Bool(_)) | Kind::Plain("boolean")),
+        "boolean" => matches!(kind, ValueKind::Known(Value::Bool(_)) | ValueKind::Plain("boolean")),
         "nil" => false,
         "table" => is_table,
-        wanted if wanted.starts_with("fun(") => *kind == Kind::Function,
+        wanted if wanted.starts_with("fun(") => *kind == ValueKind::Function,
         wanted if wanted.ends_with("[]") || wanted.starts_with(['{', '(']) => is_table,
         _ => true,
     }
@@ -213,7 +215,7 @@ fn function(names: &'static str, types: &HashMap<&'static str, (&'static str, bo
     Function { parameters, is_open: all.contains(&"..."), is_typed }
 }
 
-/// The type at the beginning of a line: what follows it is prose.
+/// The type at the start of a line; the rest is prose.
 fn type_of(rest: &'static str) -> &'static str {
     let mut depth = 0_i32;
     let mut quoted = false;
@@ -228,6 +230,6 @@ fn type_of(rest: &'static str) -> &'static str {
     };
     let end = rest.find(is_end).unwrap_or(rest.len());
     let lua = rest.get(..end).unwrap_or(rest);
-    // `fun(item: any): any` goes on after its colon.
+    // `fun(item: any): any` continues after its colon.
     if lua.ends_with("):") { rest } else { lua }
 }

@@ -4,13 +4,13 @@ use emmylua_parser::{LuaChunk, LuaClosureExpr, LuaExpr, LuaStat, LuaVarExpr};
 
 use luaplan_syntax::Span;
 
-use super::super::found::{comments, span_of};
 use super::CONTEXT;
+use crate::names::found::{comments, span_of};
 
-/// Source of the same length as the plan's, but for one line put in.
+/// Source of the same length as the plan's, except for one inserted line.
 pub(super) struct Masked {
     pub(super) text: String,
-    /// Where the line was put in, and how long it is.
+    /// Offset and length of the inserted line.
     inserted: Option<(usize, usize)>,
 }
 
@@ -30,7 +30,7 @@ impl Masked {
                 *byte = b' ';
             }
         }
-        // Comments go byte by byte but whole, so what is left is as valid as before.
+        // Whole comments are blanked, so the rest is as valid as before.
         let mut text = String::from_utf8(bytes).unwrap_or_default();
         let entry = with_context.then(|| entry(chunk)).flatten();
         let inserted = entry.map(|(at, parameter)| {
@@ -41,7 +41,7 @@ impl Masked {
         Self { text, inserted }
     }
 
-    /// A place in the plan as it was written.
+    /// The place in the plan as written.
     pub(super) fn original(&self, (start, end): Span) -> Span {
         let back = |offset: usize| match self.inserted {
             Some((at, length)) if offset >= at + length => offset - length,
@@ -52,7 +52,7 @@ impl Masked {
     }
 }
 
-/// Where the last statement of the top level that defines `run` begins, and its first parameter.
+/// The start of the last top-level statement that defines `run`, and its first parameter.
 fn entry(chunk: &LuaChunk) -> Option<(usize, String)> {
     let defining = |statement: LuaStat| {
         let (closure, at) = match &statement {

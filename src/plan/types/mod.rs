@@ -1,8 +1,8 @@
-//! The typed check: what the values of a plan are, by the analysis library, and what follows for
-//! tools and context.
+//! The typed check: the analysis library infers the values of a plan, and this module judges their use
+//! with tools and context.
 //!
-//! The library only infers; what is a fault is judged here, so that a finding on a tool or the
-//! context is an error only where no reading of the plan makes it right. It sees the plan without
+//! The library only infers; this module decides what is a fault, so that a finding on a tool or the
+//! context is an error only where no reading of the plan makes it right. The library sees the plan without
 //! its comments: annotations in a plan cannot declare, cast or silence anything.
 
 mod analysis;
@@ -21,37 +21,17 @@ use std::collections::HashSet;
 
 use emmylua_parser::LuaChunk;
 
-use luaplan_base::ErrorCode;
-use luaplan_syntax::Span;
-
 use super::check::CheckInput;
-use super::found::Walk;
 use super::report::Report;
 use super::{Severity, shape};
+use crate::names::calls::{Calls, ToolCall};
+use crate::names::found::Walk;
+use luaplan_base::ErrorCode;
 use masked::Masked;
-use question::{Question, Verdict};
+use question::{Question, TypeFinding};
 
 /// The class of the context in the declarations.
 const CONTEXT: &str = "Context";
-
-/// The calls that the judge of names has found.
-#[derive(Debug, Default)]
-pub(super) struct Calls {
-    pub(super) tools: Vec<ToolCall>,
-    /// Those of library functions, under `library.member`.
-    pub(super) library: Vec<ToolCall>,
-}
-
-/// A call of a tool.
-#[derive(Debug, Clone)]
-pub(super) struct ToolCall {
-    /// The tool's name.
-    pub(super) tool: String,
-    /// The whole call, as in `tool{…}` or `pcall(tool, …)`.
-    pub(super) span: Span,
-    /// So many of its first arguments are not the tool's.
-    pub(super) skip: usize,
-}
 
 /// Infers the types of `chunk` and reports what follows.
 pub(super) fn judge(
@@ -82,6 +62,9 @@ pub(super) fn judge(
     }
 }
 
+/// Nothing: the types were worked out, or [`judge`] has said that they could not be.
+pub(super) fn note(_: &mut Report<'_>) {}
+
 fn unknown(reason: &str, report: &mut Report<'_>) {
     let message = format!(
         "the types in this plan were not worked out, so only names and literals were checked: {reason}"
@@ -90,8 +73,8 @@ fn unknown(reason: &str, report: &mut Report<'_>) {
     report.warning(ErrorCode::PlanTypesUnknown, (0, 0), message, help);
 }
 
-fn say(verdict: Verdict, report: &mut Report<'_>) {
-    // What a name stands for that is wrong itself says nothing more.
+fn say(verdict: TypeFinding, report: &mut Report<'_>) {
+    // A wrong name has its own finding.
     if verdict.code == ErrorCode::PlanWrongKind && report.has_error_in(verdict.span) {
         return;
     }

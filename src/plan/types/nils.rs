@@ -12,19 +12,19 @@ use luaplan_base::ErrorCode;
 use super::super::Severity;
 use super::super::guards::{Use, is_target, use_of};
 use super::analysis::Typed;
-use super::kinds::{Kind, is_context};
-use super::question::Verdict;
+use super::kinds::{ValueKind, is_context};
+use super::question::TypeFinding;
 
-pub(super) fn judge(typed: &Typed<'_>) -> Vec<Verdict> {
+pub(super) fn judge(typed: &Typed<'_>) -> Vec<TypeFinding> {
     let root = typed.model.get_root();
     let indexed = root.descendants::<LuaIndexExpr>();
     let mut advised: HashSet<String> = HashSet::new();
-    let mut verdicts: Vec<Verdict> = indexed
+    let mut verdicts: Vec<TypeFinding> = indexed
         .filter_map(|index| {
             let verb = if is_target(&index) { "written to" } else { "indexed" };
             let value = index.get_prefix_expr()?;
             let verdict = nil(typed, &value, verb)?;
-            // Said once of each value, and not where the plan has looked.
+            // Reported once for each value, and not where the plan tests it.
             let is_said = verdict.severity == Severity::Error
                 || !is_looked_at_before(typed, &value) && advised.insert(value.get_text());
             is_said.then_some(verdict)
@@ -39,23 +39,23 @@ pub(super) fn judge(typed: &Typed<'_>) -> Vec<Verdict> {
 }
 
 /// The finding on `value`, which is indexed or called.
-fn nil(typed: &Typed<'_>, value: &LuaExpr, verb: &str) -> Option<Verdict> {
-    // Inference is sure of locals, fields and results; a global has its own finding.
+fn nil(typed: &Typed<'_>, value: &LuaExpr, verb: &str) -> Option<TypeFinding> {
+    // Inference is certain of locals, fields and results; a global has its own finding.
     if matches!(value, LuaExpr::NameExpr(name) if is_global(typed, &name.get_name_text()?)) {
         return None;
     }
     let kinds = typed.kinds_of(value)?;
-    if !kinds.contains(&Kind::Nil) {
+    if !kinds.contains(&ValueKind::Nil) {
         return None;
     }
     let text: String = value.get_text().lines().next().unwrap_or_default().chars().take(60).collect();
-    let is_certain = kinds.iter().all(|kind| *kind == Kind::Nil);
+    let is_certain = kinds.iter().all(|kind| *kind == ValueKind::Nil);
     let of_context = is_certain && is_null_of_context(typed, value);
-    // What inner loops, closures and other functions put into tables or give back is not followed.
+    // The inference does not follow what inner loops, closures and other functions store or return.
     if is_certain && !of_context && !is_plainly_nil(typed, value) {
         return None;
     }
-    // What a loop assigned in an earlier turn is not followed.
+    // Nor what a loop assigned in an earlier turn.
     if is_certain && matches!(value, LuaExpr::NameExpr(name) if is_assigned(typed, &name.get_name_text()?)) {
         return None;
     }
@@ -64,7 +64,7 @@ fn nil(typed: &Typed<'_>, value: &LuaExpr, verb: &str) -> Option<Verdict> {
         (true, false) => (Severity::Warning, format!("`{text}` is {verb}, and is always nil here")),
         (false, _) => (Severity::Warning, format!("`{text}` is {verb}, and may be nil")),
     };
-    Some(Verdict {
+    Some(TypeFinding {
         code: ErrorCode::PlanNilIndex,
         severity,
         span: typed.span(value),
@@ -73,7 +73,7 @@ fn nil(typed: &Typed<'_>, value: &LuaExpr, verb: &str) -> Option<Verdict> {
     })
 }
 
-/// Whether the plan has looked at the value, or at the length of the list it is in, further up.
+/// Whether the plan tests the value, or the length of its list, further up.
 fn is_looked_at_before(typed: &Typed<'_>, value: &LuaExpr) -> bool {
     let LuaExpr::IndexExpr(item) = value else { return false };
     let root = typed.model.get_root();
@@ -99,7 +99,7 @@ fn is_assigned(typed: &Typed<'_>, name: &str) -> bool {
     })
 }
 
-/// Whether the value is a variable, and none of its name begins as an item or field of something.
+/// Whether the value is a variable, and none of that name is initialised with an item or field.
 fn is_plainly_nil(typed: &Typed<'_>, value: &LuaExpr) -> bool {
     let LuaExpr::NameExpr(name) = value else { return false };
     let name = name.get_name_text();
@@ -122,7 +122,7 @@ fn is_null_of_context(typed: &Typed<'_>, value: &LuaExpr) -> bool {
     let Some(kinds) = index.get_prefix_expr().and_then(|prefix| typed.kinds_of(&prefix)) else {
         return false;
     };
-    kinds
-        .iter()
-        .any(|kind| matches!(kind, Kind::Fields(fields) if fields.class.as_deref().is_some_and(is_context)))
+    kinds.iter().any(
+        |kind| matches!(kind, ValueKind::Fields(fields) if fields.class.as_deref().is_some_and(is_context)),
+    )
 }

@@ -1,7 +1,7 @@
 //! Values used as what they are not: a table joined to a text, a field of a text, a loop over what is no function.
 //!
-//! Where a value may be anything else at the place it stands, nothing is said: one that is assigned in a loop, a field
-//! that the plan itself writes, or a value whose type the plan asks for; nor in a plan that sets metatables.
+//! Nothing is reported where the value may be anything else: a variable that a loop assigns, a field that the plan
+//! itself writes, a value whose type the plan tests, and any value in a plan that sets metatables.
 
 use std::collections::HashSet;
 
@@ -15,19 +15,20 @@ use luaplan_base::{ErrorCode, Value, nearest};
 use luaplan_syntax::Span;
 
 use super::super::guards::{Use, is_target, use_of};
-use super::super::{Severity, globals};
 use super::analysis::Typed;
-use super::kinds::Kind;
-use super::question::Verdict;
+use super::kinds::ValueKind;
+use super::question::TypeFinding;
+use crate::Severity;
+use crate::names::globals;
 
-/// Functions whose answer decides what a value may be.
+/// Functions that test what a value is.
 const ASKING: [&str; 4] = ["type", "math.type", "list.is_list", "getmetatable"];
-/// Members of a failed call's result that plans ask for, whatever the result is.
+/// Members of failed calls that plans read on any result.
 const OF_FAILURE: [&str; 3] = ["error", "code", "retryable"];
 
-pub(super) fn judge(typed: &Typed<'_>) -> Vec<Verdict> {
+pub(super) fn judge(typed: &Typed<'_>) -> Vec<TypeFinding> {
     let root = typed.model.get_root();
-    // With metatables, operators give and take what they like.
+    // Metatables can redefine every operator.
     let mut names = root.descendants::<LuaNameExpr>();
     if names.any(|name| name.get_name_text().as_deref() == Some("setmetatable")) {
         return Vec::new();
@@ -42,15 +43,15 @@ pub(super) fn judge(typed: &Typed<'_>) -> Vec<Verdict> {
     verdicts
 }
 
-/// What decides whether the kind of a value is sure.
+/// The facts that decide whether the kind of a value is certain.
 struct Operands<'a, 't> {
     typed: &'a Typed<'t>,
     /// Names of fields that the plan assigns.
     written: HashSet<String>,
-    /// Whether it assigns fields by keys that are not plain to see.
+    /// Whether it assigns fields by computed keys.
     writes_hidden: bool,
     has_goto: bool,
-    /// Values whose type the plan asks for, as they are written.
+    /// Values whose type the plan tests, as written.
     asked: HashSet<String>,
     /// Calls of tools and of library functions.
     known_calls: HashSet<Span>,
@@ -89,17 +90,17 @@ impl<'a, 't> Operands<'a, 't> {
         }
     }
 
-    /// What a value is for sure, nil left out; nothing where it may be anything else.
-    fn kinds(&self, value: &LuaExpr) -> Option<Vec<Kind>> {
+    /// What a value certainly is, apart from nil; `None` where it may be anything else.
+    fn kinds(&self, value: &LuaExpr) -> Option<Vec<ValueKind>> {
         if self.asked.contains(&value.get_text()) || self.may_change(value) {
             return None;
         }
         let mut kinds = self.typed.kinds_of(value)?;
-        kinds.retain(|kind| *kind != Kind::Nil);
+        kinds.retain(|kind| *kind != ValueKind::Nil);
         (!kinds.is_empty()).then_some(kinds)
     }
 
-    /// Whether something that the types do not follow may have changed the value.
+    /// Whether something outside type inference may have changed the value.
     fn may_change(&self, value: &LuaExpr) -> bool {
         let question = self.typed.question;
         let repeats = self.has_goto || is_in_loop(value);
@@ -120,11 +121,11 @@ impl<'a, 't> Operands<'a, 't> {
         by_name || by_field || by_call
     }
 
-    fn binary(&self, binary: &LuaBinaryExpr) -> Option<Verdict> {
+    fn binary(&self, binary: &LuaBinaryExpr) -> Option<TypeFinding> {
         use BinaryOperator as Operator;
         let operator = binary.get_op_token()?.get_op();
         let (left, right) = binary.get_exprs()?;
-        let (is_wrong, sign): (fn(&Kind) -> bool, &str) = match operator {
+        let (is_wrong, sign): (fn(&ValueKind) -> bool, &str) = match operator {
             Operator::OpConcat => (|kind| !is_text_or_number(kind), ".."),
             Operator::OpAdd
             | Operator::OpSub
@@ -152,7 +153,7 @@ impl<'a, 't> Operands<'a, 't> {
         })
     }
 
-    fn comparison(&self, left: &LuaExpr, right: &LuaExpr) -> Option<Verdict> {
+    fn comparison(&self, left: &LuaExpr, right: &LuaExpr) -> Option<TypeFinding> {
         let says = "which has no order";
         let [left_kinds, right_kinds] = [left, right].map(|operand| self.kinds(operand));
         for (operand, kinds) in [(left, &left_kinds), (right, &right_kinds)] {
@@ -161,8 +162,8 @@ impl<'a, 't> Operands<'a, 't> {
             }
         }
         let (left_kinds, right_kinds) = (left_kinds?, right_kinds?);
-        let are = |kinds: &[Kind], is_it: fn(&Kind) -> bool| {
-            kinds.iter().filter(|kind| **kind != Kind::Failure).all(is_it)
+        let are = |kinds: &[ValueKind], is_it: fn(&ValueKind) -> bool| {
+            kinds.iter().filter(|kind| **kind != ValueKind::Failure).all(is_it)
         };
         let text = match (are(&left_kinds, is_text), are(&right_kinds, is_text)) {
             (true, false) if are(&right_kinds, is_number) => (left, left_kinds),
@@ -173,10 +174,10 @@ impl<'a, 't> Operands<'a, 't> {
         Some(self.verdict(text.0, &text.1, "which has no order among numbers", help))
     }
 
-    fn unary(&self, unary: &LuaUnaryExpr) -> Option<Verdict> {
+    fn unary(&self, unary: &LuaUnaryExpr) -> Option<TypeFinding> {
         let value = unary.get_expr()?;
         let kinds = self.kinds(&value)?;
-        let (is_wrong, says): (fn(&Kind) -> bool, &str) = match unary.get_op_token()?.get_op() {
+        let (is_wrong, says): (fn(&ValueKind) -> bool, &str) = match unary.get_op_token()?.get_op() {
             UnaryOperator::OpLen => (|kind| !is_table(kind) && !is_text(kind), "which has no length"),
             UnaryOperator::OpUnm | UnaryOperator::OpBNot => {
                 (|kind| !may_be_number(kind), "which cannot be calculated with")
@@ -186,15 +187,17 @@ impl<'a, 't> Operands<'a, 't> {
         kinds.iter().all(is_wrong).then(|| self.verdict(&value, &kinds, says, instead(&value, &kinds, "#")))
     }
 
-    fn index(&self, index: &LuaIndexExpr) -> Option<Verdict> {
+    fn index(&self, index: &LuaIndexExpr) -> Option<TypeFinding> {
         let value = index.get_prefix_expr()?;
         let kinds = self.kinds(&value)?;
         let key = key_of(index);
-        // The result of a failed call is looked at where fields are.
-        if kinds.iter().any(|kind| is_table(kind) || *kind == Kind::Function) || kinds == [Kind::Failure] {
+        // `fields` judges the result of a failed call.
+        if kinds.iter().any(|kind| is_table(kind) || *kind == ValueKind::Function)
+            || kinds == [ValueKind::Failure]
+        {
             return None;
         }
-        let may_be_detail = kinds.contains(&Kind::Failure);
+        let may_be_detail = kinds.contains(&ValueKind::Failure);
         if key.as_deref().is_some_and(|key| OF_FAILURE.contains(&key) || may_be_detail) {
             return None;
         }
@@ -206,7 +209,7 @@ impl<'a, 't> Operands<'a, 't> {
         if !kinds.iter().any(is_text) || is_target(index) {
             return Some(self.verdict(&value, &kinds, &says, help));
         }
-        // A text has the functions of `string`; all else it is asked for is nil.
+        // A text has the functions of `string`; any other member is nil.
         let is_member =
             |key: &str| globals::library_members("string").is_some_and(|known| known.contains(&key));
         let whole = LuaExpr::IndexExpr(index.clone());
@@ -215,50 +218,50 @@ impl<'a, 't> Operands<'a, 't> {
         (!may_be_there).then(|| self.verdict(&value, &kinds, &says, help))
     }
 
-    fn call(&self, call: &LuaCallExpr) -> Option<Verdict> {
+    fn call(&self, call: &LuaCallExpr) -> Option<TypeFinding> {
         let callee = call.get_prefix_expr()?;
         if let Some(verdict) = self.iterated(&callee, call) {
             return Some(verdict);
         }
-        // Names and fields that are nothing have their own finding.
+        // Names and fields that are nil have their own finding.
         let kinds = self.kinds(&callee)?;
-        let is_sure = kinds.iter().all(|kind| *kind != Kind::Function);
+        let is_sure = kinds.iter().all(|kind| *kind != ValueKind::Function);
         let help = "a result is not called; use the value itself, or one of its fields".to_owned();
         is_sure.then(|| self.verdict(&callee, &kinds, "which cannot be called", help))
     }
 
     /// `ipairs` and `pairs` of what is no table.
-    fn iterated(&self, callee: &LuaExpr, call: &LuaCallExpr) -> Option<Verdict> {
+    fn iterated(&self, callee: &LuaExpr, call: &LuaCallExpr) -> Option<TypeFinding> {
         let name = callee.get_text();
         if !matches!(name.as_str(), "ipairs" | "pairs") {
             return None;
         }
         let value = call.get_args_list()?.get_args().next()?;
         let kinds = self.kinds(&value)?;
-        let is_sure = !kinds.iter().any(is_table) && kinds != [Kind::Failure];
+        let is_sure = !kinds.iter().any(is_table) && kinds != [ValueKind::Failure];
         let says = format!("which `{name}` cannot go over");
         is_sure.then(|| self.verdict(&value, &kinds, &says, instead(&value, &kinds, "for")))
     }
 
     /// `for … in` over a value itself.
-    fn each(&self, each: &LuaForRangeStat) -> Option<Verdict> {
+    fn each(&self, each: &LuaForRangeStat) -> Option<TypeFinding> {
         let iterators: Vec<LuaExpr> = each.get_expr_list().collect();
         let [value] = iterators.as_slice() else { return None };
         let kinds = self.kinds(value)?;
-        let is_sure = kinds.iter().all(|kind| *kind != Kind::Function);
+        let is_sure = kinds.iter().all(|kind| *kind != ValueKind::Function);
         let help = format!("write `ipairs({0})`, or `pairs({0})` for names and values", shown(value));
         is_sure.then(|| self.verdict(value, &kinds, "which `for` cannot go over by itself", help))
     }
 
-    fn verdict(&self, value: &LuaExpr, kinds: &[Kind], says: &str, help: String) -> Verdict {
+    fn verdict(&self, value: &LuaExpr, kinds: &[ValueKind], says: &str, help: String) -> TypeFinding {
         let mut words: Vec<&str> =
-            kinds.iter().filter(|kind| **kind != Kind::Failure).map(Kind::word).collect();
+            kinds.iter().filter(|kind| **kind != ValueKind::Failure).map(ValueKind::word).collect();
         if words.is_empty() {
-            words.push(Kind::Failure.word());
+            words.push(ValueKind::Failure.word());
         }
         words.sort_unstable();
         words.dedup();
-        Verdict {
+        TypeFinding {
             code: ErrorCode::PlanWrongKind,
             severity: Severity::Error,
             span: self.typed.span(value),
@@ -269,9 +272,9 @@ impl<'a, 't> Operands<'a, 't> {
 }
 
 /// What to write in place of a value of the wrong kind.
-fn instead(value: &LuaExpr, kinds: &[Kind], sign: &str) -> String {
+fn instead(value: &LuaExpr, kinds: &[ValueKind], sign: &str) -> String {
     let value = shown(value);
-    if kinds.iter().all(|kind| *kind == Kind::Failure) {
+    if kinds.iter().all(|kind| *kind == ValueKind::Failure) {
         return format!("a failed call has `{value}.error`, `{value}.code` and `{value}.retryable`");
     }
     match sign {
@@ -288,7 +291,7 @@ fn instead(value: &LuaExpr, kinds: &[Kind], sign: &str) -> String {
     }
 }
 
-fn help_on_index(value: &LuaExpr, kinds: &[Kind], key: Option<&str>) -> String {
+fn help_on_index(value: &LuaExpr, kinds: &[ValueKind], key: Option<&str>) -> String {
     let text = shown(value);
     let members = globals::library_members("string").unwrap_or_default();
     let usual = key.and_then(|key| globals::usual("string", Some(key)));
@@ -302,12 +305,12 @@ fn help_on_index(value: &LuaExpr, kinds: &[Kind], key: Option<&str>) -> String {
     }
 }
 
-/// The beginning of a value as it is written.
+/// The start of a value as written.
 fn shown(value: &LuaExpr) -> String {
     value.get_text().lines().next().unwrap_or_default().chars().take(60).collect()
 }
 
-/// The name an index asks for; none where it is worked out. A number counts as a name that nobody writes.
+/// The key of an index; `None` where it is computed. A number counts as a key that the plan never writes.
 fn key_of(index: &LuaIndexExpr) -> Option<String> {
     match index.get_index_key()? {
         LuaIndexKey::Name(name) => Some(name.get_name_text().to_owned()),
@@ -327,26 +330,29 @@ fn is_in_loop(value: &LuaExpr) -> bool {
     })
 }
 
-fn is_table(kind: &Kind) -> bool {
-    matches!(kind, Kind::List | Kind::Fields(_) | Kind::Made(_) | Kind::Table)
+fn is_table(kind: &ValueKind) -> bool {
+    matches!(kind, ValueKind::List | ValueKind::Fields(_) | ValueKind::Made(_) | ValueKind::Table)
 }
 
-fn is_text(kind: &Kind) -> bool {
-    matches!(kind, Kind::Known(Value::String(_)) | Kind::Plain("string"))
+fn is_text(kind: &ValueKind) -> bool {
+    matches!(kind, ValueKind::Known(Value::String(_)) | ValueKind::Plain("string"))
 }
 
-fn is_number(kind: &Kind) -> bool {
-    matches!(kind, Kind::Known(Value::Integer(_) | Value::Float(_)) | Kind::Plain("integer" | "number"))
+fn is_number(kind: &ValueKind) -> bool {
+    matches!(
+        kind,
+        ValueKind::Known(Value::Integer(_) | Value::Float(_)) | ValueKind::Plain("integer" | "number")
+    )
 }
 
-fn is_text_or_number(kind: &Kind) -> bool {
+fn is_text_or_number(kind: &ValueKind) -> bool {
     is_text(kind) || is_number(kind)
 }
 
-/// Whether a kind can be calculated with: numbers, and texts that may hold one.
-fn may_be_number(kind: &Kind) -> bool {
+/// Whether arithmetic takes a kind: numbers, and texts that may hold one.
+fn may_be_number(kind: &ValueKind) -> bool {
     match kind {
-        Kind::Known(Value::String(text)) => {
+        ValueKind::Known(Value::String(text)) => {
             text.trim().parse::<f64>().is_ok() || text.trim().starts_with("0x")
         }
         kind => is_text_or_number(kind),

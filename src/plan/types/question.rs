@@ -1,4 +1,4 @@
-//! What is asked of the analysis, and what it answers: data alone, as trees cannot change threads.
+//! The questions to the analysis, and its answers: plain data, as trees cannot change threads.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use super::super::Severity;
 use super::ToolCall;
 use super::masked::Masked;
 
-/// One plan and what it is to be held against.
+/// One plan and what to judge it by.
 pub(super) struct Question {
     pub(super) masked: Masked,
     pub(super) catalog: Catalog,
@@ -18,17 +18,16 @@ pub(super) struct Question {
     pub(super) context: Option<String>,
     pub(super) calls: Vec<ToolCall>,
     pub(super) library_calls: Vec<ToolCall>,
-    /// Local variables that are assigned and that inner functions use: what they hold when is not known.
+    /// Local variables that are assigned and that inner functions use: their value at any time is unknown.
     pub(super) changing: HashSet<String>,
-    /// Local variables that are assigned at all: in a loop, the number one begins with is not the
-    /// only one it has.
+    /// Local variables that are assigned at all: in a loop, the initial number is not the only one.
     pub(super) assigned: HashSet<String>,
     /// Global names the plan assigns.
     pub(super) defined: HashSet<String>,
 }
 
-/// One finding, in places of the plan as it was written.
-pub(super) struct Verdict {
+/// One finding, located in the plan as written.
+pub(super) struct TypeFinding {
     pub(super) code: ErrorCode,
     pub(super) severity: Severity,
     pub(super) span: Span,

@@ -1,4 +1,4 @@
-//! Messages of runs, as the model is told them.
+//! Messages of runs, as the model sees them.
 
 use proptest::prelude::*;
 

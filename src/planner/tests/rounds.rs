@@ -156,7 +156,7 @@ async fn a_model_that_asks_is_told_once_to_write_and_its_question_is_handed_on()
     assert_eq!(error.details()["question"], "I have to know: which table?");
     assert!(error.message().contains("which table?"), "{error}");
     assert_eq!(outcome.asked.len(), 2, "it was told to write a program once");
-    // The same words three times are a question too, and no collapse.
+    // A question repeated three times is still a question, not a collapse.
     assert_eq!(plan(&[asks, asks, asks]).await.error().code(), ErrorCode::LlmAsked);
     let form = r#"{"plan": "", "explanation": "Whom shall I write to?"}"#;
     let outcome = plan(&[form, form]).await;

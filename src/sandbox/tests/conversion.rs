@@ -173,7 +173,7 @@ proptest! {
     #[test]
     fn every_document_comes_back_unchanged_with_its_key_order(value in document()) {
         let got = run_with(IDENTITY, &value, limits()).result.unwrap();
-        prop_assert_eq!(crate::json_size::json_bytes(&value), value.to_json().to_string().len() as u64);
+        prop_assert_eq!(crate::vm::json_size::json_bytes(&value), value.to_json().to_string().len() as u64);
         prop_assert_eq!(format!("{:?}", got), format!("{:?}", value));
     }
 

@@ -100,7 +100,7 @@ fn hostile_sources_are_refused_or_run() {
     }
 }
 
-/// Whatever closes a variable when a limit stops its frame is metered itself.
+/// The handler that closes a variable when a limit stops its frame is metered itself.
 #[test]
 fn a_close_handler_without_end_is_stopped_by_the_limit_that_calls_it() {
     let handler =

@@ -265,7 +265,7 @@ fn a_vm_and_its_pauses_can_move_between_threads() {
     assert_send::<Step>();
 }
 
-/// Moving keys that share a place is refused before it begins, as nothing could come through.
+/// A move of colliding keys is refused before it starts, as nothing could interrupt it.
 #[test]
 fn a_table_of_keys_that_share_a_place_does_not_grow() {
     let roomy = VmLimits { instructions: u64::MAX / 2, memory_bytes: 64 << 20, ..limits() };
@@ -278,7 +278,7 @@ fn a_table_of_keys_that_share_a_place_does_not_grow() {
     assert!(error.message().contains("share places"), "{error}");
 }
 
-/// Work that no instruction shows is looked at all the same, in time.
+/// Work that no instruction shows is checked all the same, in time.
 #[test]
 fn an_interrupt_comes_through_slow_instructions() {
     let roomy = VmLimits { instructions: u64::MAX / 2, memory_bytes: 64 << 20, ..limits() };

@@ -1,4 +1,4 @@
--- Generated calls of the table library, told line by line. Runs in a plan and in bare Lua alike.
+-- Generated calls of the table library, recorded line by line. Runs in a plan and in bare Lua alike.
 
 local CASES, SEED = ...
 
@@ -150,7 +150,7 @@ local function run_case(random)
         note("result", show(results[index]))
       end
     elseif name == "sort" then
-      -- What is compared first is not laid down, nor how far the list was sorted by then.
+      -- Lua does not specify the order of comparisons, nor how far the list was sorted by then.
       note("failed", (tostring(outcome[2]):find("attempt to compare", 1, true)) and "comparing" or outcome[2])
       return
     else

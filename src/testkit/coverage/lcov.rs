@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use super::{Coverage, PlanCoverage};
 
 impl Coverage {
-    /// One section a plan: `DA` counts the runs of the plan in which a line ran; each place that
-    /// calls a tool is a block of two branches in `BRDA`, the calls that went well and those that
-    /// failed.
+    /// One section a plan: `DA` counts the runs of the plan in which a line ran; each place that calls a
+    /// tool is a block of two branches in `BRDA`, the calls that succeeded and those that failed.
     #[must_use]
     pub fn to_lcov(&self) -> String {
         let mut text = String::new();

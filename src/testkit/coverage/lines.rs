@@ -1,7 +1,7 @@
-//! The statements of a plan that can be seen to run, and the lines each has for itself.
+//! The statements of a plan whose execution a trace shows, and the lines of each.
 //!
-//! The compiler leaves some statements without an instruction of their own: a `break` that is all
-//! of an `if`, a `local` that is nil, a condition known beforehand. Those are not counted.
+//! Some statements compile to no instruction of their own: a `break` that is all of an `if`, a `local`
+//! that is nil, a constant condition. Those are not counted.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use emmylua_parser::{LuaAst, LuaAstNode, LuaBlock, LuaExpr, LuaLocalStat, LuaSyn
 /// One statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Statement {
-    /// The line it begins on; it stands for that line.
+    /// The line it starts on; it stands for that line.
     pub(super) line: u32,
     /// All lines that are its own.
     own: BTreeSet<u32>,
 }
 
 impl Statement {
-    /// Whether it ran, if these lines did.
+    /// Whether it ran, given the lines that ran.
     pub(super) fn has_run(&self, lines: &BTreeSet<u32>) -> bool {
         !self.own.is_disjoint(lines)
     }
@@ -30,7 +30,7 @@ pub(super) fn statements(tree: &LuaSyntaxNode, source: &str) -> Vec<Statement> {
 }
 
 fn statement(node: &LuaAst, lines: &LineStarts) -> Option<Statement> {
-    // A condition is what a statement with blocks has for itself.
+    // A statement with blocks has only its condition for itself.
     let head = |condition: Option<LuaExpr>| {
         let condition = condition.filter(|condition| !is_known(condition))?;
         let first = lines.of_offset(usize::from(node.get_range().start()));
@@ -59,7 +59,7 @@ fn statement(node: &LuaAst, lines: &LineStarts) -> Option<Statement> {
     Some(Statement { line, own })
 }
 
-/// All lines of a node but those of the blocks in it.
+/// The lines of a node without those of its blocks.
 fn whole(node: &LuaAst, lines: &LineStarts) -> (u32, BTreeSet<u32>) {
     let first = lines.of_offset(usize::from(node.get_range().start()));
     let last = lines.of_offset(end_of(node));
@@ -76,14 +76,14 @@ fn whole(node: &LuaAst, lines: &LineStarts) -> (u32, BTreeSet<u32>) {
     (first, own)
 }
 
-/// Where a node's last token ends, without what is only space or comment.
+/// The end of a node's last token, without space and comments.
 fn end_of(node: &impl LuaAstNode) -> usize {
     let range = node.get_range();
     let text = node.syntax().text().to_string();
     usize::from(range.start()) + text.trim_end().len().saturating_sub(1)
 }
 
-/// Whether something of the statement is left after compiling.
+/// Whether the statement compiles to an instruction.
 fn has_instruction(local: &LuaLocalStat) -> bool {
     let is_constant = local.get_local_name_list().all(|name| {
         let attribute = name.get_attrib().and_then(|attribute| attribute.get_name_token());
@@ -110,7 +110,7 @@ fn is_known(expression: &LuaExpr) -> bool {
     }
 }
 
-/// Where the lines of a source begin.
+/// The offsets of a source's lines.
 pub(super) struct LineStarts(Vec<usize>);
 
 impl LineStarts {
@@ -119,7 +119,7 @@ impl LineStarts {
         Self(std::iter::once(0).chain(after_breaks).collect())
     }
 
-    /// The line, counted from 1, of a place counted in bytes.
+    /// The line, counted from 1, of a byte offset.
     pub(super) fn of_offset(&self, offset: usize) -> u32 {
         u32::try_from(self.0.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
     }

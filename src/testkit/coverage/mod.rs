@@ -1,7 +1,7 @@
 //! Which lines and call sites of a plan its tests reach.
 //!
-//! A statement stands for the line it begins on. It ran if any instruction of its own did: what is
-//! inside its blocks and functions counts for itself.
+//! A statement stands for the line it starts on. It ran if any instruction of its own did; the
+//! statements inside its blocks and functions count separately.
 
 mod lcov;
 mod lines;
@@ -36,7 +36,7 @@ pub struct Coverage {
     pub plans: Vec<PlanCoverage>,
 }
 
-/// Gathers what runs of one plan reach.
+/// Collects what runs of one plan reach.
 #[derive(Debug)]
 pub(super) struct Gatherer {
     statements: Vec<Statement>,
@@ -70,7 +70,7 @@ impl Gatherer {
         }
     }
 
-    /// What all of them reached.
+    /// The coverage of all runs.
     pub(super) fn finish(self) -> PlanCoverage {
         self.coverage
     }
@@ -83,8 +83,8 @@ impl PlanCoverage {
         (self.lines.values().filter(|runs| **runs > 0).count(), self.lines.len())
     }
 
-    /// The lines that did not run, neighbours joined: first and last of each stretch. What lies between
-    /// two of them and cannot run (an empty line, an `end`) parts nothing.
+    /// The lines that did not run, as ranges of first and last line. Lines that cannot run (an empty line,
+    /// an `end`) do not split a range.
     #[must_use]
     pub fn not_run(&self) -> Vec<(u32, u32)> {
         let mut stretches: Vec<(u32, u32)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Where a plan calls tools, and what came of it.
+//! The places where a plan calls tools, and the outcomes of these calls.
 
 use emmylua_parser::{
     LuaAstNode, LuaCallExpr, LuaClosureExpr, LuaExpr, LuaIndexKey, LuaReturnStat, LuaSyntaxNode,
@@ -10,15 +10,15 @@ use luaplan_catalog::Catalog;
 use super::lines::LineStarts;
 use crate::recorder::CallRecord;
 
-/// A place that calls a tool, or hands it to a function that does, as `retry` and `pcall` do.
+/// A place that calls a tool, or passes it to a function that does, as `retry` and `pcall` do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Site {
     pub(crate) line: u32,
     pub(crate) tool: String,
     /// The last line of the call.
     last_line: u32,
-    /// Where a function gives the call's result back as it is, the line that function begins on: Lua
-    /// has left the function when the call is made, so the call has another line.
+    /// For a tail call, the first line of the function that makes it: Lua has left the function when the
+    /// call runs, so the trace shows another line.
     returned_from: Option<u32>,
     /// How often it was called, over all tests.
     pub(crate) calls: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// What the tests saw of it.
+    /// How far the tests covered it.
     pub(crate) fn state(&self) -> &'static str {
         match (self.calls, self.failures) {
             (0, _) => "never called",
@@ -70,7 +70,7 @@ pub(super) fn sites(tree: &LuaSyntaxNode, source: &str, catalog: &Catalog) -> Ve
     found
 }
 
-/// Whether a function gives back what the call gives, and nothing else.
+/// Whether the call is in tail position.
 fn is_returned(call: &LuaCallExpr) -> bool {
     let statement = call.syntax().parent().and_then(LuaReturnStat::cast);
     statement.is_some_and(|statement| statement.get_expr_list().count() == 1)
@@ -89,7 +89,7 @@ fn path(expression: &LuaExpr) -> Option<String> {
     }
 }
 
-/// The place a call of `tool` at `line` was made at.
+/// The place of a call of `tool` at `line`.
 pub(super) fn place_of(sites: &[Site], tool: &str, line: u32) -> Option<usize> {
     let of_tool = || sites.iter().enumerate().filter(|(_, site)| site.tool == tool);
     let spanning = of_tool()
@@ -97,7 +97,7 @@ pub(super) fn place_of(sites: &[Site], tool: &str, line: u32) -> Option<usize> {
         .min_by_key(|(_, site)| (site.line.abs_diff(line), site.last_line - site.line, site.calls));
     let returned = || of_tool().filter(|(_, site)| site.returned_from.is_some());
     let by_function = || returned().find(|(_, site)| site.returned_from == Some(line));
-    // The line is that of the function's caller; with one such place there is no doubt.
+    // The line is that of the function's caller, which is unambiguous with one such place.
     let only = || returned().next().filter(|_| returned().count() == 1);
     spanning.or_else(by_function).or_else(only).map(|(place, _)| place)
 }

@@ -1,8 +1,8 @@
-//! Every call fails once: what becomes of a plan when one of its calls fails.
+//! Fault injection: how a plan ends when one of its calls fails.
 //!
-//! Each test runs undisturbed first; then again for each call of each of its runs of the plan, with
-//! that one call failing. What counts is how the disturbed run of the plan ends, not what the test
-//! expects of it.
+//! Each test runs unchanged first; then again for each call of each of its runs of the plan, with that
+//! one call failing. The verdict depends on how that run of the plan ends, not on the test's
+//! expectations.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ use super::own_tools::names_own_tools;
 use super::recorder::CallRecord;
 use super::report::TestResult;
 use super::runner::{TestOptions, describe, none_fits, open, test_files};
-use super::seen::{Fault, Probe, SeenError, SeenRun};
+use super::seen::{CallToFail, Probe, SeenError, SeenRun};
 use super::test_file::TestFile;
 
 mod report;
@@ -61,22 +61,22 @@ pub struct FaultOptions {
     pub scope: FaultScope,
     /// The code they fail with.
     pub code: String,
-    /// Whether trying again may help: each of these in turn.
+    /// The values of `retryable`, each used in turn.
     pub retryable: Vec<bool>,
 }
 
-/// What became of a plan of which one call failed.
+/// How a plan dealt with a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// The run succeeded all the same, or ended with an error of the plan's own.
+    /// The run still succeeded, or ended with the plan's own error.
     Handled,
-    /// The plan never looked at the failed value (`tool_error_ignored`).
+    /// The plan ignored the failed value (`tool_error_ignored`).
     Ignored,
     /// The plan used the failed value as if it were a result (`tool_error_used`).
     Used,
     /// The plan broke: an error of Lua, or a limit.
     Crashed,
-    /// The plan went on to a call that the test does not mock, so nothing is known.
+    /// The plan made a call that the test does not mock, so nothing is known.
     Unmocked,
 }
 
@@ -93,7 +93,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the plan has to be mended.
+    /// Whether the plan needs a fix.
     #[must_use]
     pub const fn is_bad(self) -> bool {
         matches!(self, Self::Ignored | Self::Used | Self::Crashed)
@@ -115,9 +115,9 @@ pub struct FaultResult {
     pub tool: String,
     /// Its line in the plan, where known.
     pub line: Option<u32>,
-    /// Whether it was said that trying again may help.
+    /// Whether the injected failure was retryable.
     pub retryable: bool,
-    /// What became of the plan.
+    /// How the plan dealt with it.
     pub verdict: Verdict,
     /// How the run ended, in words.
     pub ending: String,
@@ -127,18 +127,18 @@ pub struct FaultResult {
     pub duration: Duration,
 }
 
-/// What became of plans whose calls failed.
+/// How plans dealt with failed calls.
 #[derive(Debug, Clone, Default)]
 pub struct FaultReport {
     /// One for each failure, in order.
     pub faults: Vec<FaultResult>,
-    /// Tests that fail undisturbed, and files that cannot be used: nothing is known of their plans.
+    /// Tests that fail without a fault, and unusable files: nothing is known of their plans.
     pub broken: Vec<TestResult>,
-    /// What was left out, in words.
+    /// What was omitted, in words.
     pub notes: Vec<String>,
 }
 
-/// Runs the tests, each once undisturbed and once for every call that is to fail.
+/// Runs the tests, each once unchanged and once for every call to fail.
 ///
 /// # Errors
 /// As [`super::run_tests`]; `not_found` as well where no call is to fail.
@@ -171,7 +171,7 @@ pub async fn run_faults(
     Ok(report)
 }
 
-/// Whether the file has tests that are wanted, or is broken.
+/// Whether the file has selected tests, or is broken.
 async fn fault_file(
     path: &Path,
     options: &TestOptions,
@@ -255,11 +255,11 @@ impl FaultOptions {
             retryable,
             details: indexmap::IndexMap::new(),
         };
-        Probe { notes_lines: false, fault: Some(Fault { run, call_id: call.id().to_owned(), failure }) }
+        Probe { notes_lines: false, fault: Some(CallToFail { run, call_id: call.id().to_owned(), failure }) }
     }
 }
 
-/// What became of the plan, and how its run ended.
+/// How the plan dealt with the fault, and how its run ended.
 fn judge(seen: Option<&SeenRun>) -> (Verdict, String) {
     let Some(seen) = seen else {
         return (Verdict::Unmocked, "the test did not run the plan again".to_owned());
@@ -300,7 +300,7 @@ fn is_of_lua(message: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| own.starts_with(beginning))
 }
 
-/// Calls that change the world, made after the failure was known; the failed call tried again is none.
+/// Calls that change the world, made after the plan saw the failure; a retry of the failed call does not count.
 fn effects_after(seen: &SeenRun, failed: &CallRecord, file: &TestFile) -> Vec<String> {
     let Some(failure) = seen.calls.iter().find(|call| call.id() == failed.id()) else { return Vec::new() };
     let changes_world = |call: &&CallRecord| {

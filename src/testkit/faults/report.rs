@@ -14,7 +14,7 @@ const VERDICTS: [Verdict; 5] =
     [Verdict::Handled, Verdict::Ignored, Verdict::Used, Verdict::Crashed, Verdict::Unmocked];
 
 impl FaultReport {
-    /// How many plans have to be mended, counted by failed calls, and how many tests are broken.
+    /// The number of failed calls whose plan needs a fix, and of broken tests.
     #[must_use]
     pub fn failed(&self) -> usize {
         self.faults.iter().filter(|fault| fault.verdict.is_bad()).count() + self.broken.len()
@@ -49,7 +49,7 @@ impl FaultReport {
         let mut text = String::new();
         let mut place = (String::new(), String::new());
         for (index, fault) in self.faults.iter().enumerate() {
-            // Once is enough where trying again made no difference.
+            // One line is enough where `retryable` made no difference.
             let is_same = |other: Option<&FaultResult>| other.is_some_and(|other| other.ends_as(fault));
             if index > 0 && is_same(self.faults.get(index - 1)) {
                 continue;

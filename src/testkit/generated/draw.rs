@@ -1,8 +1,8 @@
-//! Choices that are the same for the same seed and call.
+//! Choices that depend only on the seed and the call.
 
 use serde_json::Value as Json;
 
-/// An endless row of choices.
+/// An endless sequence of choices.
 pub(super) struct Draw(blake3::OutputReader);
 
 impl Draw {

@@ -11,7 +11,7 @@ const SPAN: i64 = 100;
 /// Every whole double below this magnitude is an exact integer.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// A whole number that keeps to `minimum`, `maximum`, their exclusive forms and `multipleOf`.
+/// A whole number within `minimum`, `maximum`, their exclusive forms and `multipleOf`.
 pub(super) fn integer(schema: &Map<String, Json>, name: &str, draw: &mut Draw) -> Option<Json> {
     let (low, high) = bounds(schema);
     let whole = |bound: f64| -> Option<i64> {
@@ -52,7 +52,7 @@ pub(super) fn integer(schema: &Map<String, Json>, name: &str, draw: &mut Draw) -
         .map(|n| json!(n))
 }
 
-/// A number that keeps to the same, with few decimals.
+/// A number within the same bounds, with few decimals.
 pub(super) fn number(schema: &Map<String, Json>, name: &str, draw: &mut Draw) -> Option<Json> {
     let (low, high) = bounds(schema);
     let step = schema.get("multipleOf").and_then(Json::as_f64);
@@ -86,7 +86,7 @@ pub(super) fn number(schema: &Map<String, Json>, name: &str, draw: &mut Draw) ->
     candidates.into_iter().find(is_inside).and_then(Number::from_f64).map(Json::Number)
 }
 
-/// The bounds, each with whether it is itself outside.
+/// A bound, and whether it is exclusive.
 type Bound = Option<(f64, bool)>;
 
 fn bounds(schema: &Map<String, Json>) -> (Bound, Bound) {

@@ -1,7 +1,7 @@
 //! Mocks made from manifests: for every call an answer that fits the tool's result schema.
 //!
-//! An answer depends on the seed, the tool and the arguments and on nothing else, so a plan that
-//! asks the same twice is told the same, and a run can be repeated.
+//! An answer depends only on the seed, the tool and the arguments, so a plan that makes the same call
+//! twice gets the same answer, and a run can be repeated.
 
 mod draw;
 mod limits;
@@ -20,7 +20,7 @@ use luaplan_catalog::ToolSpec;
 use draw::Draw;
 use schema::Writer;
 
-/// How often a schema is tried, each time with less that is optional.
+/// How often a schema is tried, each time with fewer optional parts.
 const ATTEMPTS: u32 = 12;
 
 /// An answer of `tool` to a call with `arguments`; `None` where none is found that fits the tool's

@@ -60,7 +60,7 @@ pub(super) fn object(writer: &mut Writer<'_>, schema: &Map<String, Json>, depth:
     Some(Json::Object(members))
 }
 
-/// Members with names of no meaning: as many as are needed, a few where there are no others.
+/// Members with arbitrary names: as many as required, or a few where there are no others.
 fn add_free(
     writer: &mut Writer<'_>,
     members: &mut Map<String, Json>,

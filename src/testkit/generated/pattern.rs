@@ -4,16 +4,16 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::draw::Draw;
 
-/// How much more than it must a repetition without an end repeats.
+/// How many times beyond its minimum an unbounded repetition repeats.
 const REPEATED_MORE: u32 = 4;
 
 /// The longest text made, in characters.
 const CHARACTERS_MAX: usize = 10_000;
 
-/// A text that matches `pattern`; `None` where it cannot be read or has what is not covered here,
-/// such as looking ahead.
+/// A text that matches `pattern`; `None` where it is invalid or uses an unsupported construct, such as
+/// look-ahead.
 pub(super) fn matching(pattern: &str, draw: &mut Draw) -> Option<String> {
-    // Unicode tables are left out: `\d` and `\w` mean ASCII, which every reading of them takes.
+    // Without Unicode tables `\d` and `\w` mean ASCII, which every implementation accepts.
     let mut parser = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build();
     let parsed = parser.parse(pattern).or_else(|_| regex_syntax::parse(pattern)).ok()?;
     let mut text = String::new();

@@ -1,6 +1,6 @@
-//! Rows of a database as a query asks for them: its columns, its conditions, its limit.
+//! Rows for a query of a database: its columns, its conditions, its limit.
 //!
-//! What the query says is taken as far as it is simple; the rest is left to the names of columns.
+//! Simple parts of the query are followed; for the rest the names of columns decide.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -9,7 +9,7 @@ use super::{sql, words};
 
 const ROWS_MAX: usize = 6;
 
-/// Columns of a table of which nothing is known.
+/// Columns of an unknown table.
 const COLUMNS: [&str; 8] = ["id", "name", "email", "age", "city", "status", "amount", "created_at"];
 
 /// The rows, or how many were changed where the statement changes some.
@@ -53,7 +53,7 @@ fn row(place: usize, columns: &[String], query: &sql::Query, draw: &mut Draw) ->
     Json::Object(row)
 }
 
-/// A value that meets the condition, where that is simple to find.
+/// A value that meets the condition, where it is simple to find.
 fn meeting(condition: &sql::Condition, draw: &mut Draw) -> Option<Json> {
     let more = draw.between(1, 20);
     match (condition.operator.as_str(), &condition.value) {

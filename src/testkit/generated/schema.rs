@@ -1,7 +1,7 @@
 //! Values that fit a JSON Schema.
 //!
-//! What is written is a good guess: conditions (`if`, `not`, `dependentSchemas`) are not followed.
-//! The caller validates, and asks again for another with less that is optional.
+//! A value is a good guess: conditions (`if`, `not`, `dependentSchemas`) are not followed. The caller
+//! validates it, and tries again with fewer optional parts.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -11,7 +11,7 @@ use super::{limits, objects, pattern, words};
 /// How deep optional parts go on the first attempt.
 const OPTIONAL_DEPTH: u32 = 4;
 
-/// How deep anything goes: a schema that needs more has no end.
+/// The deepest nesting: a schema that needs more is endless.
 const DEPTH_MAX: u32 = 24;
 
 /// How many values one attempt may write.
@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
             return Some(words::by_name(name, &mut self.draw));
         }
         for place in self.draw.order(kinds.len()) {
-            // Where another kind is possible, null is rare.
+            // Null is rare where another kind is possible.
             if kinds[place] == "null" && kinds.len() > 1 && !self.draw.once_in(4) {
                 continue;
             }
@@ -97,7 +97,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The schema with what it refers to and what it is joined with in one.
+    /// The schema merged with its references and its `allOf`-like parts.
     fn flat(&self, schema: &Json, depth: u32) -> Option<Map<String, Json>> {
         let Json::Object(members) = schema else { return Some(Map::new()) };
         if depth > DEPTH_MAX {
@@ -190,7 +190,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What the schema lets a value be: as it says, or as its other words imply.
+/// The kinds that the schema allows: by `type`, or as its other keywords imply.
 fn kinds(schema: &Map<String, Json>) -> Vec<&str> {
     match schema.get("type") {
         Some(Json::String(kind)) => return vec![kind],
@@ -211,7 +211,7 @@ fn kinds(schema: &Map<String, Json>) -> Vec<&str> {
     }
 }
 
-/// Adds what `more` asks for to `schema`.
+/// Adds the constraints of `more` to `schema`.
 fn join(schema: &mut Map<String, Json>, more: &Map<String, Json>) {
     for (key, added) in more {
         let joined = match (key.as_str(), schema.get(key), added) {
@@ -249,7 +249,7 @@ fn join(schema: &mut Map<String, Json>, more: &Map<String, Json>) {
     }
 }
 
-/// What both let a value be.
+/// The kinds that both allow.
 fn shared_kinds(one: &Json, other: &Json) -> Json {
     let list = |kinds: &Json| match kinds {
         Json::Array(kinds) => kinds.clone(),

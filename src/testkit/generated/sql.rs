@@ -1,9 +1,8 @@
-//! What a query asks for, as far as it is simple to see. No parser of SQL: where a statement is too
-//! clever, less is known of its rows.
+//! The simple parts of a query. No SQL parser: of a complex statement less is known.
 
 use serde_json::Value as Json;
 
-/// A column and what its values must be.
+/// A column and the condition on its values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Condition {
     pub(super) column: String,
@@ -14,9 +13,9 @@ pub(super) struct Condition {
 /// What is known of a query.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Query {
-    /// Empty where all are wanted.
+    /// Empty for all.
     pub(super) columns: Vec<String>,
-    /// Those of the columns that count or add up.
+    /// The columns that count or sum.
     pub(super) totals: Vec<String>,
     pub(super) conditions: Vec<Condition>,
     pub(super) limit: Option<usize>,
@@ -73,7 +72,7 @@ impl Query {
             query.is_writing = true;
             return query;
         }
-        // What `with` names comes first; the rows are those of the last statement.
+        // Statements of a `with` come first; the rows are those of the last one.
         let Some(begin) = top_level(&text, "select ").pop() else { return query };
         let rest = &text[begin + "select ".len()..];
         let from = top_level(rest, " from ").first().copied().unwrap_or(rest.len());
@@ -110,7 +109,7 @@ fn is_total(part: &str) -> bool {
     ["count(", "sum(", "avg(", "min(", "max(", "total("].iter().any(|name| lower.starts_with(name))
 }
 
-/// Whether a part is a number whatever is in the table.
+/// Whether a part is always a number.
 fn is_sum(part: &str) -> bool {
     let lower = part.to_ascii_lowercase();
     ["count(", "sum(", "avg(", "total(", "coalesce(sum(", "round("].iter().any(|name| lower.starts_with(name))

@@ -101,7 +101,7 @@ proptest! {
         let spec = tool(schema.clone());
         let value = answer(&spec, &json!({"n": 1}), seed);
         prop_assert!(value.is_some(), "nothing fits {}", schema);
-        // As the answer itself is validated, validate it here apart.
+        // `answer` validates too; this validator is independent of it.
         let validator = jsonschema::validator_for(&schema).unwrap();
         prop_assert!(validator.is_valid(&value.clone().unwrap()), "{:?} does not fit {}", value, schema);
     }

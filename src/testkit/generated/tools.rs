@@ -1,4 +1,4 @@
-//! Answers of the built-in tools, shaped as the call asks where a result schema alone cannot say.
+//! Answers of the built-in tools, in the form that the call asks for where a result schema does not decide it.
 
 use serde_json::{Value as Json, json};
 
@@ -23,7 +23,7 @@ pub(super) fn answer(spec: &ToolSpec, arguments: &Json, draw: &mut Draw) -> Opti
     }
 }
 
-/// What is behind a URL: data where its name says so, else a page; now and then nothing.
+/// The body at a URL: data where its name says so, else a page; sometimes nothing.
 fn body(url: &str, draw: &mut Draw) -> Json {
     if draw.once_in(12) {
         return json!("");

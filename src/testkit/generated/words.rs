@@ -1,13 +1,13 @@
 //! Plausible texts and numbers for a name: what a column `city` or a member `due_on` may hold.
 //!
-//! Nobody real and no address outside the example domains.
+//! No real person, and no address outside the example domains.
 
 use jiff::civil::{Date, DateTime, date};
 use serde_json::{Value as Json, json};
 
 use super::draw::Draw;
 
-/// With letters of several alphabets, so that a plan that counts bytes as letters shows it.
+/// With letters of several alphabets, so that a plan that counts bytes as letters fails.
 const CITIES: [&str; 8] = ["Oslo", "Zürich", "São Paulo", "東京", "Kraków", "Αθήνα", "Nairobi", "Lima"];
 const COUNTRIES: [&str; 6] = ["Norway", "Switzerland", "Brazil", "Japan", "Poland", "Kenya"];
 const STATES: [&str; 4] = ["active", "pending", "done", "cancelled"];
@@ -125,7 +125,7 @@ pub(super) fn formatted(format: &str, draw: &mut Draw) -> Option<String> {
     })
 }
 
-/// A value for a member or column nothing is known of but its name.
+/// A value for a member or column of which only the name is known.
 pub(super) fn by_name(name: &str, draw: &mut Draw) -> Json {
     let lower = name.to_ascii_lowercase();
     let is_word = |words: &[&str]| lower.split(['_', '-', '.']).any(|part| words.contains(&part));

@@ -1,10 +1,15 @@
-//! What tools made by a manifest have in common: reading their settings, filling in arguments,
-//! secrets by name, and checking what comes back.
+//! Shared by tools made of a manifest: reading settings, filling in arguments, secrets by name, and
+//! checking results.
 //!
-//! The bus knows them as it knows any tool: [`ManifestTool`] is a [`Tool`], and its kind (an HTTP
+//! To the bus they are tools like any other: [`ManifestTool`] is a [`Tool`], and its kind (an HTTP
 //! request, a statement, a command) is a `Maker` behind it.
 
+pub mod command;
+pub mod http;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 mod secrets;
+pub mod sql;
 mod template;
 
 use async_trait::async_trait;
@@ -20,12 +25,10 @@ use luaplan_bus::{Invocation, Tool};
 use luaplan_catalog::toml_error::{faulty_key, unknown_field};
 use luaplan_catalog::{TargetKind, ToolKind, ToolSpec};
 
-use super::{command, http, sql};
-
-/// How a tool of one kind does what its manifest says.
+/// How tools of one kind make their calls.
 #[async_trait]
 pub(crate) trait Maker: Send + Sync {
-    /// Does it.
+    /// Makes the call.
     async fn make(&self, arguments: Arguments, invocation: Invocation) -> CallOutcome;
 
     /// What a call with these arguments would send, without secrets.
@@ -69,7 +72,7 @@ impl Tool for ManifestTool {
     }
 }
 
-/// The arguments given, and the schema's defaults for those that are not.
+/// The given arguments, and the schema's defaults for the others.
 fn with_defaults(spec: &ToolSpec, given: &Value) -> Arguments {
     let mut arguments = Arguments::new();
     for (name, schema) in spec.parameters() {
@@ -86,12 +89,12 @@ fn with_defaults(spec: &ToolSpec, given: &Value) -> Arguments {
     arguments
 }
 
-/// The result, where it is what the manifest says.
+/// The result, where it fits the manifest.
 fn fitting(spec: &ToolSpec, value: Value) -> CallOutcome {
     if spec.result.as_object().is_some_and(serde_json::Map::is_empty) {
         return Ok(value);
     }
-    // Text and bytes are one kind of thing to a plan.
+    // To a plan text and bytes are both strings.
     let document = if matches!(value, Value::Bytes(_)) { Json::from("") } else { value.to_json() };
     match spec.check_result(&document) {
         Ok(()) => Ok(value),
@@ -102,12 +105,12 @@ fn fitting(spec: &ToolSpec, value: Value) -> CallOutcome {
     }
 }
 
-/// The failure of a call whose answer is not what the manifest says.
+/// The failure of a call whose answer does not fit the manifest.
 pub(crate) fn response_invalid(message: impl Into<String>) -> ToolFailure {
     ToolFailure::new(ErrorCode::ResponseInvalid, message)
 }
 
-/// Reads a manifest's settings as its kind does, and opens nothing.
+/// Reads a manifest's settings by its kind, and opens nothing.
 ///
 /// # Errors
 /// `config_invalid` or `config_unknown_key` with the detail `key`, the key's path in the manifest.
@@ -122,7 +125,7 @@ pub fn check_settings(spec: &ToolSpec) -> Result<()> {
     }
 }
 
-/// What looks like a mistake in a manifest whose settings are right.
+/// Likely mistakes in a manifest whose settings are valid.
 #[must_use]
 pub fn warnings(spec: &ToolSpec) -> Vec<String> {
     let without_place = match spec.kind {
@@ -147,7 +150,7 @@ pub fn secret_names(spec: &ToolSpec) -> Vec<String> {
     .unwrap_or_default()
 }
 
-/// What of the outside world every call of a tool reaches, whatever its arguments.
+/// The targets that every call of a tool reaches, whatever its arguments.
 #[must_use]
 pub fn fixed_targets(spec: &ToolSpec) -> Vec<(TargetKind, String)> {
     match spec.kind {

@@ -37,7 +37,7 @@ impl NamedSecrets {
         secret.value.clone()
     }
 
-    /// The values of all that have one, for whoever keeps them out of records.
+    /// All known values, for the redaction of records.
     pub fn values(&self) -> impl Iterator<Item = &SecretString> {
         self.0.values().filter_map(|secret| secret.value.as_ref().ok())
     }
@@ -49,7 +49,7 @@ impl FromIterator<(String, NamedSecret)> for NamedSecrets {
     }
 }
 
-/// Takes a tool's own secrets out of what it hands on: a server or a program may repeat them.
+/// Removes a tool's own secrets from its outcomes: a server or a program may repeat them.
 #[derive(Default)]
 pub(crate) struct Scrubber {
     redactor: Redactor,

@@ -1,4 +1,4 @@
-//! Texts and documents with places for arguments: `{name}`.
+//! Texts and documents with placeholders for arguments: `{name}`.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -6,19 +6,18 @@ use serde_json::Value as Json;
 
 use luaplan_base::{ErrorCode, ToolFailure, Value};
 
-/// The arguments of a call by name: those given, and the defaults of those that are not. Null
-/// counts as not given.
+/// The arguments of a call by name, with the defaults of absent ones. Null counts as absent.
 pub(crate) type Arguments = IndexMap<String, Value>;
 
 /// A text with places for arguments. `{{` and `}}` stand for the braces themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Template {
-    parts: Vec<Part>,
+    parts: Vec<TextPart>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum TextPart {
     Text(String),
     Argument(String),
 }
@@ -57,15 +56,15 @@ impl Template {
                     ));
                 };
                 if !literal.is_empty() {
-                    parts.push(Part::Text(std::mem::take(&mut literal)));
+                    parts.push(TextPart::Text(std::mem::take(&mut literal)));
                 }
-                parts.push(Part::Argument(name.to_owned()));
+                parts.push(TextPart::Argument(name.to_owned()));
                 rest = after;
             }
         }
         literal.push_str(rest);
         if !literal.is_empty() || parts.is_empty() {
-            parts.push(Part::Text(literal));
+            parts.push(TextPart::Text(literal));
         }
         Ok(Self { parts })
     }
@@ -73,15 +72,15 @@ impl Template {
     /// The arguments it names, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Argument(name) => Some(name.as_str()),
-            Part::Text(_) => None,
+            TextPart::Argument(name) => Some(name.as_str()),
+            TextPart::Text(_) => None,
         })
     }
 
     /// The argument that is all of it.
     pub(crate) fn only(&self) -> Option<&str> {
         match self.parts.as_slice() {
-            [Part::Argument(name)] => Some(name),
+            [TextPart::Argument(name)] => Some(name),
             _ => None,
         }
     }
@@ -89,14 +88,14 @@ impl Template {
     /// The text, where it has no place for an argument.
     pub(crate) fn literal(&self) -> Option<&str> {
         match self.parts.as_slice() {
-            [Part::Text(text)] => Some(text),
+            [TextPart::Text(text)] => Some(text),
             _ => None,
         }
     }
 
     /// Whether an argument decides its first character.
     pub(crate) fn begins_with_argument(&self) -> bool {
-        matches!(self.parts.first(), Some(Part::Argument(_)))
+        matches!(self.parts.first(), Some(TextPart::Argument(_)))
     }
 
     /// The text with its arguments; `None` where one of them is not given.
@@ -111,8 +110,8 @@ impl Template {
         let mut filled = String::new();
         for part in &self.parts {
             match part {
-                Part::Text(text) => filled.push_str(text),
-                Part::Argument(name) => match arguments.get(name) {
+                TextPart::Text(text) => filled.push_str(text),
+                TextPart::Argument(name) => match arguments.get(name) {
                     None => return Ok(None),
                     Some(value) => filled.push_str(&encode(&as_text(name, value)?)),
                 },
@@ -161,8 +160,8 @@ pub(crate) fn bad_arguments(message: impl Into<String>) -> ToolFailure {
     ToolFailure::new(ErrorCode::BadArguments, message)
 }
 
-/// A JSON document with places for arguments. A text that is one place alone becomes the argument
-/// itself, whatever its type; a member or item whose argument is not given is left out.
+/// A JSON document with placeholders for arguments. A text that is only a placeholder becomes the argument
+/// itself, whatever its type; a member or item whose argument is absent is omitted.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Json")]
 pub(crate) enum Document {

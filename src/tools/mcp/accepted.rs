@@ -1,4 +1,4 @@
-//! What of a server a person accepted: its tools with their descriptions, schemas and hints, by hash.
+//! What the operator accepted of a server: its tools with their descriptions, schemas and hints, by hash.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,8 +27,8 @@ const DESCRIPTION_CHARACTERS_MAX: usize = 2_000;
 /// More tools than this are not taken from one server.
 const TOOLS_MAX: usize = 500;
 
-/// Rate, burst and concurrency of a tool. Reads only keep a plan from flooding a server; what changes the
-/// world comes at a pace that a person can still follow.
+/// Rate, burst and concurrency of a tool. For reads the bound only keeps a plan from flooding a server; calls
+/// that change the world come at a pace that a person can still follow.
 const fn pace(effect: Effect) -> (&'static str, u32, u32) {
     match effect {
         Effect::Read => ("100/s", 200, 16),
@@ -68,17 +68,17 @@ pub struct AcceptedTool {
     pub effect: Effect,
     /// Whether it may be repeated, by the server's hints.
     pub idempotent: bool,
-    /// Whether a call may undo or overwrite something, by the server's hints; so where it says nothing.
+    /// Whether a call may undo or overwrite something, by the server's hints; true where it gives none.
     #[serde(default = "unsaid")]
     pub is_destructive: bool,
-    /// Whether a call may reach beyond the server, by its hints; so where it says nothing.
+    /// Whether a call may reach beyond the server, by its hints; true where it gives none.
     #[serde(default = "unsaid")]
     pub is_open_world: bool,
     /// Of everything above as the server said it.
     pub hash: ContentHash,
 }
 
-/// What the protocol has a client assume of a hint that is not given.
+/// The protocol's default of an absent hint.
 const fn unsaid() -> bool {
     true
 }
@@ -136,7 +136,7 @@ impl AcceptedTool {
                     Effect::Send
                 }
             }
-            // Nothing said: the most careful class.
+            // Without hints: the most careful class.
             _ => Effect::Spend,
         };
         let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or("(no description)");
@@ -329,7 +329,7 @@ fn differences(now: Vec<(String, ContentHash)>, before: &[(String, ContentHash)]
     now.into_iter().map(change).chain(gone).collect()
 }
 
-/// Of everything a plan or a person is told of the tool; the order of keys does not matter.
+/// The hash of everything a plan or the operator sees of the tool; the order of keys does not matter.
 pub(super) fn hash_of(tool: &Tool) -> ContentHash {
     ContentHash::of_json(&canonical(&json!({
         "name": tool.name,

@@ -1,9 +1,9 @@
-//! The address of a server at a `url`, as people may see it: its query and its user may hold a key.
+//! The printable address of a server at a `url`: its query and its user may hold a key.
 
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// A parameter whose name ends so has a value that is secret.
+/// A parameter whose name ends like this has a secret value.
 const SECRET_ENDINGS: [&str; 11] = [
     "key",
     "token",
@@ -18,11 +18,11 @@ const SECRET_ENDINGS: [&str; 11] = [
     "auth",
 ];
 
-/// An address that can be shown, and the way to take the rest of it out of a text.
+/// A printable address, and the means to remove the rest of it from a text.
 #[derive(Clone)]
 pub(super) struct Address {
     shown: String,
-    /// What stands in the whole address alone, and what stands for it.
+    /// Parts of the whole address only, and their replacements.
     hidden: Vec<(String, String)>,
 }
 
@@ -50,7 +50,7 @@ impl Address {
         &self.shown
     }
 
-    /// The text without what is not shown of this address.
+    /// The text without the hidden parts of this address.
     pub(super) fn hide(&self, mut text: String) -> String {
         for (whole, stand_in) in &self.hidden {
             if text.contains(whole.as_str()) {
@@ -75,7 +75,7 @@ pub fn shown_address(url: &str) -> String {
     if rest.is_empty() { before } else { format!("{before}?…") }
 }
 
-/// What of the address is secret by its place or its name: a password, and the values of telling parameters.
+/// The secrets of the address, by position or name: a password, and the values of parameters with secret names.
 #[must_use]
 pub fn secrets_of_address(url: &str) -> Vec<String> {
     let Ok(url) = Url::parse(url) else { return Vec::new() };

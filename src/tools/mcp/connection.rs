@@ -1,4 +1,4 @@
-//! One server: started at the first call, started again with a growing pause, asked what it offers.
+//! One server: started at the first call, restarted with a growing pause, asked what it offers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use super::settings::{McpServerSettings, McpTransport};
 use super::trouble::{self, LastTrouble, cause};
 use crate::manifest::Scrubber;
 
-/// The longest message; what is longer is passed over, and its call runs into its timeout.
+/// The longest message; a longer one is skipped, and its call runs into its timeout.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 const PAUSE_FIRST: Duration = Duration::from_millis(500);
@@ -43,17 +43,17 @@ pub struct McpConnection {
     authorization: Option<Arc<Authorization>>,
     /// Where the server is at a `url`.
     address: Option<Address>,
-    /// What its own address holds that nobody else may see.
+    /// The secrets in its own address.
     address_secrets: Vec<SecretString>,
     trouble: LastTrouble,
-    state: Mutex<State>,
+    state: Mutex<ServerState>,
     allowance: Arc<AtomicU64>,
 }
 
 #[derive(Default)]
-struct State {
+struct ServerState {
     running: Option<Running>,
-    /// Starts and breakdowns in a row without an answer between them.
+    /// Consecutive starts and failures without an answer between them.
     failures: u32,
     not_before: Option<Instant>,
     /// How often it was started.
@@ -76,7 +76,7 @@ impl Running {
 }
 
 impl McpConnection {
-    /// Not started yet. `authorization` gets tokens where the server is at a `url` and wants them.
+    /// Not started yet. `authorization` gets tokens where the server is at a `url` and requires them.
     #[must_use]
     pub fn new(settings: McpServerSettings, authorization: Option<Arc<Authorization>>) -> Self {
         let allowance = Arc::new(AtomicU64::new(UNASKED_BYTES_MAX));
@@ -95,7 +95,7 @@ impl McpConnection {
         }
     }
 
-    /// Takes the server's secrets out of what it says: it knows them, and may repeat them.
+    /// Removes the server's secrets from its words: it knows them, and may repeat them.
     pub(super) fn scrubber(&self) -> Scrubber {
         let tokens = self.authorization.iter().flat_map(|authorization| authorization.secrets());
         let secrets: Vec<SecretString> = tokens.chain(self.address_secrets.iter().cloned()).collect();
@@ -210,7 +210,7 @@ impl McpConnection {
         }
     }
 
-    /// Whom to ask, and in which of its lives.
+    /// The running server, and the number of its start.
     async fn peer(&self, tool: Option<&AcceptedTool>) -> Result<(Peer<RoleClient>, u64), ToolFailure> {
         let mut state = self.state.lock().await;
         self.ready(&mut state).await?;
@@ -235,7 +235,7 @@ impl McpConnection {
     }
 
     /// The server, running and asked what it offers since it last changed.
-    async fn ready<'a>(&self, state: &'a mut State) -> Result<&'a mut Running, ToolFailure> {
+    async fn ready<'a>(&self, state: &'a mut ServerState) -> Result<&'a mut Running, ToolFailure> {
         if let Some(missing) = &self.settings.missing {
             let message = format!("the MCP server `{}` cannot be used: {missing}; set it", self.name());
             return Err(ToolFailure::new(ErrorCode::ToolNotConfigured, message));
@@ -257,7 +257,7 @@ impl McpConnection {
                     state.running = Some(running);
                 }
                 Err(failure) => {
-                    // A login is no matter of time: the next call may come with it.
+                    // No pause after a missing login: the next call may have one.
                     if failure.code != ErrorCode::McpLoginRequired.as_str() {
                         self.note_failure(state);
                     }
@@ -317,7 +317,7 @@ impl McpConnection {
         }
     }
 
-    /// Notes whether the server still answers, in the life in which it was asked.
+    /// Notes whether the server still answers, for the start that the request was made in.
     async fn settle<T>(&self, start: u64, answer: Result<T, ServiceError>) -> Result<T, ToolFailure> {
         let mut state = self.state.lock().await;
         match answer {
@@ -329,8 +329,8 @@ impl McpConnection {
                 let is_over = matches!(error, ServiceError::TransportClosed | ServiceError::TransportSend(_));
                 let refusal = if is_over { self.refusal() } else { None };
                 let is_ours = is_over && state.starts == start;
-                let is_about_leave = refusal.as_ref().is_some_and(trouble::is_about_leave);
-                if is_ours && state.running.take().is_some() && !is_about_leave {
+                let is_about_permission = refusal.as_ref().is_some_and(trouble::is_about_permission);
+                if is_ours && state.running.take().is_some() && !is_about_permission {
                     self.note_failure(&mut state);
                 }
                 Err(refusal.unwrap_or_else(|| self.broken(&error)))
@@ -338,8 +338,8 @@ impl McpConnection {
         }
     }
 
-    fn note_failure(&self, state: &mut State) {
-        // The first new start comes at once.
+    fn note_failure(&self, state: &mut ServerState) {
+        // The first restart comes at once.
         let pause =
             PAUSE_FIRST.saturating_mul(2_u32.saturating_pow(state.failures.saturating_sub(1))).min(PAUSE_MAX);
         state.not_before = (state.failures > 0).then(|| Instant::now() + pause);
@@ -353,7 +353,7 @@ impl McpConnection {
                 let failure = self.failed(&shown(&error.message));
                 failure.with_detail("mcp_code", i64::from(error.code.0))
             }
-            // Whether a call took effect is not known, so it is not called worth repeating.
+            // The call may have taken effect, so it is not marked retryable.
             ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
                 let message = format!("the MCP server `{}` broke off before it answered", self.name());
                 ToolFailure::new(ErrorCode::McpUnavailable, message)

@@ -1,4 +1,4 @@
-//! What a server answers, as a plan gets it.
+//! A server's answers as values for plans.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use luaplan_base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
 
-/// So much of what a server says of a failure is shown.
+/// The longest message of a server that is shown.
 const MESSAGE_CHARACTERS_MAX: usize = 2_000;
 
 /// Structured content where there is some; else the texts, joined by line breaks; where there is more
@@ -96,7 +96,7 @@ fn invalid(tool: &str, what: &str) -> ToolFailure {
     ToolFailure::new(ErrorCode::McpResultInvalid, message)
 }
 
-/// What a server says, cut to what a message may hold and without control characters.
+/// A server's words, cut to the length of a message and without control characters.
 pub(super) fn shown(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() && c != '\n' { ' ' } else { c })
@@ -106,7 +106,7 @@ pub(super) fn shown(text: &str) -> String {
         .to_owned()
 }
 
-/// A server's answer as JSON text is compared by nothing else; kept here so that both sides agree.
+/// The canonical form of a JSON document, for comparison; kept here so that both sides agree.
 pub(super) fn canonical(value: &Json) -> Json {
     match value {
         Json::Object(members) => {

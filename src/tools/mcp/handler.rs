@@ -1,4 +1,4 @@
-//! What a server may say without being asked.
+//! Notifications and requests of a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

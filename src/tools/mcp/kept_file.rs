@@ -1,4 +1,4 @@
-//! Reading a file of ours without being held up by what was put in its place.
+//! Reads our own files, and does not block where another kind of file took their place.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};

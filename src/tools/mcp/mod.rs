@@ -1,9 +1,9 @@
 //! Tools of MCP servers: `NAME.tool{…}` and `NAME.read{uri = …}`.
 //!
-//! What a server offers is written down when a person accepts it, with a hash of each description and
-//! schema; only that is known to plans. A server is started at the first call. What it says then is
-//! compared with what was accepted before a call is made, and one that hangs, dies, floods or lies is
-//! that call's failure.
+//! When the operator accepts a server, its offer is recorded with a hash of each description and
+//! schema; plans know only the record. The server is started at the first call, and its offer is
+//! compared with the record before a call is made. A server that hangs, dies, floods or lies makes
+//! that call fail.
 
 mod accepted;
 mod address;
@@ -43,7 +43,7 @@ pub struct McpTool {
 }
 
 impl McpTool {
-    /// The tool `tool` of the server behind `connection`, known to plans as `spec` says.
+    /// The tool `tool` of the server behind `connection`, with the spec that plans see.
     #[must_use]
     pub fn new(spec: ToolSpec, tool: AcceptedTool, connection: Arc<McpConnection>) -> Self {
         Self { spec, tool, connection }
@@ -83,7 +83,7 @@ impl Tool for McpTool {
             outcome = answer => outcome,
         };
         let outcome = self.connection.scrubber().outcome(outcome);
-        // A server that could not be reached did nothing; one that broke off may have.
+        // An unreachable server did nothing; one that broke off may have.
         outcome.map_err(|failure| failure.with_detail("server", self.connection.name()))
     }
 }

@@ -1,5 +1,5 @@
-//! A server that is a program: started without a shell, with no environment but what is given, in a
-//! process group of its own that ends with it.
+//! A server that is a program: started without a shell, with only the given environment, in a process
+//! group of its own that ends with it.
 
 use std::io;
 use std::pin::Pin;
@@ -26,7 +26,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts the program; its pipes, of which the one to read from runs dry when `allowance` is used up.
+    /// Starts the program and returns its pipes; the one to read from ends when `allowance` is used up.
     pub(super) fn start(
         name: &str,
         transport: &McpTransport,
@@ -58,9 +58,9 @@ impl Drop for Process {
     fn drop(&mut self) {
         use nix::sys::signal::{Signal, killpg};
         use nix::unistd::Pid;
-        // The id is that of the group as long as the child is not waited for.
+        // The id identifies the group as long as the child was not waited for.
         if let Some(id) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
-            // One that has ended already needs no signal.
+            // A group that has ended needs no signal.
             let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
         }
     }
@@ -69,18 +69,18 @@ impl Drop for Process {
 async fn log(server: String, mut errors: tokio::process::ChildStderr) {
     let mut buffer = [0; 4096];
     let mut logged = 0;
-    // Read to its end even where no more is logged: a full pipe would hold the server up.
+    // Read to its end even where no more is logged: a full pipe would block the server.
     while let Ok(count @ 1..) = errors.read(&mut buffer).await {
         if logged < LOGGED_BYTES_MAX {
             logged += count;
             let text = String::from_utf8_lossy(&buffer[..count]).into_owned();
-            // As Debug of a text, so that nothing in it acts on a terminal.
+            // Logged as `Debug`, so that control characters do not reach a terminal.
             tracing::debug!(server, text, "an MCP server wrote to its standard error");
         }
     }
 }
 
-/// Reads until an allowance is used up; then there is nothing more.
+/// Reads until an allowance is used up, and then reports the end.
 pub(super) struct Metered<R> {
     inner: R,
     allowance: Arc<AtomicU64>,

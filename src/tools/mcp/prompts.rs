@@ -1,4 +1,4 @@
-//! Prompts of a server: texts a person may put before the planner.
+//! Prompts of a server: texts that a user may put before the planner.
 
 use rmcp::model::{ContentBlock, GetPromptResult, Prompt, ResourceContents, Role};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct AcceptedPrompt {
     pub original: String,
     /// What it is for, in the server's words.
     pub description: String,
-    /// What it can be given.
+    /// Its arguments.
     pub arguments: Vec<AcceptedArgument>,
     /// Of everything above as the server said it.
     pub hash: ContentHash,
@@ -39,7 +39,7 @@ pub struct AcceptedPrompt {
 pub struct AcceptedArgument {
     /// Its name.
     pub name: String,
-    /// Whether it has to be given.
+    /// Whether it is required.
     pub required: bool,
 }
 
@@ -79,7 +79,7 @@ impl AcceptedPrompt {
     }
 }
 
-/// Of everything a person is told of the prompt.
+/// The hash of everything the operator sees of the prompt.
 pub(super) fn hash_of(prompt: &Prompt) -> ContentHash {
     ContentHash::of_json(&canonical(&json!({
         "name": prompt.name,
@@ -105,7 +105,7 @@ pub(super) fn text_of(result: &GetPromptResult) -> Result<String, ToolFailure> {
             },
             _ => return Err(invalid("the prompt holds more than text")),
         };
-        // Whose words they are is told, as nothing else tells them apart.
+        // Only this note distinguishes the messages' roles.
         let answer = if message.role == Role::Assistant { "(an answer given as an example) " } else { "" };
         texts.push(format!("{answer}{text}"));
     }

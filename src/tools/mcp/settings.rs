@@ -9,7 +9,7 @@ use secrecy::SecretString;
 
 use luaplan_base::{Effect, Result};
 
-use crate::fetch_url::allow_list::AllowList;
+use crate::net::allow_list::AllowList;
 
 /// How a server is reached.
 #[derive(Clone)]
@@ -29,21 +29,21 @@ pub enum McpTransport {
         url: String,
         /// What is sent with each request; the values may be secret.
         headers: BTreeMap<String, String>,
-        /// How leave is got where the server wants it; `None` where `headers` say who asks.
+        /// How to get a token where the server requires one; `None` where `headers` authenticate the client.
         oauth: Option<OAuthSettings>,
     },
 }
 
-/// How leave is got from the authorization server of a server at a `url`.
+/// How to get tokens from the authorization server of a server at a `url`.
 #[derive(Clone, Default)]
 pub struct OAuthSettings {
-    /// Who gives leave.
+    /// Who authorizes luaplan.
     pub grant: OAuthGrant,
     /// The client luaplan is registered as; without one it registers itself.
     pub client_id: Option<String>,
     /// The secret of that client, where it has one.
     pub client_secret: Option<SecretString>,
-    /// What is asked for; what the server names where this is empty.
+    /// The requested scopes; those that the server names where this is empty.
     pub scopes: Vec<String>,
     /// The loopback port the browser is sent back to; 0 takes a free one.
     pub redirect_port: u16,
@@ -51,7 +51,7 @@ pub struct OAuthSettings {
     pub allow_hosts: Vec<String>,
 }
 
-/// Who gives leave.
+/// Who authorizes luaplan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OAuthGrant {
     /// A person, in a browser: `luaplan mcp login`.
@@ -80,9 +80,9 @@ pub struct McpServerSettings {
     pub transport: McpTransport,
     /// How long it may take until it answers after its start.
     pub start_timeout: Duration,
-    /// Effects of single tools, where the server's own words are not to be trusted.
+    /// Effects of single tools, where the operator does not trust the server's hints.
     pub effects: BTreeMap<String, Effect>,
-    /// What of its configuration is taken from somewhere and is not there; such a server is not asked.
+    /// The variable or secret that its configuration refers to and that is missing; such a server is not called.
     pub missing: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a server at a `url` answered, or why nothing came, and what can be done about it.
+//! What a server at a `url` answered, or why no answer came, and what to do about it.
 
 use std::error::Error as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,13 +12,13 @@ use luaplan_base::{ErrorCode, ToolFailure, Value};
 
 use super::address::Address;
 
-/// The fact of a failure that says what to do about it.
+/// The detail of a failure that says what to do about it.
 pub const HELP: &str = "help";
 
-/// Why a request came to nothing.
+/// Why a request failed.
 #[derive(Debug, Clone)]
 enum Trouble {
-    /// It was answered so.
+    /// The server answered with this status.
     Status(StatusCode),
     /// No answer came.
     NoAnswer(String),
@@ -29,7 +29,7 @@ enum Trouble {
 pub(super) struct LastTrouble(Arc<Mutex<Option<Trouble>>>);
 
 impl LastTrouble {
-    /// Notes how a message fared.
+    /// Notes what happened to a message.
     pub(super) fn note<T>(&self, answer: &Result<T, StreamableHttpError<reqwest::Error>>) {
         let trouble = match answer {
             Ok(_) => None,
@@ -42,7 +42,7 @@ impl LastTrouble {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
     }
 
-    /// The failure it is of the server `name`, once.
+    /// The failure of the server `name`; a second call gives nothing.
     pub(super) fn take(&self, name: &str, address: &Address) -> Option<ToolFailure> {
         let trouble = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let shown = address.shown();
@@ -83,7 +83,7 @@ impl Trouble {
     }
 }
 
-/// A refusal at the start, when nothing was asked for yet: it may be repeated where it may pass.
+/// A refusal at the start, before any call: retryable where its cause may pass.
 pub(super) fn at_start(failure: ToolFailure) -> ToolFailure {
     match failure.details.get("status") {
         Some(Value::Integer(400..=428 | 430..=499)) => failure,
@@ -92,12 +92,12 @@ pub(super) fn at_start(failure: ToolFailure) -> ToolFailure {
     }
 }
 
-/// Whether who asks is refused: no matter of time, the next call may come with another login.
-pub(super) fn is_about_leave(failure: &ToolFailure) -> bool {
+/// Whether the server refused the client's permission: the next call may have another login.
+pub(super) fn is_about_permission(failure: &ToolFailure) -> bool {
     failure.code == ErrorCode::McpLoginRequired.as_str() || failure.details.get("status") == Some(&401.into())
 }
 
-/// Why a server is left in peace for a while.
+/// Why a server is not called for a while.
 pub(super) fn not_yet(address: Option<&Address>) -> String {
     match address {
         None => "broke down and is not started again yet".to_owned(),
@@ -105,7 +105,7 @@ pub(super) fn not_yet(address: Option<&Address>) -> String {
     }
 }
 
-/// For a server that said nothing at its start.
+/// The failure for a server that did not answer at its start.
 pub(super) fn too_late(name: &str, address: Option<&Address>, limit: Duration) -> ToolFailure {
     let at = address.map_or_else(String::new, |address| format!(" at {}", address.shown()));
     let message = format!("the MCP server `{name}`{at} did not answer within {} ms", limit.as_millis());
@@ -113,7 +113,7 @@ pub(super) fn too_late(name: &str, address: Option<&Address>, limit: Duration) -
     if address.is_some() { failure.with_detail(HELP, unreachable(name)) } else { failure }
 }
 
-/// For a server at a `url` that answers, and not as an MCP server does.
+/// The failure for a server at a `url` that answers, but not as an MCP server.
 pub(super) fn unusable(name: &str, address: Option<&Address>, what: &str) -> ToolFailure {
     let at = address.map_or("its `url`", Address::shown);
     let what = address.map_or_else(|| what.to_owned(), |address| address.hide(what.to_owned()));
@@ -132,7 +132,7 @@ pub(super) fn cause(error: &ClientInitializeError) -> String {
     }
 }
 
-/// What to look at where a server at a `url` does not answer.
+/// What to check where a server at a `url` does not answer.
 fn unreachable(name: &str) -> String {
     format!("look whether `mcp.{name}.url` is right, the server runs, and this machine reaches it")
 }
@@ -144,7 +144,7 @@ pub(super) fn status_of(error: &StreamableHttpError<reqwest::Error>) -> Option<S
         StreamableHttpError::InsufficientScope(_) => Some(StatusCode::FORBIDDEN),
         StreamableHttpError::Client(error) => error.status(),
         StreamableHttpError::HttpStatus(error) => StatusCode::from_u16(error.status).ok(),
-        // What has no type of its own is told in words.
+        // The library reports these only in words.
         StreamableHttpError::UnexpectedServerResponse(what) => {
             what.strip_prefix("HTTP ")?.get(..3)?.parse().ok()
         }
@@ -152,7 +152,7 @@ pub(super) fn status_of(error: &StreamableHttpError<reqwest::Error>) -> Option<S
     }
 }
 
-/// The innermost reason: those around it say no more than that a request failed.
+/// The innermost reason: the outer ones only say that a request failed.
 fn root(error: &reqwest::Error) -> String {
     let mut inner = error.source();
     let mut words = error.to_string();

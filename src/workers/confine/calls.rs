@@ -1,10 +1,10 @@
 //! Seccomp: the system calls the loop needs. Any other ends the process at once, with `SIGSYS`,
 //! which the host reports as an attempt to reach past the sandbox.
 //!
-//! Killing rather than refusing: the loop makes none of them, so whoever makes one is no longer
-//! the loop. A refusal would leave it running to try the next. The one exception is to open a file,
-//! which is refused: the allocator of the C library looks for a setting of the kernel when it gives
-//! memory back, and does without it where it may not.
+//! Killing rather than refusing: the loop makes none of them, so code that makes one is no longer the
+//! loop, and a refusal would let it try the next. The one exception is opening a file, which is refused:
+//! the allocator of the C library looks for a setting of the kernel when it frees memory, and works
+//! without it.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use seccompiler::{
 type Rules = Vec<SeccompRule>;
 type Built = Result<Rules, seccompiler::BackendError>;
 
-/// Calls that are harmless whatever they are given: memory already mapped, waiting, ending, time.
+/// Calls that are harmless with any arguments: memory already mapped, waiting, ending, time.
 const ALWAYS: [i64; 16] = [
     libc::SYS_munmap,
     libc::SYS_mremap,
@@ -37,11 +37,11 @@ const ALWAYS: [i64; 16] = [
     libc::SYS_gettid,
 ];
 
-/// Lets the filter hold for every thread of this process.
+/// Installs the filter for every thread of this process.
 pub(super) fn forbid() -> Result<String, String> {
     let program = program().map_err(|error| error.to_string())?;
     let refusing = refusing().map_err(|error| error.to_string())?;
-    // Of all filters the strictest answer counts.
+    // The kernel applies the strictest answer of all filters.
     for filter in [&refusing, &program] {
         seccompiler::apply_filter_all_threads(filter).map_err(|error| error.to_string())?;
     }
@@ -52,7 +52,7 @@ fn target() -> Result<TargetArch, seccompiler::BackendError> {
     std::env::consts::ARCH.try_into()
 }
 
-/// Refuses what `program` lets through to be refused.
+/// The second filter, which refuses calls that `program` does not kill.
 fn refusing() -> Result<BpfProgram, seccompiler::BackendError> {
     let rules = BTreeMap::from([(libc::SYS_openat, Vec::new())]);
     let refuse = SeccompAction::Errno(bits32(libc::EACCES));
@@ -79,7 +79,7 @@ fn masked(argument: u8, mask: u64, value: u64) -> Result<SeccompCondition, secco
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(mask), value)
 }
 
-/// Memory that is to be run as code is never wanted: there is no compiler here.
+/// Forbids executable memory: a worker has no compiler.
 fn no_code() -> Result<SeccompCondition, seccompiler::BackendError> {
     masked(2, bits(libc::PROT_EXEC), 0)
 }

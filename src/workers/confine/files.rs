@@ -5,10 +5,10 @@ use landlock::{
     RulesetAttr as _, RulesetStatus, Scope,
 };
 
-/// The newest interface asked for; of an older kernel what it has.
+/// The newest interface to use; an older kernel gives what it has.
 const WANTED: ABI = ABI::V6;
 
-/// Handles every right there is and grants none.
+/// Handles every right and grants none.
 pub(super) fn forbid() -> Result<String, String> {
     let status = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)

@@ -1,9 +1,9 @@
-//! What a worker takes away from itself before it reads any plan.
+//! The rights that a worker drops before it reads any plan.
 //!
-//! On Linux: resource limits, Landlock without a single path, port or scope, and a seccomp filter
-//! that knows only what the loop needs and kills the process at anything else. On other systems of
-//! the Unix family: resource limits. The layers are independent of one another; what a kernel lacks
-//! is left out, reported to the host, and shown by `luaplan doctor`.
+//! On Linux: resource limits, Landlock without any path, port or scope, and a seccomp filter that allows
+//! only what the loop needs and kills the process at any other call. On other Unix systems: resource
+//! limits. The layers are independent of one another; a layer that the kernel lacks is omitted, reported
+//! to the host, and shown by `luaplan doctor`.
 
 #[cfg(target_os = "linux")]
 mod calls;
@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use luaplan_base::{Error, ErrorCode, Result};
 
-/// What a worker may use at most, enforced by the system. Above what a run's own limits allow: this
-/// is for a VM that no longer keeps them.
+/// What a worker may use at most, enforced by the system. Higher than a run's own limits: these bounds
+/// are for a VM that no longer keeps them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfineSettings {
     /// The memory limit of the runs it is for, in bytes.
@@ -31,9 +31,9 @@ pub struct ConfineSettings {
 pub struct ConfinementLayer {
     /// `resources`, `landlock` or `seccomp`.
     pub name: String,
-    /// Whether it holds.
+    /// Whether it is in force.
     pub is_in_force: bool,
-    /// What holds, or why it does not.
+    /// What it restricts, or why it is not in force.
     pub detail: String,
 }
 
@@ -45,7 +45,7 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// Whether every layer of this system holds.
+    /// Whether every layer of this system is in force.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.layers.iter().all(|layer| layer.is_in_force)
@@ -72,11 +72,10 @@ impl std::fmt::Display for Confinement {
 /// Bytes of stack for the thread that runs the VM.
 pub(super) const STACK_BYTES: usize = 64 << 20;
 
-/// A thread's work, confined. `work` begins when nothing can be opened any more; what it returns
-/// comes back.
+/// Runs `work` confined, on a thread of its own, and returns its result. `work` starts when nothing can be
+/// opened any more.
 ///
-/// The thread that calls this and every later one are confined as well and stay so; there is no way
-/// back.
+/// The calling thread and every later one are confined as well, irrevocably.
 ///
 /// # Errors
 /// `worker_unavailable` where the system refuses a layer it has.
@@ -93,7 +92,7 @@ pub fn confined<T: Send>(settings: ConfineSettings, work: impl FnOnce(Confinemen
     resources::close_inherited();
     #[cfg(target_os = "linux")]
     confinement.add("landlock", files::forbid());
-    // From here on in the thread that runs the VM: starting it is the last thing that needs more.
+    // The rest runs in the thread of the VM: starting it is the last step that needs more rights.
     std::thread::scope(|scope| {
         let inner = std::thread::Builder::new().name("plan".to_owned()).stack_size(STACK_BYTES);
         let inner = inner.spawn_scoped(scope, move || {

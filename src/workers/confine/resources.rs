@@ -4,11 +4,11 @@ use nix::sys::resource::{Resource, setrlimit};
 
 use super::{ConfineSettings, STACK_BYTES};
 
-/// What the VM's own memory limit is multiplied with: a value is held up to three times while it
-/// crosses the border (frame, value, VM).
+/// The factor on the VM's own memory limit: a value is held up to three times while it crosses the
+/// border (frame, value, VM).
 const MEMORY_FACTOR: u64 = 4;
 
-/// For what a process maps without using it: allocator arenas, the binary, libraries.
+/// For memory that a process maps without using it: allocator arenas, the binary, libraries.
 const MEMORY_SLACK_BYTES: u64 = 512 << 20;
 
 const DESCRIPTORS: u64 = 3;
@@ -34,7 +34,7 @@ impl Limits {
         let hard = |resource: Resource, limit: u64| {
             setrlimit(resource, limit, limit).map_err(|error| format!("{resource:?}: {error}"))
         };
-        // A second more before the system ends it outright: the first signal names the reason.
+        // A second later the system kills the process; the first signal names the reason.
         setrlimit(Resource::RLIMIT_CPU, self.cpu_seconds, self.cpu_seconds.saturating_add(1))
             .map_err(|error| format!("RLIMIT_CPU: {error}"))?;
         hard(Resource::RLIMIT_CORE, 0)?;
@@ -65,7 +65,7 @@ fn mapped_bytes() -> u64 {
     kib.unwrap_or(0).saturating_mul(1024)
 }
 
-/// Closes whatever an ancestor left open across `exec`; the standard library itself leaves nothing.
+/// Closes the descriptors that an ancestor left open across `exec`; the standard library leaves none.
 pub(super) fn close_inherited() {
     let Ok(entries) = std::fs::read_dir(if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" })
     else {

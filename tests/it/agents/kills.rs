@@ -9,8 +9,7 @@ use luaplan::demo::DemoParts;
 use luaplan::journal::{JournalRead as _, RecordFilter, Resolved, RunStatus};
 
 use super::{COUNTER, agent};
-use crate::survival::child::{Job, Kill};
-use crate::survival::{Case, open, resume_request, subjects};
+use crate::survival::{Case, Job, Kill, open, resume_request, subjects};
 
 /// Two agents side by side, each with a mail, and one after them.
 const FAMILY: &str = r#"function run(context)

@@ -7,7 +7,7 @@ mod rests;
 
 use std::path::Path;
 
-use luaplan::app::{RunRequest, Work};
+use luaplan::app::{RunSpec, Work};
 use luaplan::base::{RunId, Value};
 use luaplan::engine::RunOutcome;
 use luaplan::journal::{EventBody, JournalRead as _, RunState, RunStatus};
@@ -56,7 +56,7 @@ impl Agents {
         Self { bench: Bench::with(&settings, None).await, _plans: plans }
     }
 
-    pub(crate) fn request(&self, source: &str) -> RunRequest {
+    pub(crate) fn request(&self, source: &str) -> RunSpec {
         self.bench.request(Work::Plan { name: "plan".to_owned(), source: source.to_owned() })
     }
 
@@ -64,7 +64,7 @@ impl Agents {
         self.bench.app.journal().run_state(run_id).await.unwrap().unwrap()
     }
 
-    /// The runs that the calls of a run began, in the order of the calls.
+    /// The runs that the calls of a run started, in the order of the calls.
     pub(crate) async fn children(&self, run_id: &RunId) -> Vec<RunState> {
         let mut children = Vec::new();
         for record in self.bench.records(run_id).await {
@@ -72,7 +72,7 @@ impl Agents {
                 children.push(self.state(&child_run_id).await);
             }
         }
-        // Those of one `parallel` begin in any order.
+        // Those of one `parallel` start in any order.
         children.sort_by_key(|child: &RunState| child.parent.as_ref().unwrap().call_id.clone());
         children
     }
@@ -164,7 +164,7 @@ async fn mocks_answer_for_agents_by_their_names() {
     let handler =
         luaplan::testkit::MockTools::from_json(mocks, agents.bench.app.catalog()).unwrap().handler();
     let source = "function run() local got = call_agent('counter', { above = 1 }) return got.count end";
-    let request = RunRequest { handler: Some(handler), ..agents.request(source) };
+    let request = RunSpec { handler: Some(handler), ..agents.request(source) };
     let outcome = agents.bench.app.run(request).await;
     assert_eq!(result(outcome), 7);
 }

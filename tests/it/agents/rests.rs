@@ -2,7 +2,6 @@
 
 use luaplan::app::{ApprovalAnswer, CallResolution, ResumeRequest, Work};
 use luaplan::base::ErrorCode;
-use luaplan::bus::wake_at_of;
 use luaplan::journal::{JournalRead as _, Resolved, RunStatus};
 
 use super::{COUNTER, agent};
@@ -43,7 +42,7 @@ async fn an_agent_that_waits_for_a_person_pauses_its_callers_and_all_go_on_toget
         assert_ne!(child, outcome.run_id);
         assert_eq!(bench.app.root_of(&child).await.unwrap(), outcome.run_id);
         bench.app.decide(&pending[0].request.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
-        // Whichever is named, the run that nobody called goes on.
+        // Whichever run is named, the outermost caller resumes.
         let named = if through_child { &child } else { &outcome.run_id };
         let done = bench.app.resume(resume_request(named)).await.unwrap();
         assert_eq!(done.run_id, outcome.run_id);
@@ -57,7 +56,7 @@ async fn an_agent_that_waits_for_a_person_pauses_its_callers_and_all_go_on_toget
     }
 }
 
-/// What came of the call of an agent is decided by the agent's run, and by nobody who says so.
+/// The agent's run decides the outcome of the call; a caller cannot resolve it.
 #[tokio::test]
 async fn the_call_of_an_agent_that_waits_is_not_in_doubt() {
     let (bench, _folder) = governed().await;
@@ -124,10 +123,10 @@ async fn an_agent_that_sleeps_puts_its_caller_to_sleep_and_both_wake() {
         bench.request(Work::Plan { name: "plan".to_owned(), source })
     };
     let outcome = bench.app.run_to_rest(plan(3600.0)).await;
-    let wake_at = wake_at_of(outcome.error().unwrap()).unwrap();
+    let wake_at = outcome.wake_at().unwrap();
     assert_eq!(outcome.status(), RunStatus::Sleeping);
     let again = bench.app.resume_to_rest(resume_request(&outcome.run_id)).await.unwrap();
-    assert_eq!(wake_at_of(again.error().unwrap()), Some(wake_at));
+    assert_eq!(again.wake_at(), Some(wake_at));
     let outcome = bench.app.run(plan(1.2)).await;
     assert_eq!(outcome.result.unwrap().to_json()["slept"], true);
 }

@@ -3,11 +3,11 @@
 use luaplan::app::ApprovalAnswer;
 use luaplan::base::{ContentHash, ErrorCode, SpanId, SystemRandomness, TraceId};
 use luaplan::bus::approval_id;
-use luaplan::journal::{ApprovalState, Durability, Event, EventBody, JournalWrite as _};
+use luaplan::journal::{ApprovalState, DecisionKind, Durability, Event, EventBody, JournalWrite as _};
 
 use super::*;
 
-/// Puts a request like `asked`, and leave for it, on record: for another plan, tool or other arguments.
+/// Records a request like `asked`, and an approval of it, for another plan, tool or other arguments.
 async fn allow(
     governed: &Governed,
     run_id: &RunId,
@@ -36,7 +36,7 @@ async fn allow(
         tool: asked.tool.clone(),
         plan_hash: plan.clone(),
         arguments_hash: arguments.clone(),
-        decision: "once".into(),
+        decision: DecisionKind::Once.into(),
         by: "ann".into(),
         arguments: None,
         reason: None,
@@ -74,7 +74,7 @@ async fn leave_for_another_plan_tool_or_argument_is_no_leave() {
         assert_asks(&governed.resume(&run_id).await);
         assert_eq!(governed.mails(), 0);
     }
-    // The same, bound to the call as it is, is leave.
+    // The same, bound to the call itself, is an approval.
     allow(&governed, &run_id, &asked, [&asked.plan_hash, &tool, &asked.arguments_hash]).await;
     governed.resume(&run_id).await.result.unwrap();
     assert_eq!(governed.mails(), 1);

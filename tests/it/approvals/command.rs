@@ -57,7 +57,7 @@ async fn a_call_is_listed_decided_and_the_run_goes_on() {
     parts.stop().await;
 }
 
-/// What a run cannot be shown again, it cannot go on from: nobody is asked for what can never be.
+/// A run cannot resume without its data, so no approver is asked about it.
 #[test]
 fn a_call_of_a_run_that_cannot_go_on_does_not_wait_and_the_run_can_be_ended() {
     let folder = folder();
@@ -227,7 +227,7 @@ async fn what_is_allowed_for_a_time_is_shown_listed_and_taken_back() {
     assert_eq!(folder.run(&["policy", "grants", "--json"]).exits(0).json(), serde_json::json!([]));
     let all = folder.run(&["policy", "grants", "--all"]).exits(0);
     assert!(all.out.contains("(revoked)"), "{all}");
-    // The run that ended is newer than the one that waits: `last` is the one that can go on.
+    // The run that ended is newer than the one that waits: `last` is the one that can resume.
     folder.run(&["run", "plan.lua"]).exits(5);
     folder.write("fine.lua", "function run() return 1 end");
     folder.run(&["run", "fine.lua"]).exits(0);
@@ -301,7 +301,7 @@ fn a_refused_call_is_on_record_by_name_and_line() {
     folder.run(&["replay", "last"]).exits(0);
 }
 
-/// Runs the program with a terminal as all three streams, where nobody types.
+/// Runs the program with a terminal as all three streams, without input.
 #[cfg(target_os = "linux")]
 pub(crate) fn at_terminal(folder: &Folder, words: &str) -> String {
     let line = format!("{} {words}", env!("CARGO_BIN_EXE_luaplan"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use luaplan::app::ApprovalAnswer;
 use luaplan::base::{ContentHash, ErrorCode, Value};
-use luaplan::journal::{Durability, EventBody, JournalWrite as _};
+use luaplan::journal::{Durability, EventBody, JournalWrite as _, Tier};
 
 use super::*;
 
@@ -95,7 +95,7 @@ async fn a_grant_covers_the_tool_as_it_was_and_no_stricter_asking() {
     .await;
     regranted(&governed, &run_id, |body| {
         if let EventBody::GrantIssued { tier, .. } = body {
-            *tier = Some("auto".into());
+            *tier = Some(Tier::Auto.into());
         }
     })
     .await;
@@ -103,7 +103,7 @@ async fn a_grant_covers_the_tool_as_it_was_and_no_stricter_asking() {
     assert_eq!(governed.mails(), 1);
     regranted(&governed, &run_id, |body| {
         if let EventBody::GrantIssued { tier, .. } = body {
-            *tier = Some("manual".into());
+            *tier = Some(Tier::Manual.into());
         }
     })
     .await;

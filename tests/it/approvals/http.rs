@@ -215,7 +215,7 @@ async fn grants_are_listed_for_their_tenant_and_revoked_by_approvers() {
         (&json!("send_email"), &json!(run_id), &json!("ops"), &json!("ops"), &json!(false)),
         "{listed}"
     );
-    // Under the grant nobody is asked: mail is not configured here, and the call says so.
+    // Under the grant no approver is asked: mail is not configured here, and the call says so.
     assert_eq!(ops.run(MAILER).await["result"]["code"], "smtp_failed");
     let path = format!("/v1/grants/{}/revoke", grant["grant_id"].as_str().unwrap());
     nobody.post(&path, &json!({})).await.problem(401, "unauthorized");

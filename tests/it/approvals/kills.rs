@@ -8,8 +8,7 @@ use luaplan::app::{App, ApprovalAnswer, CallResolution};
 use luaplan::journal::{RecordFilter, Resolved};
 
 use super::*;
-use crate::survival::child::{Job, Kill};
-use crate::survival::{Case, open};
+use crate::survival::{Case, Job, Kill, open};
 
 type Flags = Vec<(String, toml::Value)>;
 

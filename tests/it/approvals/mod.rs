@@ -126,7 +126,7 @@ pub(crate) fn resume_request(run_id: &RunId) -> ResumeRequest {
 }
 
 pub(crate) fn assert_asks(outcome: &RunOutcome) {
-    let code = outcome.error().map(luaplan::base::Error::code);
+    let code = outcome.error().map(|error| error.code());
     assert_eq!(
         (outcome.status(), code),
         (RunStatus::Paused, Some(ErrorCode::ApprovalRequired)),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use luaplan::app::config::read_policy;
 use luaplan::app::{ApprovalAnswer, ReplayReport, ReplayRequest};
 use luaplan::base::Value;
+use luaplan::journal::Word;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +34,9 @@ fn denying(subject: &str) -> String {
 
 fn decided(report: &ReplayReport) -> Vec<(&str, Option<&str>, &str)> {
     let calls = report.policy.iter();
-    calls.map(|call| (call.call_id.as_str(), call.recorded.as_deref(), call.now)).collect()
+    calls
+        .map(|call| (call.call_id.as_str(), call.recorded.as_ref().map(Word::as_str), call.now.as_str()))
+        .collect()
 }
 
 #[tokio::test]
@@ -44,7 +47,7 @@ async fn an_edited_call_is_judged_by_the_arguments_that_went_out() {
     governed.decide(&run_id, ApprovalAnswer::Edit(Value::from_json_text(edited).unwrap())).await;
     governed.resume(&run_id).await.result.unwrap();
     for with in [None, Some(MAILER)] {
-        // The plan wrote the subject `hello`, which nobody was sent.
+        // The plan wrote the subject `hello`, which was never sent.
         for policy in [POLICY.to_owned(), denying("hello")] {
             let report = under(&governed, &run_id, with, &policy).await;
             assert!(report.same, "{report:#?}");
@@ -65,7 +68,7 @@ async fn another_plan_is_told_what_was_decided_about_the_calls_it_shares() {
     let run_id = governed.paused(MAILER).await;
     governed.decide(&run_id, ApprovalAnswer::Once).await;
     governed.resume(&run_id).await.result.unwrap();
-    // The same call in another place of the plan, and one that nobody made.
+    // The same call in another place of the plan, and one that the run never made.
     let other = r#"function run(context)
   local rows = query_db{ table = "users" }
   local sent = send_email("admin@company.com", "hello", "x")

@@ -1,6 +1,6 @@
 //! A call is asked about, decided, and made or not.
 
-use luaplan::app::{ApprovalAnswer, ReplayRequest, RunRequest, Work};
+use luaplan::app::{ApprovalAnswer, ReplayRequest, RunSpec, Work};
 use luaplan::base::{ErrorCode, Value};
 use luaplan::bus::{Circumstances, Mode};
 use luaplan::engine::RunOutcome;
@@ -58,7 +58,7 @@ end"#,
     assert_eq!(first.origins["arguments"]["to"], json!(["written in the plan"]));
     assert_eq!(state.approvals[1].rules.len(), 2);
 
-    // Decided one after the other; the run goes on with both.
+    // Decided one after the other; the run resumes with both.
     for approval in &state.approvals {
         governed.bench.app.decide(&approval.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
     }
@@ -163,7 +163,7 @@ async fn an_autonomous_run_is_asked_only_what_is_manual() {
     let governed = Governed::new(POLICY).await;
     let run = async |context: &str| {
         let work = Work::Plan { name: "plan".to_owned(), source: MAILER.to_owned() };
-        let request = RunRequest {
+        let request = RunSpec {
             context: Some(Value::from_json_text(context).unwrap()),
             circumstances: Circumstances { mode: Mode::Autonomous, ..Circumstances::default() },
             ..governed.bench.request(work)
@@ -175,9 +175,9 @@ async fn an_autonomous_run_is_asked_only_what_is_manual() {
     let paused = run(r#"{"subject": "FINAL"}"#).await;
     assert_asks(&paused);
     governed.decide(&paused.run_id, ApprovalAnswer::Once).await;
-    // The mode is the run's own, also when it goes on.
+    // The mode is the run's own, also when it resumes.
     assert_eq!(result(governed.resume(&paused.run_id).await)["delivered"], true);
-    assert_eq!(governed.state(&paused.run_id).await.mode.as_deref(), Some("autonomous"));
+    assert_eq!(governed.state(&paused.run_id).await.mode, Some(Mode::Autonomous.into()));
 }
 
 #[tokio::test]
@@ -204,7 +204,7 @@ end"#;
     }
     assert!(!governed.bench.events(&run_id).await.contains(&"grant_issued"));
     assert_eq!(governed.mails(), 0);
-    // It waits for nobody, of all runs and of this one.
+    // No call waits, in all runs and in this one.
     let app = &governed.bench.app;
     for of in [None, Some(&run_id)] {
         assert_eq!(app.pending_approvals(of).await.unwrap().len(), 0);

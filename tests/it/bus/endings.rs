@@ -66,6 +66,7 @@ async fn results_over_the_runs_budget_end_the_run() {
     let bus = world.bus();
     bus.answer(vec![call(1, "big", vec![])]).await.unwrap();
     let error = bus.answer(vec![call(2, "hang", vec![]), call(3, "big", vec![])]).await.unwrap_err();
+    let error = error.failure().unwrap();
     assert_eq!(error.code(), ErrorCode::LimitResultBytes);
     assert_eq!((error.limit(), error.observed()), (Some(&1000.into()), Some(&1216.into())));
     let story = world.story().await;
@@ -81,6 +82,7 @@ async fn a_limit_a_tool_ran_into_ends_the_run_whatever_the_tool_answers() {
     let bus = world.bus();
     assert_eq!(bus.answer(vec![call(1, "ask", vec![])]).await.unwrap(), [Ok(true.into())]);
     let error = bus.answer(vec![call(2, "ask", vec![])]).await.unwrap_err();
+    let error = error.failure().unwrap();
     assert_eq!(error.code(), ErrorCode::LimitLlmTokens);
     assert_eq!((error.limit(), error.observed()), (Some(&100.into()), Some(&120.into())));
     assert_eq!(world.story().await.last().unwrap(), "tool_call_finished 2");
@@ -92,6 +94,7 @@ async fn more_calls_than_the_budget_has_end_the_run_before_any_is_made() {
     let seen = Arc::clone(&echo.seen);
     let world = World::new().await.with(echo).limit(LimitName::ToolCalls, "3");
     let error = world.answer(batch("echo", 4)).await.unwrap_err();
+    let error = error.failure().unwrap();
     assert_eq!(error.code(), ErrorCode::LimitToolCalls);
     assert_eq!((error.limit(), error.observed()), (Some(&3.into()), Some(&4.into())));
     assert_eq!(seen.calls.load(Ordering::SeqCst), 0);

@@ -11,7 +11,8 @@ use luaplan::base::{
     SystemClock, SystemRandomness, Value,
 };
 use luaplan::bus::{
-    Approvals, Bus, BusParts, CallHandler, Limiter, LimiterSettings, Policy, Registry, RunBudget, Tool,
+    Approvals, Bus, BusParts, CallHandler, Interruption, Limiter, LimiterSettings, Policy, Registry,
+    RunBudget, Tool,
 };
 use luaplan::journal::{EventBody, JournalRead, JournalWrite, RecordFilter, Redactor, RunLog, SqliteJournal};
 use tokio_util::sync::CancellationToken;
@@ -83,7 +84,7 @@ impl World {
         })
     }
 
-    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption> {
         self.bus().answer(calls).await
     }
 

@@ -130,7 +130,7 @@ pub(super) fn forms() -> Vec<Form> {
     ]
 }
 
-/// What a plan is given. The texts stand in it backwards, so that its run loses nothing and can go on.
+/// A plan's context. It holds the texts reversed, so that its run loses nothing and can resume.
 pub(super) fn context(ends: &str) -> Json {
     let backwards = |form: &Form| {
         json!({

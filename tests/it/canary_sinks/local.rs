@@ -188,7 +188,7 @@ fn terminal(folder: &Folder, table: &mut Table) {
     assert!(result.contains("[redacted]") && !result.contains("Canary"), "{result}");
 }
 
-/// While a run goes on, what anybody may read of the processes below it.
+/// What every user may read of the processes below a run while it runs.
 fn processes(folder: &Folder) {
     let mut command = folder.command(&["run", "waits.lua", "--isolation", "process"]);
     let seen = seen_below(command.envs(VARIABLES).stdout(Stdio::null()).stderr(Stdio::null()));

@@ -1,7 +1,7 @@
 //! Two corpora as files: plans that are right, in which no error may be found, and plans with a
 //! fault each, which must be found where it is.
 //!
-//! A file holds several plans. Each begins with a line `--# what it shows`, and may go on with
+//! A file holds several plans. Each starts with a line `--# what it shows`, and may continue with
 //! `--# context: {…}` and `--# task: …`. In a plan with a fault, the line at fault ends with `--! code` (`--? code`
 //! where it is advice).
 

@@ -1,7 +1,5 @@
 //! The check is a function of its input: what else was checked, how much at once and in which order changes nothing.
 
-use std::time::{Duration, Instant};
-
 use luaplan::plan::{Finding, check};
 
 use super::corpus::{Plan, checked, plans, tools};
@@ -34,10 +32,9 @@ fn what_doubles_with_each_line_is_told_by_counting_and_not_by_a_clock() {
     let codes = |source: &str| -> Vec<String> {
         check(source, "plan", &catalog, &limits).findings.into_iter().map(|finding| finding.code).collect()
     };
-    for (piece, source) in doubling(20) {
-        let began = Instant::now();
+    // The longer ones would never end.
+    for (piece, source) in doubling(20).into_iter().chain(doubling(60)) {
         assert!(codes(&source).contains(&"plan_types_unknown".to_owned()), "{piece}");
-        assert!(began.elapsed() < Duration::from_secs(10), "{piece}: {:?}", began.elapsed());
     }
     for (piece, source) in doubling(2) {
         assert!(!codes(&source).contains(&"plan_types_unknown".to_owned()), "{piece}");

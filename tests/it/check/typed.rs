@@ -201,7 +201,7 @@ fn hostile_plans_are_checked_to_their_end() {
     }
 }
 
-/// Pieces of the corpora, put together in ways nobody wrote.
+/// Pieces of the corpora in new combinations.
 fn spliced() -> impl Strategy<Value = (String, usize)> {
     let lines: Vec<String> = plans("correct")
         .iter()

@@ -173,7 +173,7 @@ fn a_data_folder_that_cannot_be_used_is_named() {
         assert!(ended.err.contains("taken"), "{ended}");
     }
     if cfg!(target_os = "linux") {
-        // A folder in which nobody can write, whoever runs the test.
+        // A folder in which no user can write, not even root.
         let unwritable = ["run", "plan.lua", "--set", "data_dir=/proc/luaplan"];
         let ended = folder.run(&unwritable).fails(1, "journal_unavailable");
         assert!(ended.err.contains("/proc/luaplan"), "{ended}");

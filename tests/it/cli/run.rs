@@ -1,4 +1,4 @@
-//! `run`: where plan and context come from, what is kept, what is told while it goes on.
+//! `run`: where plan and context come from, what is stored, what is printed while it runs.
 
 use std::net::TcpListener;
 

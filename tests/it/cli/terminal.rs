@@ -1,4 +1,4 @@
-//! What reaches a terminal, a pipe, and a pipe that nobody reads.
+//! What reaches a terminal, a pipe, and a pipe without a reader.
 
 use std::process::{Command, Stdio};
 

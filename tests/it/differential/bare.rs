@@ -69,7 +69,7 @@ local stock_pcall, stock_error = pcall, error
 function parallel(functions)
   local results, failed, reason = {}, false, nil
   for _, key in ipairs(ordered_keys(functions)) do
-    -- Branches are begun together: where one fails, the calls of the others are made all the same.
+    -- Branches start together: where one fails, the calls of the others are still made.
     local ok, result = stock_pcall(functions[key])
     if ok then results[key] = result elseif not failed then failed, reason = true, result end
   end

@@ -1,6 +1,6 @@
 //! Generated programs, on Lua as it comes and on our engines: both must do the same.
 //!
-//! `LUAPLAN_TEST_PROGRAMS=100000` runs so many, `LUAPLAN_TEST_SEED=17` begins at this seed. What
+//! `LUAPLAN_TEST_PROGRAMS=100000` runs so many, `LUAPLAN_TEST_SEED=17` starts at this seed. What
 //! the sandbox does differently on purpose is in LIMITATIONS.md and taken off in [`normal`].
 
 pub(crate) mod bare;
@@ -24,7 +24,7 @@ use program::Program;
 
 /// How many programs a plain `cargo test` runs.
 const PROGRAMS: u64 = 300;
-/// Differences told of in full; a run goes on for the numbers.
+/// Differences shown in full; a run continues for the count.
 const TOLD_MAX: usize = 25;
 
 fn setting(name: &str) -> Option<u64> {
@@ -194,7 +194,7 @@ fn kind_of(difference: &str) -> String {
 
 fn tell(seed: u64, program: Program) -> String {
     let whole = difference(&program.source()).unwrap_or_default();
-    // The same aspect must go on differing, or leaving things out would find something else.
+    // The same aspect must still differ, or the reduction would find another difference.
     let aspect = whole.split(':').next().unwrap_or_default().to_owned();
     let small =
         program.shrink(|program| difference(&program.source()).is_some_and(|text| text.starts_with(&aspect)));

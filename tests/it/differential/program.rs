@@ -15,7 +15,7 @@ pub(crate) struct Program {
     pub(crate) body: Vec<Node>,
 }
 
-/// What every program begins with: a printable form of any value, and an end to all loops.
+/// The start of every program: a printable form of any value, and a bound for all loops.
 const HEAD: &str = r#"local out, fuel = {}, 3000
 local function tick()
   fuel = fuel - 1

@@ -182,7 +182,7 @@ impl Tables {
     }
 }
 
-/// What every program begins with, on the line of its head.
+/// The start of every program, on the line of its head.
 const DECLARED: &str = "function run(context) local l1, l2, m1, m2, m3, counted = {}, {}, {}, {}, {}, 0 local o1, o2 = {}, {} \
     local function count(v) counted = counted + 1 return v, counted end \
     local function full(n) local t = {} for i = 1, n do t[i] = i end return table.unpack(t, 1, n) end \

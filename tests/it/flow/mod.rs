@@ -1,7 +1,7 @@
 //! Generated plans, run twice with one source varied: what the analysis says has no part in an
 //! argument has none; and whatever happens was announced.
 //!
-//! `LUAPLAN_TEST_PROGRAMS=20000` runs so many, `LUAPLAN_TEST_SEED=17` begins at this seed.
+//! `LUAPLAN_TEST_PROGRAMS=20000` runs so many, `LUAPLAN_TEST_SEED=17` starts at this seed.
 
 mod examples;
 mod generate;

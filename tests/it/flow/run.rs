@@ -185,7 +185,7 @@ pub(crate) fn run(source: &str, context: &Value, varied: Option<&Varied>) -> Opt
     match stopped.result {
         Ok(_) => Some((calls, true)),
         Err(error) if error.code().as_str().starts_with("limit_") => None,
-        // What nobody looked at is found when the plan has done all it does.
+        // Failures that the plan ignored are found at its end.
         Err(error) => Some((calls, error.code() == ErrorCode::ToolErrorIgnored)),
     }
 }

@@ -3,6 +3,9 @@
 use luaplan::base::{LimitName, LimitProfile, Limits};
 use serde::{Deserialize, Serialize};
 
+/// The code a child ends with when it gives up its plan.
+pub(crate) const EXIT_GIVEN_UP: i32 = 97;
+
 /// A plan to run once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Job {
@@ -26,12 +29,6 @@ pub(crate) enum Place {
     MluaInWorker,
     /// On piccolo, which runs in workers only.
     PiccoloInWorker,
-}
-
-impl Place {
-    pub(crate) fn is_worker(self) -> bool {
-        self != Self::MluaInProcess
-    }
 }
 
 impl Job {
@@ -77,28 +74,4 @@ pub(crate) enum End {
     NotStopped,
     /// The process died; how.
     Crashed(String),
-}
-
-impl End {
-    /// The code of the error, or a word for the other ends.
-    pub(crate) fn code(&self) -> &str {
-        match self {
-            Self::Result(_) => "result",
-            Self::Error(code, _) => code,
-            Self::NotStopped => "not stopped",
-            Self::Crashed(_) => "crashed",
-        }
-    }
-}
-
-impl std::fmt::Display for End {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let short = |text: &str| text.chars().take(160).collect::<String>();
-        match self {
-            Self::Result(text) => write!(f, "result: {}", short(text)),
-            Self::Error(code, message) => write!(f, "{code} {}", short(message)),
-            Self::NotStopped => f.write_str("NOT STOPPED"),
-            Self::Crashed(how) => write!(f, "CRASHED: {}", short(how)),
-        }
-    }
 }

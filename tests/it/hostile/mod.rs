@@ -6,21 +6,19 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod child;
 mod corpus;
+mod dice;
 mod job;
 mod mutants;
 mod mutate;
 mod parent;
-mod watch;
-mod worker;
 
 use std::collections::BTreeMap;
 
 use corpus::{Case, cases};
 use job::{End, Job, Place, Report};
 
-/// How long a plan may go on once it was told to stop, in processor time.
+/// How long a plan may continue once it was told to stop, in processor time.
 ///
 /// Compiling the largest sources cannot be interrupted, and takes several times as long where Lua's compiler
 /// and ours are built without optimization.
@@ -28,6 +26,12 @@ const LATE_MS_MAX: u64 = if cfg!(debug_assertions) { 300 } else { 100 };
 
 /// How much memory the process may hold beyond the plan's own limit, at its peak and afterwards.
 const OUTSIDE_KIB_MAX: u64 = 64 * 1024;
+
+impl Place {
+    fn is_worker(self) -> bool {
+        self != Self::MluaInProcess
+    }
+}
 
 /// What is wrong with how a plan ended, whichever plan.
 fn faults(report: &Report, memory_kib: u64) -> Vec<String> {

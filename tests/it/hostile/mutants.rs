@@ -2,7 +2,7 @@
 //! next run is clean.
 //!
 //! `LUAPLAN_TEST_MUTANTS=10000` runs that many, from a seed that is printed;
-//! `LUAPLAN_TEST_MUTANTS_SEED=1` begins at a seed of one's own. The mutant of seed `n` is the same
+//! `LUAPLAN_TEST_MUTANTS_SEED=1` starts at another seed. The mutant of seed `n` is the same
 //! always.
 
 use std::io::Write as _;

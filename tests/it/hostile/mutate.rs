@@ -2,27 +2,9 @@
 //! ones, loops doubled, bodies wrapped in whatever catches. All of it follows from a seed.
 
 use super::corpus::Case;
-
-/// Numbers from a seed (`SplitMix64`): the same on every machine.
-pub(crate) struct Dice(u64);
+use super::dice::Dice;
 
 impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `end`, which is at least 1.
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
-    }
-
     fn of<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
@@ -277,30 +259,6 @@ fn replace_function(dice: &mut Dice, source: &str) -> String {
     }
     let times = 1 + dice.below(2);
     source.replacen(*dice.of::<&str>(&known), dice.of::<&str>(FUNCTIONS), times)
-}
-
-/// Cuts, doubles or moves a piece of a generated source.
-pub(crate) fn disturb(source: &str, seed: u64) -> String {
-    let dice = &mut Dice::new(seed);
-    let border = |dice: &mut Dice| {
-        let mut at = dice.below(source.len() + 1);
-        while !source.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let (one, two) = (border(dice), border(dice));
-    let (from, to) = (one.min(two), one.max(two));
-    match dice.below(4) {
-        0 => source[..from].to_owned(),
-        1 => format!("{}{}", &source[..from], &source[to..]),
-        2 => format!("{}{}{}", &source[to..], &source[from..to], &source[..from]),
-        _ => {
-            let end = (from..=source.len().min(from + 200)).rev().find(|at| source.is_char_boundary(*at));
-            let piece = &source[from..end.unwrap_or(from)];
-            format!("{}{}{}", &source[..from], piece.repeat(1 + dice.below(100)), &source[from..])
-        }
-    }
 }
 
 #[test]

@@ -1,15 +1,13 @@
 //! The parent: hands jobs to child processes and collects what came of them.
 //!
-//! A child that dies or hangs costs its job only; another child goes on with the rest.
+//! A child that dies or hangs costs its job only; another child continues with the rest.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::child::{JOBS, MARK};
-use super::job::{End, Job, Report};
-use super::watch::EXIT_GIVEN_UP;
+use super::job::{EXIT_GIVEN_UP, End, Job, Report};
 
 /// A child counts processor time and gives up by itself; this is for one that does not even that.
 const SILENCE_MAX: Duration = Duration::from_secs(240);
@@ -80,9 +78,9 @@ fn run_child(jobs: &[Job], reports: &mut Vec<Report>) -> Option<End> {
         writeln!(file, "{}", serde_json::to_string(job).unwrap()).unwrap();
     }
     file.flush().unwrap();
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "hostile::child::child_process", "--nocapture", "--test-threads=1"])
-        .env(JOBS, file.path())
+    let mut child = Command::new(env!("CARGO_BIN_EXE_luaplan-test-child"))
+        .arg("hostile")
+        .args([file.path(), env!("CARGO_BIN_EXE_luaplan").as_ref()])
         // Gives freed memory back at once, so that what is still held is held by someone.
         .envs([
             ("MALLOC_ARENA_MAX", "1"),
@@ -98,10 +96,7 @@ fn run_child(jobs: &[Job], reports: &mut Vec<Report>) -> Option<End> {
     let (sender, lines) = mpsc::channel();
     let reader = std::thread::spawn(move || {
         for line in stdout.split(b'\n').map_while(Result::ok) {
-            let line = String::from_utf8_lossy(&line).into_owned();
-            if let Some((_, said)) = line.split_once(MARK)
-                && sender.send(said.to_owned()).is_err()
-            {
+            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
                 return;
             }
         }
@@ -149,5 +144,29 @@ fn how_it_ended(child: &mut Child, is_silent: bool) -> End {
         End::NotStopped
     } else {
         End::Crashed(status.to_string())
+    }
+}
+
+impl End {
+    /// The code of the error, or a word for the other ends.
+    pub(crate) fn code(&self) -> &str {
+        match self {
+            Self::Result(_) => "result",
+            Self::Error(code, _) => code,
+            Self::NotStopped => "not stopped",
+            Self::Crashed(_) => "crashed",
+        }
+    }
+}
+
+impl std::fmt::Display for End {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let short = |text: &str| text.chars().take(160).collect::<String>();
+        match self {
+            Self::Result(text) => write!(f, "result: {}", short(text)),
+            Self::Error(code, message) => write!(f, "{code} {}", short(message)),
+            Self::NotStopped => f.write_str("NOT STOPPED"),
+            Self::Crashed(how) => write!(f, "CRASHED: {}", short(how)),
+        }
     }
 }

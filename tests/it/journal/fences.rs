@@ -43,7 +43,7 @@ async fn a_run_has_one_owner_until_its_lease_runs_out_and_the_old_one_writes_not
     assert_eq!(refusal(&*two, printed(1, "unasked")).await, ErrorCode::RunTakenOver);
 
     database.let_leases_run_out().await;
-    // Its lease has run out and nobody took the run: it may go on.
+    // Its lease has expired and no node claimed the run: it may continue.
     old.append(printed(1, "late"), Durability::Forced).await.unwrap();
     let second = take(&two, 1).await.unwrap();
     let new = pen(&two, &second);
@@ -149,7 +149,7 @@ async fn a_node_whose_records_the_database_lost_gives_its_runs_up() {
     assert_eq!(refusal(&old, printed(1, "with a hole before it")).await, ErrorCode::RunTakenOver);
     assert_eq!(old.check_fence().await.unwrap_err().code(), ErrorCode::RunTakenOver);
     drop((old, held));
-    // It is taken up from what is on record, by whoever comes, this process included.
+    // Any process can claim it from its records, this one included.
     let taken = async {
         for _ in 0..500 {
             if let Ok(held) = take(&journal, 1).await {
@@ -183,7 +183,7 @@ async fn rows_of_nodes_long_gone_are_swept_and_nobody_is_worse_off() {
     let mut expected = vec![node.to_string(), "short".to_owned()];
     expected.sort();
     assert_eq!(left, expected);
-    // Its row is gone and nobody took its run: it may go on. Whoever wants the run may have it.
+    // Its row is gone and no node claimed its run: it may continue, and any node may claim it.
     pen.append(printed(1, "late"), Durability::Forced).await.unwrap();
     let second = take(&two, 1).await.unwrap();
     assert_eq!(refusal(&pen, printed(1, "too late")).await, ErrorCode::RunTakenOver);

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use luaplan::base::ErrorCode;
 use luaplan::journal::{
-    JournalRead, RECORD_VERSION, RecordFilter, RuleReference, RunFilter, RunStatus, SqliteJournal,
+    ApprovalState, DecisionKind, JournalRead, Mode, RECORD_VERSION, RecordFilter, ResolutionKind,
+    RuleReference, RunFilter, RunStatus, SqliteJournal, Tier,
 };
 use sqlx::Row as _;
 
@@ -81,7 +83,7 @@ async fn golden(name: &str) {
     }
 }
 
-/// A run that waits, is decided about in each way, is taken up, and says what came of a call in doubt.
+/// A run that waits, gets each kind of decision, is claimed, and has a call in doubt resolved.
 async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
     let hash = ContentHash::of(b"function run() end");
     let rules = vec![RuleReference { name: "mail".into(), hash: ContentHash::of(b"rule") }];
@@ -94,23 +96,23 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
         arguments: json!({"to": "a@example.com"}),
         arguments_hash: ContentHash::of(b"arguments"),
         plan_hash: hash.clone(),
-        tier: "prompt".into(),
+        tier: Tier::Prompt.into(),
         rules: rules.clone(),
         reason: "mail leaves the machine".into(),
         origins: json!({"arguments": {"to": ["context.to"]}, "decided_by": []}),
         tool_hash: Some(ContentHash::of(b"tool")),
     };
-    let resolved = |number: u64, decision: &str| EventBody::ApprovalResolved {
+    let resolved = |number: u64, decision: DecisionKind| EventBody::ApprovalResolved {
         approval_id: format!("run:{number}:0123456789abcdef"),
         call_id: CallId::single(number),
         tool: "send_email".into(),
         plan_hash: hash.clone(),
         arguments_hash: ContentHash::of(b"arguments"),
-        decision: decision.to_owned(),
+        decision: decision.into(),
         by: "local".into(),
-        arguments: (decision == "edit").then(|| json!({"to": "b@example.com"})),
-        reason: (decision == "deny").then(|| "no".into()),
-        grant_id: (decision == "for").then(|| "grant".into()),
+        arguments: (decision == DecisionKind::Edit).then(|| json!({"to": "b@example.com"})),
+        reason: (decision == DecisionKind::Deny).then(|| "no".into()),
+        grant_id: (decision == DecisionKind::For).then(|| "grant".into()),
         goes_on: false,
         os_user: None,
     };
@@ -130,7 +132,7 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
     let mut start = started("mail them");
     if let EventBody::RunStarted { tenant, mode, owner, .. } = &mut start {
         *tenant = Some("local".into());
-        *mode = Some("structured".into());
+        *mode = Some(Mode::Structured.into());
         *owner = Some("01890a5d-ac96-774b-bcce-b302099a8057".into());
     }
     let bodies = vec![
@@ -152,9 +154,9 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
             by: None,
             os_user: None,
         },
-        resolved(1, "edit"),
-        resolved(2, "deny"),
-        resolved(3, "for"),
+        resolved(1, DecisionKind::Edit),
+        resolved(2, DecisionKind::Deny),
+        resolved(3, DecisionKind::For),
         EventBody::GrantIssued {
             grant_id: "grant".into(),
             approval_id: "run:3:0123456789abcdef".into(),
@@ -163,7 +165,7 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
             tenant: "local".into(),
             expires_at: Timestamp::from_second(1_700_003_600).unwrap(),
             by: "local".into(),
-            tier: Some("prompt".into()),
+            tier: Some(Tier::Prompt.into()),
             tool_hash: Some(ContentHash::of(b"tool")),
             os_user: None,
         },
@@ -184,7 +186,7 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
         },
         EventBody::CallResolved {
             call_id: CallId::single(1),
-            resolution: "done".into(),
+            resolution: ResolutionKind::Done.into(),
             result: Some(json!({"delivered": true})),
             message: None,
             by: None,
@@ -262,7 +264,7 @@ async fn fill_with_what_version_5_knows(journal: &SqliteJournal) {
         *result = Some(json!({"a/b": ["[redacted]"]}));
     }
     let reason = "a secret stood in the context it began with, which is not in the journal".to_owned();
-    let code = "run_not_resumable".to_owned();
+    let code = ErrorCode::RunNotResumable.into();
     let bodies = [
         (start, vec!["/context/note"]),
         (EventBody::RunNotResumable { code, reason, call_id: None }, Vec::new()),
@@ -322,10 +324,10 @@ async fn a_run_of_version_3_folds_to_what_it_was() {
         std::fs::copy(golden, dir.path().with_extension(extension)).unwrap();
     }
     let state = dir.open().await.run_state(&run_id(3)).await.unwrap().unwrap();
-    let decisions: Vec<&str> =
-        state.approvals.iter().filter_map(|asked| Some(asked.decision.as_ref()?.decision.as_str())).collect();
-    assert_eq!(decisions, ["edit", "deny", "for"]);
-    assert_eq!((state.resumptions, state.calls.len(), state.mode.as_deref()), (2, 1, Some("structured")));
+    let decided = |asked: &ApprovalState| asked.decision.as_ref()?.decision.known();
+    let decisions: Vec<DecisionKind> = state.approvals.iter().filter_map(decided).collect();
+    assert_eq!(decisions, [DecisionKind::Edit, DecisionKind::Deny, DecisionKind::For]);
+    assert_eq!((state.resumptions, state.calls.len(), &state.mode), (2, 1, &Some(Mode::Structured.into())));
     assert_eq!(state.calls[0].recorded_hash(), ContentHash::of(b"arguments"));
     assert_eq!(state.pending_approvals().count(), 0);
     assert_eq!(state.calls_in_doubt().count(), 0);

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use luaplan::base::{CallId, ContentHash, Effect, RunId, SeededRandomness, SpanId, TraceId, Usage};
-use luaplan::journal::{Durability, Event, EventBody, JournalWrite, SqliteJournal};
+use luaplan::journal::{Durability, Event, EventBody, JournalWrite, SqliteJournal, StopReason};
 use serde_json::json;
 use sqlx::{Connection as _, SqliteConnection};
 
@@ -39,7 +39,7 @@ impl Dir {
         SqliteJournal::open(&self.path()).await.unwrap()
     }
 
-    /// A connection past all guards, as someone with the file in hand would have.
+    /// A connection past all guards, as an attacker with access to the file would have.
     async fn raw(&self) -> SqliteConnection {
         let options = sqlx::sqlite::SqliteConnectOptions::new().filename(self.path());
         SqliteConnection::connect_with(&options).await.unwrap()
@@ -123,7 +123,7 @@ fn resumed(calls_recorded: u64) -> EventBody {
 
 fn finished() -> EventBody {
     EventBody::RunFinished {
-        stop_reason: "completed".into(),
+        stop_reason: StopReason::Completed.into(),
         result: json!({"n": 1}),
         usage: Usage::default(),
     }

@@ -2,41 +2,18 @@
 
 use std::process::Stdio;
 
-use luaplan::journal::{Durability, JournalRead, JournalWrite, RecordFilter, SqliteJournal};
+use luaplan::journal::{JournalRead, RecordFilter, SqliteJournal};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 use super::*;
 
-const PATH_VARIABLE: &str = "LUAPLAN_TEST_JOURNAL";
-const RUN_VARIABLE: &str = "LUAPLAN_TEST_JOURNAL_RUN";
-
-#[expect(clippy::disallowed_methods, reason = "how a test tells the process it starts what to do")]
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
-
-/// Not a test of its own: what the processes below run. Appends forever or a fixed number of
-/// times and prints each sequence number it was given.
-#[tokio::test]
-async fn as_a_writing_process() {
-    let (Some(path), Some(run)) = (variable(PATH_VARIABLE), variable(RUN_VARIABLE)) else { return };
-    let (run, times) = run.split_once(' ').unwrap();
-    let journal = SqliteJournal::open(path.as_ref()).await.unwrap();
-    for second in 0..times.parse().unwrap() {
-        let durability = if second % 3 == 0 { Durability::Forced } else { Durability::Ordered };
-        let body = EventBody::Printed { text: format!("{second}") };
-        let record = journal.append(event(run.parse().unwrap(), second, body), durability).await.unwrap();
-        eprintln!("appended {} {durability:?}", record.sequence);
-    }
-}
-
 fn start(dir: &Dir, run: u8, times: i64) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "journal::processes::as_a_writing_process", "--nocapture"])
-        .env(PATH_VARIABLE, dir.path())
-        .env(RUN_VARIABLE, format!("{run} {times}"))
-        .stdout(Stdio::null())
+    Command::new(env!("CARGO_BIN_EXE_luaplan-test-child"))
+        .arg("journal")
+        .arg(dir.path())
+        .args([run_id(run).to_string(), times.to_string()])
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
@@ -66,7 +43,7 @@ async fn a_process_killed_while_writing_leaves_every_answered_append_and_a_whole
     let dir = Dir::new();
     for round in 1..=3 {
         let mut child = start(&dir, round, 1_000_000);
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut answered = 0;
         while answered < 40 {
             let line = lines.next_line().await.unwrap().expect("the process goes on until it is killed");

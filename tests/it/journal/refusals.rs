@@ -213,7 +213,7 @@ async fn a_journal_that_was_removed_or_replaced_while_it_is_open_takes_no_record
     refused("was removed").await;
     std::fs::copy(&aside, dir.path()).unwrap();
     refused("was replaced").await;
-    // Put back, it goes on as before.
+    // Put back, it works as before.
     std::fs::rename(&aside, dir.path()).unwrap();
     journal.append(event(1, 2, finished()), Durability::Forced).await.unwrap();
     assert!(journal.verify().await.unwrap().ok);

@@ -1,6 +1,6 @@
 //! Events that settle something: all or none, once, across writers.
 
-use luaplan::journal::{ConflictGuard, JournalRead as _, RecordFilter, Settled};
+use luaplan::journal::{ConflictGuard, JournalRead as _, RecordFilter, ResolutionKind, Settled};
 
 use super::places::places;
 use super::*;
@@ -14,7 +14,7 @@ fn unless(after_sequence: u64) -> ConflictGuard {
 fn resolved(call: u64, message: &str) -> EventBody {
     EventBody::CallResolved {
         call_id: CallId::single(call),
-        resolution: "failed".into(),
+        resolution: ResolutionKind::Failed.into(),
         result: None,
         message: Some(message.into()),
         by: None,
@@ -35,7 +35,7 @@ async fn of_several_writers_one_settles_and_the_log_stays_whole() {
         let journals: Vec<_> = std::iter::once(&first).chain(&others).collect();
         let settled =
             futures::future::join_all(journals.iter().enumerate().map(|(number, journal)| async move {
-                // Appends of others go on meanwhile.
+                // Other appends continue meanwhile.
                 journal.append(event(2, 1, started("y")), Durability::Ordered).await.unwrap();
                 journal.settle(decision(&format!("by {number}")), unless(1)).await.unwrap()
             }))

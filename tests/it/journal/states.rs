@@ -1,5 +1,6 @@
 //! The table of states in the guide is what records come to.
 
+use luaplan::base::ErrorCode;
 use luaplan::journal::{JournalRead as _, MemoryJournal, RunStatus};
 
 use super::*;
@@ -21,7 +22,7 @@ fn named(name: &str) -> EventBody {
         "run_resumed" => resumed(0),
         "run_finished" => finished(),
         "run_failed" => EventBody::RunFailed {
-            code: "interrupted".into(),
+            code: ErrorCode::Interrupted.into(),
             message: "m".into(),
             recoverable: true,
             error: json!({"code": "interrupted"}),

@@ -43,7 +43,7 @@ async fn a_cut_stream_and_a_timeout_are_tried_again() {
     let answers = [Answer::case(200, "anthropic/cut.sse"), Answer::silent(), good(Provider::Anthropic)];
     let server = Server::start(answers).await;
     let mut settings = server.settings(Provider::Anthropic);
-    settings.timeout = Duration::from_millis(300);
+    settings.timeout = Duration::from_secs(3);
     let (reply, progress) = ask(&settings).await;
     assert_eq!(reply.unwrap().text, ANSWER);
     let retries: Vec<String> =

@@ -21,11 +21,20 @@ fn stream_case(provider: Provider, case: &str) -> Answer {
 
 /// Asks one attempt only, streaming or not, and gives the error's code.
 async fn code_of(provider: Provider, stream: bool, answer: Answer) -> (ErrorCode, luaplan::base::Error) {
+    code_within(Duration::from_secs(20), provider, stream, answer).await
+}
+
+async fn code_within(
+    timeout: Duration,
+    provider: Provider,
+    stream: bool,
+    answer: Answer,
+) -> (ErrorCode, luaplan::base::Error) {
     let server = Server::start([answer]).await;
     let mut settings = server.settings(provider);
     settings.stream = stream;
     settings.max_attempts = 1;
-    settings.timeout = Duration::from_millis(300);
+    settings.timeout = timeout;
     let (reply, _) = ask(&settings).await;
     let error = reply.expect_err("an error");
     (error.code(), error)
@@ -154,7 +163,7 @@ async fn silence_is_a_timeout_before_and_inside_an_answer() {
             (false, Answer::silent()),
             (true, stream_case(provider, "cut").then_silent()),
         ] {
-            let (code, error) = code_of(provider, stream, answer).await;
+            let (code, error) = code_within(Duration::from_millis(300), provider, stream, answer).await;
             assert_eq!(code, ErrorCode::LlmTimeout, "{provider:?}");
             assert_eq!(error.details()["timeout_ms"], json!(300));
         }

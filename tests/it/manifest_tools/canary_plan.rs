@@ -244,7 +244,7 @@ async fn no_secret_that_a_plan_puts_anywhere_stands_in_a_sink() {
     assert!(looked_at >= 2, "{files:?}");
 }
 
-/// The processes below one, with what `ps` and whoever may read them sees.
+/// The processes below one, with what `ps` and other users may read of them.
 fn below(parent: u32, seen: &mut BTreeSet<(String, String)>) {
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };

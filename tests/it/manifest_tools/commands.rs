@@ -226,21 +226,15 @@ async fn the_whole_tree_ends_at_the_deadline_and_when_the_run_is_cancelled() {
     let mark = "7773.0303";
     let shop = shop(&script(&format!("sleep {mark} & sleep {mark}")), &[]).await;
     let cancel = tokio_util::sync::CancellationToken::new();
-    let run = shop.app.run(luaplan::app::RunRequest {
-        run_id: luaplan::base::RunId::generate(),
-        work: luaplan::app::Work::Plan {
-            name: "plan".into(),
-            source: "function run(context)\n  return t{}\nend".into(),
-        },
-        context: None,
-        context_name: None,
-        planning: luaplan::app::PlanningOptions::default(),
-        limits: shop.app.config().limits.clone(),
-        circumstances: luaplan::bus::Circumstances::default(),
-        handler: None,
-        listeners: Vec::new(),
+    let run = shop.app.run(luaplan::app::RunSpec {
         cancel: cancel.clone(),
-        starts_over: None,
+        ..luaplan::app::RunSpec::new(
+            luaplan::app::Work::Plan {
+                name: "plan".into(),
+                source: "function run(context)\n  return t{}\nend".into(),
+            },
+            shop.app.config().limits.clone(),
+        )
     });
     let stop = async {
         while alive(mark).is_empty() {

@@ -152,7 +152,7 @@ fn a_manifest_says_what_the_document_says() {
         .exits(0);
 }
 
-/// `security: [{}, …]`: a key may be sent, and is where somebody asked for it.
+/// `security: [{}, …]`: a key may be sent, and is where the user asked for it.
 #[test]
 fn a_way_in_that_may_be_left_out_is_taken_where_a_secret_is_named() {
     let folder = shop();

@@ -14,12 +14,11 @@ mod statements;
 use std::path::Path;
 
 use luaplan::app::config::{Environment, LoadOptions, load};
-use luaplan::app::{App, AppParts, PlanningOptions, RunRequest, Work};
-use luaplan::base::{CallOutcome, Result, RunId};
+use luaplan::app::{App, AppParts, RunSpec, Work};
+use luaplan::base::{CallOutcome, Result};
 use luaplan::engine::RunOutcome;
 use luaplan::workers::WorkerProgram;
 use serde_json::Value as Json;
-use tokio_util::sync::CancellationToken;
 
 use crate::support::{TestRun, value};
 
@@ -72,19 +71,10 @@ impl Shop {
     /// A whole run of a plan.
     pub(crate) async fn run(&self, source: &str) -> RunOutcome {
         self.app
-            .run(RunRequest {
-                run_id: RunId::generate(),
-                work: Work::Plan { name: "plan".to_owned(), source: source.to_owned() },
-                context: None,
-                context_name: None,
-                planning: PlanningOptions::default(),
-                limits: self.app.config().limits.clone(),
-                circumstances: luaplan::bus::Circumstances::default(),
-                handler: None,
-                listeners: Vec::new(),
-                cancel: CancellationToken::new(),
-                starts_over: None,
-            })
+            .run(RunSpec::new(
+                Work::Plan { name: "plan".to_owned(), source: source.to_owned() },
+                self.app.config().limits.clone(),
+            ))
             .await
     }
 }

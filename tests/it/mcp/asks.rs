@@ -1,4 +1,4 @@
-//! A person at the client is asked about calls that need leave: over both forms of the protocol, on real
+//! A person at the client is asked about calls that need approval: over both forms of the protocol, on real
 //! mail.
 
 use std::sync::{Arc, Mutex};
@@ -186,7 +186,7 @@ async fn manual_calls_and_those_of_others_are_not_asked_about_here() {
     let manual = json!({ "program": MAILER, "context": { "subject": "FINAL call" } });
     let (code, _) = rests(desk.call("run_lua", manual).await);
     assert_eq!((code.as_str(), desk.questions().len()), ("approval_required", 0));
-    // Where the policy names who may approve, nobody else is asked.
+    // Where the policy names approvers, no other person is asked.
     let policy = POLICY.replacen("version = 1\n", "version = 1\napprovers = [\"ops\"]\n", 1);
     let person = Person { can_ask: true, ..Person::default() };
     let desk = Desk::with(person, &policy, false).await;

@@ -165,7 +165,7 @@ async fn the_python_sdk_puts_questions_before_a_person() {
     assert_eq!(ways.len(), 4);
     for way in ways {
         assert_eq!(way["denied"]["result"], "approval_denied", "{way}");
-        // It was allowed, and nobody listens there.
+        // It was allowed, and no server listens there.
         assert_eq!(way["allowed"]["result"], "fetch_failed", "{way}");
         assert!(way["asked"][1].as_str().unwrap().contains("it leaves the machine"), "{way}");
     }

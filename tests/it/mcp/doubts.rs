@@ -6,9 +6,8 @@ use serde_json::{Value as Json, json};
 
 use super::{Session, rests};
 use crate::approvals::{MAILER, POLICY};
-use crate::survival::Case;
-use crate::survival::child::{Job, Kill};
 use crate::survival::resume::{TAKEN, in_doubt};
+use crate::survival::{Case, Job, Kill};
 
 async fn session(parts: &DemoParts, folder: &std::path::Path, more: &[String]) -> Session {
     let parts = parts.configuration().into_iter().map(|(key, value)| format!("{key}={value}"));

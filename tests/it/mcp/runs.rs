@@ -1,7 +1,8 @@
-//! Runs that a client begins: progress, waiting, cancelling, going away.
+//! Runs that a client starts: progress, waiting, cancelling, disconnecting.
 
 use std::time::Duration;
 
+use luaplan::base::ErrorCode;
 use luaplan::journal::JournalRead as _;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
 use rmcp::service::PeerRequestOptions;
@@ -149,7 +150,7 @@ async fn a_client_that_goes_away_leaves_a_run_that_can_be_resumed() {
     assert!(status.success(), "{status}");
     let app = open(folder.path(), &[], None).await;
     let state = app.journal().run_state(&run_id.parse().unwrap()).await.unwrap().unwrap();
-    assert_eq!(state.code.as_deref(), Some("interrupted"));
+    assert_eq!(state.code, Some(ErrorCode::Interrupted.into()));
 }
 
 #[cfg(unix)]
@@ -166,7 +167,7 @@ async fn sigterm_lets_a_run_end_and_its_answer_out() {
         let (code, _) = super::refused(session.call("run_lua", json!({ "program": super::SUM })).await);
         (code == "shutting_down").then_some(code)
     });
-    // Until the signal has arrived, runs begin, and fail for lack of a context.
+    // Until the signal has arrived, runs start, and fail for lack of a context.
     assert_eq!(refused.await, "shutting_down");
     gate.open();
     let answer =

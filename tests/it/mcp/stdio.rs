@@ -236,7 +236,7 @@ async fn saved_plans_are_read_from_the_working_folder_alone() {
     }
     let (code, _) = session.refused("run", json!({ "file": "plans/absent.lua" })).await;
     assert_eq!(code, "file_unreadable");
-    // Nobody writes into this pipe: whoever read it would wait for ever.
+    // This pipe has no writer: a reader would wait for ever.
     #[cfg(unix)]
     {
         let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.lua")).status().unwrap();

@@ -51,7 +51,7 @@ async fn no_tool_shows_or_changes_what_another_tenant_has() {
                     assert!(!seen.contains(run_id), "{name} shows {run_id}");
                     continue;
                 }
-                // About no run, or one that the call itself begins.
+                // About no run, or one that the call itself starts.
                 "run_lua" | "task" | "plan" | "check" | "explain" | "search_tools" => {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! One broken server beside a good one: a fault is that server's, and nobody else's.
+//! One broken server beside a good one: its fault affects no other server.
 
 use std::os::unix::fs::PermissionsExt as _;
 

@@ -9,7 +9,7 @@ use super::{config, folder, token_file};
 
 const BACK: &str = "http://127.0.0.1:1/callback";
 
-/// Why a login cannot even begin.
+/// Why a login cannot even start.
 async fn refusal(site: &Site, rest: &str) -> Error {
     let folder = folder(site, rest);
     let error = begin_mcp_login(&config(folder.path()), "far", BACK, &[]).await.map(drop).unwrap_err();

@@ -39,7 +39,7 @@ async fn a_person_logs_in_and_plans_call() {
     assert_eq!((state.tools, state.login, &state.missing), (Some(1), Some("renewed"), &None));
     assert!(state.token_until.is_some());
 
-    // What the server repeats, in results and failures, is seen by nobody.
+    // What the server repeats, in results and failures, reaches no reader.
     let failed = failure(&app, "far.echo{fail = true}").await;
     assert_eq!(failed["code"], "mcp_failed");
     assert!(failed["error"].as_str().unwrap().contains("you are Bearer [redacted]"), "{failed}");
@@ -119,7 +119,7 @@ async fn a_call_that_is_given_up_during_a_renewal_costs_no_login() {
     site.revoke();
     site.seen().token_delay = Duration::from_secs(2);
     assert_eq!(failure(&app, ECHO).await["code"], "tool_timeout");
-    // The token to renew with is used up: what came for it has to be kept, though nobody waits for it.
+    // The refresh token is used up: the answer to it must be stored, though no call waits for it.
     tokio::time::sleep(Duration::from_secs(3)).await;
     site.seen().token_delay = Duration::ZERO;
     assert_eq!(failure(&app, ECHO).await["worked"], "you are Bearer [redacted]");
@@ -139,7 +139,7 @@ async fn a_login_that_is_gone_fails_the_call_and_says_what_to_do() {
     assert_eq!(seen["retryable"], false);
     assert!(seen["error"].as_str().unwrap().contains("luaplan mcp login far"), "{seen}");
     assert!(!token_file(folder.path()).exists(), "what renews nothing any more is not kept");
-    // The same process goes on after the next login, without a pause.
+    // The same process continues after the next login, without a pause.
     site.seen().refuses_renewal = false;
     assert_eq!(failure(&app, ECHO).await["code"], "mcp_login_required");
     log_in(folder.path()).await;

@@ -1,4 +1,4 @@
-//! Authorization as no one here wrote it: the example servers of the protocol's own SDKs.
+//! Authorization with independent software: the example servers of the protocol's own SDKs.
 //! `LUAPLAN_TEST_MCP_NODE_MODULES` is a `node_modules` folder with `@modelcontextprotocol/sdk`,
 //! `LUAPLAN_TEST_MCP_PYTHON` a Python with `mcp`.
 

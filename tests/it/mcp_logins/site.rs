@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use sha2::Digest as _;
 use tokio::net::TcpListener;
 
-/// Every token and secret begins so.
+/// The prefix of every token and secret.
 pub(super) const CANARY: &str = "canary-7f3a9zz";
 
 /// What it does, and what it saw.
@@ -28,7 +28,7 @@ pub(super) struct Seen {
     base: String,
     /// How long tokens last, as the answers say.
     pub(super) expires_in: u64,
-    /// Where the resource says that leave is given; its own host where empty.
+    /// The authorization server that the resource names; its own host where empty.
     pub(super) authority: String,
     /// It wants no token.
     pub(super) is_open: bool,

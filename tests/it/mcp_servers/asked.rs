@@ -1,4 +1,4 @@
-//! What tools of others may do unasked where nobody wrote a policy, and what a plan is said to reach by them.
+//! What tools of MCP servers may do without a policy, and what `explain` says that a plan reaches by them.
 
 use luaplan::app::{App, ApprovalAnswer, ResumeRequest};
 use luaplan::base::{ErrorCode, Value};
@@ -28,7 +28,7 @@ async fn a_tool_that_may_destroy_something_is_asked_about_without_a_policy_file(
     // Destructive is what the protocol assumes where a tool is not said to be read-only or not to destroy.
     for name in ["tell", "save_note", "quiet"] {
         let outcome = run(&app, &plan(&format!("{name}{{text = \"x\"}}"))).await;
-        let error = outcome.result.unwrap_err();
+        let error = outcome.error().unwrap();
         assert_eq!(error.code(), ErrorCode::ApprovalRequired, "{name}: {error}");
         assert_eq!(did(folder.path()), "", "{name}");
     }
@@ -78,7 +78,7 @@ async fn what_was_accepted_before_hints_were_kept_counts_as_destructive() {
     std::fs::write(&file, kept.to_string()).unwrap();
     let command = small(folder.path());
     let app = open(folder.path(), &[("mcp.small.command", command.as_str())], None).await;
-    let error = run(&app, &plan("add_note{text = \"x\"}")).await.result.unwrap_err();
+    let error = run(&app, &plan("add_note{text = \"x\"}")).await.error().unwrap();
     assert_eq!(error.code(), ErrorCode::ApprovalRequired);
 }
 

@@ -1,4 +1,4 @@
-//! A server that does what it should not: each is its call's failure, and the next call goes on.
+//! A server that misbehaves: each case fails its own call, and the next call works.
 
 use serde_json::{Value as Json, json};
 

@@ -10,12 +10,11 @@ mod small;
 use std::path::Path;
 
 use luaplan::app::{App, McpOffer, offer_of_mcp_server};
-use luaplan::app::{PlanningOptions, RunRequest, Work};
-use luaplan::base::{ErrorCode, LimitProfile, RunId};
+use luaplan::app::{RunSpec, Work};
+use luaplan::base::{ErrorCode, LimitProfile};
 use luaplan::bus::{Circumstances, Mode};
 use luaplan::engine::RunOutcome;
 use serde_json::Value as Json;
-use tokio_util::sync::CancellationToken;
 
 use crate::http_support::open;
 
@@ -44,20 +43,11 @@ pub(super) async fn run(app: &App, source: &str) -> RunOutcome {
     app.run(request(source)).await
 }
 
-fn request(source: &str) -> RunRequest {
-    RunRequest {
-        run_id: RunId::generate(),
-        work: Work::Plan { name: "plan".to_owned(), source: source.to_owned() },
-        context: None,
-        context_name: None,
-        circumstances: Circumstances::default(),
-        planning: PlanningOptions::default(),
-        limits: LimitProfile::Standard.limits(),
-        handler: None,
-        listeners: Vec::new(),
-        cancel: CancellationToken::new(),
-        starts_over: None,
-    }
+fn request(source: &str) -> RunSpec {
+    RunSpec::new(
+        Work::Plan { name: "plan".to_owned(), source: source.to_owned() },
+        LimitProfile::Standard.limits(),
+    )
 }
 
 /// What a plan returned.
@@ -65,11 +55,11 @@ pub(crate) async fn result(app: &App, source: &str) -> Json {
     run(app, source).await.result.unwrap_or_else(|error| panic!("{error}")).to_json()
 }
 
-/// What a plan returned, or why not, where nobody is asked about what a server does not call harmless.
+/// A plan's result or error, where no approver is asked about calls that a server does not call harmless.
 pub(crate) async fn unasked(app: &App, source: &str) -> Result<Json, ErrorCode> {
     let circumstances = Circumstances { mode: Mode::Autonomous, ..Circumstances::default() };
-    let outcome = app.run(RunRequest { circumstances, ..request(source) }).await;
-    outcome.result.map(|value| value.to_json()).map_err(|error| error.code())
+    let outcome = app.run(RunSpec { circumstances, ..request(source) }).await;
+    outcome.result.map(|value| value.to_json()).map_err(|why| why.code())
 }
 
 /// The failure of one call, as the plan sees it.

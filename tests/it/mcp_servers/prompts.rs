@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use luaplan::app::{ActiveRuns, App, PlanningOptions, PromptRef, ResumeRequest, RunRequest, Work};
+use luaplan::app::{ActiveRuns, App, PlanningOptions, PromptRef, ResumeRequest, RunSpec, Work};
 use luaplan::base::{Error, ErrorCode, LimitProfile, RunId, Value};
-use luaplan::bus::Circumstances;
 use luaplan::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
 use luaplan::mcp::McpServer;
 use rmcp::ServiceExt as _;
@@ -159,7 +158,7 @@ impl Attentive {
     }
 }
 
-/// A model that is asked and never answers: whoever waits for it can only be ended.
+/// A model that never answers: a call that waits for it can only be cancelled.
 #[derive(Default)]
 struct Silent(tokio::sync::Notify);
 
@@ -183,22 +182,13 @@ impl LlmClient for Silent {
 async fn broken_off(folder: &std::path::Path, settings: &[(&str, &str)], who: &str) -> RunId {
     let model = Arc::new(Silent::default());
     let app = open(folder, settings, Some(model.clone())).await;
-    let request = RunRequest {
-        run_id: RunId::generate(),
-        work: Work::Task("Greet Ann.".to_owned()),
-        context: None,
-        context_name: None,
-        circumstances: Circumstances::default(),
+    let request = RunSpec {
         planning: PlanningOptions {
             candidates: Some(2),
             prompts: vec![wish("small.greeting", &[("who", who)])],
             ..PlanningOptions::default()
         },
-        limits: LimitProfile::Standard.limits(),
-        handler: None,
-        listeners: Vec::new(),
-        cancel: CancellationToken::new(),
-        starts_over: None,
+        ..RunSpec::new(Work::Task("Greet Ann.".to_owned()), LimitProfile::Standard.limits())
     };
     let run_id = request.run_id.clone();
     tokio::select! {

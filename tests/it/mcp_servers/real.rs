@@ -1,4 +1,4 @@
-//! Servers no one here wrote. `LUAPLAN_TEST_MCP_NODE_MODULES` is a `node_modules` folder with the reference
+//! Independent servers. `LUAPLAN_TEST_MCP_NODE_MODULES` is a `node_modules` folder with the reference
 //! servers, `LUAPLAN_TEST_MCP_PYTHON` a Python with `mcp-server-time`, `-git` and `-fetch`.
 
 use std::path::Path;

@@ -20,7 +20,7 @@ async fn nothing_is_known_of_a_server_before_it_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let command = small(folder.path());
     let app = open(folder.path(), &[("mcp.small.command", &command)], None).await;
-    let error = run(&app, ECHO).await.result.unwrap_err();
+    let error = run(&app, ECHO).await.error().unwrap();
     assert_eq!(error.code(), ErrorCode::CheckRefused);
     assert!(!folder.path().join("starts").exists(), "a server must not be started by being configured");
 }

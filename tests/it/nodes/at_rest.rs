@@ -1,4 +1,4 @@
-//! Runs that sleep, and runs that called agents, whichever node is left to go on with them.
+//! Runs that sleep, and runs that called agents, whichever remaining node resumes them.
 
 use std::time::Duration;
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use luaplan::base::ErrorCode;
-use luaplan::journal::{EventBody, Record};
+use luaplan::journal::{EventBody, Record, ResolutionKind};
 
 /// What is known of a call.
 #[derive(Default)]
 struct Call {
     tool: String,
-    /// It was begun and its end is not known.
+    /// It was started and its end is not known.
     in_doubt: bool,
     done: bool,
     may_retry: bool,
@@ -41,12 +41,12 @@ pub(super) fn faults(records: &[Record], repeatable: impl Fn(&str) -> bool) -> V
                 }
                 owner_trace = Some(event.trace_id.clone());
             }
-            // Written by whoever takes the run up, right before it says so.
+            // Written by the node that claims the run, right before it records the claim.
             EventBody::CallResolved { call_id, resolution, .. } => {
                 let call = calls.entry(call_id.to_string()).or_default();
-                call.may_retry = resolution == "retry";
+                call.may_retry = *resolution == ResolutionKind::Retry;
                 call.in_doubt = false;
-                call.done = resolution == "done";
+                call.done = *resolution == ResolutionKind::Done;
             }
             body => {
                 if owner_trace.as_ref() != Some(&event.trace_id) {

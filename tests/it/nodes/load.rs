@@ -75,7 +75,7 @@ async fn resolve(clients: &Clients, ledger: &Ledger, run_id: &str, n: usize) {
     assert!([200, 202, 409, 429].contains(&resumed.status), "{}", resumed.text);
 }
 
-/// The runs that were accepted, by id, and the number each was begun with.
+/// The accepted runs, by id, and the number each was started with.
 pub(super) type Accepted = BTreeMap<String, usize>;
 
 /// Three nodes.

@@ -87,7 +87,7 @@ async fn a_node_that_is_asked_to_stop_hands_its_runs_on() {
     };
     ledger.asked(1, 0).await;
     assert_eq!(one.stop().await, Some(0));
-    // Who waited is told that the run goes on, or how it ended.
+    // The waiting client learns that the run resumed, or how it ended.
     let answer = answered.await.unwrap();
     assert!([200, 202].contains(&answer.status), "{}", answer.text);
     let run_id = answer.json()["run_id"].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! A node that stands still past its lease, and then goes on as if nothing had happened.
+//! A node that stalls past its lease, and then continues as if nothing had happened.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
@@ -16,8 +16,7 @@ use super::history::faults;
 use super::{Ledger, Node, furnish, journal, records};
 use crate::app_parts::environment;
 use crate::postgres_support::Database;
-use crate::survival::child::{Job, Kill};
-use crate::survival::{Case, resume, resume_request};
+use crate::survival::{Case, Job, Kill, resume, resume_request};
 
 const PLAN: &str =
     "function run(context)\n  book(\"first\")\n  mark(\"second\")\n  return book(\"third\").key\nend";
@@ -34,7 +33,7 @@ async fn a_stalled_node_loses_its_run_and_then_writes_and_sends_nothing() {
     let run_id = begun.json()["run_id"].as_str().unwrap().to_owned();
     ledger.asked(1, 0).await;
     stalled.signal(Signal::SIGSTOP);
-    // The other one asks again under the same key, which is done, and goes on to the end.
+    // The other node repeats the call under the same key, which succeeds, and runs to the end.
     let ended = other.client.until_ended(&run_id).await;
     assert_eq!(ended["status"], "succeeded", "{ended}");
     let journal = journal(&database).await;

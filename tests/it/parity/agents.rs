@@ -39,7 +39,7 @@ async fn stand(kind: Kind, folder: &Path, policy: Option<&str>) -> Stand {
     Stand::with(kind, &settings).await
 }
 
-/// The calls of a run, as the audit has them, and the result of what began it.
+/// The calls of a run, as the audit has them, and the result of the request that started it.
 async fn seen(stand: &Stand, run_id: &RunId, outcome: RunOutcome) -> (Vec<String>, Json) {
     let filter = RecordFilter { run_id: Some(run_id.clone()), ..RecordFilter::default() };
     let records = stand.shop.app.journal().records(filter).await.unwrap();

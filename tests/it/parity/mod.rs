@@ -374,21 +374,15 @@ impl Stand {
     ) -> luaplan::engine::RunOutcome {
         self.shop
             .app
-            .run(luaplan::app::RunRequest {
-                run_id: RunId::generate(),
-                work: luaplan::app::Work::Plan {
-                    name: "plan".to_owned(),
-                    source: plan.replace("late.code", "(late[1] or {}).said"),
-                },
-                context: None,
-                context_name: None,
-                planning: luaplan::app::PlanningOptions::default(),
-                limits: self.shop.app.config().limits.clone(),
-                circumstances: luaplan::bus::Circumstances::default(),
+            .run(luaplan::app::RunSpec {
                 handler: Some(handler),
-                listeners: Vec::new(),
-                cancel: tokio_util::sync::CancellationToken::new(),
-                starts_over: None,
+                ..luaplan::app::RunSpec::new(
+                    luaplan::app::Work::Plan {
+                        name: "plan".to_owned(),
+                        source: plan.replace("late.code", "(late[1] or {}).said"),
+                    },
+                    self.shop.app.config().limits.clone(),
+                )
             })
             .await
     }

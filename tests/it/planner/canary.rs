@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use luaplan::app::{PlanningOptions, RunRequest, Work};
+use luaplan::app::{PlanningOptions, RunSpec, Work};
 use luaplan::base::{Result, Value};
 use luaplan::journal::EventBody;
 use luaplan::llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
@@ -89,7 +89,7 @@ async fn plan_with(
     let model = Listening::new(&[RAISES, REFUSED, MISUSES, GOOD]);
     let bench = Bench::with(settings, Some(Arc::clone(&model) as _)).await;
     let context = json!({"customer": {"id": IN_CONTEXT, "notes": [IN_CONTEXT, {"deep": IN_CONTEXT}]}});
-    let request = RunRequest {
+    let request = RunSpec {
         context: Some(Value::from_json(context).unwrap()),
         planning: PlanningOptions { candidates: Some(candidates), ..PlanningOptions::default() },
         ..bench.request(Work::Task("Report on the users.".to_owned()))

@@ -390,7 +390,7 @@ async fn the_rounds_for_failed_tests_are_bounded_and_the_best_plan_is_kept() {
     assert!(error.details()["plan"].as_str().unwrap().contains("fails_tests one"));
     assert_eq!(outcome.requests.len(), 3);
 
-    // Where one candidate passes, nobody pays for mending the others.
+    // Where one candidate passes, the others get no further requests.
     let outcome = simply(vec![vec![plan("fails_tests")], vec![plan("good")]], tests()).await;
     assert_eq!(outcome.requests.len(), 2);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use luaplan::app::{ActiveRuns, PlanningOptions, RunRequest, Work};
+use luaplan::app::{ActiveRuns, PlanningOptions, RunSpec, Work};
 use luaplan::llm::{RecordedClient, RecordedReply};
 
 use crate::app_parts::Bench;
@@ -19,7 +19,7 @@ async fn the_page_of_a_run_has_the_verdicts_of_its_outcome() {
     let model = Arc::new(RecordedClient::new("two", vec![answer(1), answer(2)]));
     let bench = Bench::with(&[], Some(model)).await;
     let planning = PlanningOptions { candidates: Some(2), ..PlanningOptions::default() };
-    let request = RunRequest { planning, ..bench.request(Work::Task("write a number".to_owned())) };
+    let request = RunSpec { planning, ..bench.request(Work::Task("write a number".to_owned())) };
     let outcome = bench.app.run(request).await;
     assert_eq!(outcome.candidates.len(), 2, "{outcome:?}");
     let report = ActiveRuns::new(Arc::new(bench.app.clone())).report(&outcome.run_id).await.unwrap();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use luaplan::base::Value;
 use serde_json::json;
 
 use super::{Fixture, KINDS, Kind, call, failure, rows};
@@ -186,10 +187,9 @@ async fn a_query_that_looks_for_no_interruption_is_ended_with_its_process() {
     // 40 MB of text searched for 20 MB that differ at their end.
     let endless = json!({"sql": "SELECT instr(replace(hex(printf('%020000000d', 0)), '3', ''), \
         replace(hex(printf('%010000000d', 0)), '3', '') || 'x')"});
-    let begun = std::time::Instant::now();
     let stopped = failure(&tool, endless).await;
     assert_eq!(stopped.code, "tool_timeout", "{stopped:?}");
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert_eq!(stopped.details["limit_ms"], Value::Integer(3_000), "{stopped:?}");
     assert_eq!(rows(&tool, all.clone()).await, here, "the place is free");
     let large = failure(&tool, json!({"sql": "SELECT length(printf('%0900000000d', 0))"})).await;
     assert_eq!(large.code, "query_failed", "memory is bounded: {large:?}");
@@ -255,7 +255,7 @@ async fn count(kind: Kind, url: &str, sql: &str) -> i64 {
     sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
 }
 
-/// Where the server goes on computing after it was told to stop, the place stays taken.
+/// Where the server continues to compute after it was told to stop, the place stays occupied.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_place_is_held_until_the_server_says_that_the_work_has_ended() {
     for kind in [Kind::Postgres, Kind::Mysql] {

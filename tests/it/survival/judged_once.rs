@@ -1,8 +1,7 @@
-//! A plan that was accepted goes on as it was accepted, whatever the check would say of it now.
+//! An accepted plan resumes as it was accepted, whatever the check would say of it now.
 
-use luaplan::app::{App, ReplayRequest, RunRequest, Work};
+use luaplan::app::{App, ReplayRequest, RunSpec, Work};
 use luaplan::base::{RunId, Value};
-use luaplan::bus::Circumstances;
 use luaplan::journal::{JournalRead as _, RecordFilter, RunStatus};
 use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;
@@ -39,19 +38,13 @@ async fn with_stock(folder: &std::path::Path, parameters: &str) -> App {
     open(folder, flags, None).await
 }
 
-fn request(app: &App) -> RunRequest {
-    RunRequest {
-        run_id: RunId::generate(),
-        work: Work::Plan { name: "plan".to_owned(), source: PLAN.to_owned() },
+fn request(app: &App) -> RunSpec {
+    RunSpec {
         context: Some(Value::from_iter([("reorder", Value::Bool(false))])),
-        context_name: None,
-        planning: luaplan::app::PlanningOptions::default(),
-        limits: app.config().limits.clone(),
-        circumstances: Circumstances::default(),
-        handler: None,
-        listeners: Vec::new(),
-        cancel: CancellationToken::new(),
-        starts_over: None,
+        ..RunSpec::new(
+            Work::Plan { name: "plan".to_owned(), source: PLAN.to_owned() },
+            app.config().limits.clone(),
+        )
     }
 }
 
@@ -112,7 +105,7 @@ async fn a_submitted_plan_is_checked_once() {
     // As the command line does.
     let here = async {
         let work = Work::Plan { name: "plan".to_owned(), source: plan.to_owned() };
-        let request = RunRequest { work, ..request(app) };
+        let request = RunSpec { work, ..request(app) };
         let run_id = request.run_id.clone();
         assert_eq!(app.run_to_rest(request).await.status(), RunStatus::Succeeded);
         run_id
@@ -120,7 +113,7 @@ async fn a_submitted_plan_is_checked_once() {
     checked_once(app, "the command line", here).await;
 }
 
-/// Asserts that `submission`, which ends in a run at rest, makes one analysis and puts one on record.
+/// Asserts that `submission`, which ends in a suspended run, makes one analysis and records one.
 async fn checked_once(app: &App, edge: &str, submission: impl Future<Output = RunId>) {
     let before = app.analyses_made();
     let run_id = submission.await;

@@ -9,15 +9,14 @@ use luaplan::base::{ErrorCode, RunId};
 use luaplan::demo::DemoParts;
 use luaplan::journal::{JournalRead as _, RecordFilter, Resolved, RunState, RunStatus};
 
-use super::child::{Job, Kill};
-use super::{Case, cases, open, resume_request, subjects};
+use super::{Case, Job, Kill, cases, open, resume_request, subjects};
 use crate::postgres_support::Database;
 
 /// Kill points tried: `all` of them, those of the plan of this name, or else each of them in one of so many plans.
 const ALL: &str = "LUAPLAN_TEST_KILLS";
 const ONE_IN: u64 = 9;
 
-/// A run nobody disturbed.
+/// A run without a kill.
 struct Undisturbed {
     state: RunState,
     writes: u64,
@@ -26,7 +25,7 @@ struct Undisturbed {
 
 /// How a run came out, without what differs from run to run.
 fn end(state: &RunState) -> (RunStatus, Option<serde_json::Value>, Option<String>, String) {
-    (state.status, state.result.clone(), state.code.clone(), state.printed.clone())
+    (state.status, state.result.clone(), state.code.as_ref().map(ToString::to_string), state.printed.clone())
 }
 
 async fn state(app: &App, run_id: &RunId) -> Option<RunState> {
@@ -73,7 +72,7 @@ fn job(world: &World<'_>, folder: &Path, case: &Case, run_id: &RunId, kill: Opti
     }
 }
 
-/// What somebody who looks into the mailbox says about the calls in doubt.
+/// How an operator who looks into the mailbox resolves the calls in doubt.
 fn look(state: &RunState, arrived: &[String], undisturbed: &RunState) -> Vec<CallResolution> {
     state
         .calls_in_doubt()

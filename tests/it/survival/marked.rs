@@ -96,7 +96,7 @@ async fn a_run_that_held_a_secret_ends_where_it_would_sleep() {
     );
     assert!(error.help().contains(&format!("luaplan show {}", outcome.run_id)), "{}", error.help());
     let state = governed.state(&outcome.run_id).await;
-    assert_eq!((state.status, state.code.as_deref()), (RunStatus::Failed, Some("run_not_resumable")));
+    assert_eq!((state.status, state.code), (RunStatus::Failed, Some(ErrorCode::RunNotResumable.into())));
 }
 
 /// A run that fell asleep under a program that let it.
@@ -146,7 +146,7 @@ async fn a_sleeping_run_that_cannot_go_on_ends_with_its_reason() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             state = governed.state(&run_id).await;
         }
-        assert_eq!((state.status, state.code.as_deref()), (RunStatus::Failed, Some("run_not_resumable")));
+        assert_eq!((state.status, state.code), (RunStatus::Failed, Some(ErrorCode::RunNotResumable.into())));
         let said = state.error.unwrap()["message"].as_str().unwrap().to_owned();
         assert!(
             said.contains("it slept and cannot be woken") && said.contains("secret in its context"),

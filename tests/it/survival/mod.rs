@@ -1,8 +1,8 @@
 //! Runs that survive: killed before and after each record they write, resumed, replayed.
 
 mod accepted;
-pub(crate) mod child;
 mod command;
+mod job;
 mod judged_once;
 mod kills;
 mod marked;
@@ -13,25 +13,15 @@ mod stopping;
 mod taken_up;
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
 
-use luaplan::app::config::{LoadOptions, load};
-use luaplan::app::{App, AppParts, JournalLayer, ResumeRequest};
-use luaplan::base::{LimitName, Result, RunId, Value};
+use luaplan::app::{App, ResumeRequest};
+use luaplan::base::{Result, RunId};
 use luaplan::demo::DemoParts;
 use luaplan::engine::RunOutcome;
-use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::app_parts::environment;
-
-/// A plan of `tests/cases/survival`, with what its comments say it runs with.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Case {
-    pub(crate) name: String,
-    pub(crate) source: String,
-    pub(crate) context: serde_json::Value,
-    pub(crate) limits: Vec<(String, String)>,
-}
+pub(crate) use job::{Case, Job, Kill, open};
 
 impl Case {
     fn read(path: &Path) -> Self {
@@ -51,17 +41,22 @@ impl Case {
             source,
         }
     }
+}
 
-    pub(crate) fn limits(&self, app: &App) -> luaplan::base::Limits {
-        let mut limits = app.config().limits.clone();
-        for (name, value) in &self.limits {
-            limits.set(name.parse::<LimitName>().unwrap(), value).unwrap();
-        }
-        limits
+impl Job {
+    /// Does it in a process of its own.
+    pub(crate) fn run(&self) -> ExitStatus {
+        self.command().output().unwrap().status
     }
 
-    pub(crate) fn context(&self) -> Value {
-        Value::from_json(self.context.clone()).unwrap()
+    /// The process that does it.
+    pub(crate) fn command(&self) -> Command {
+        std::fs::create_dir_all(&self.folder).unwrap();
+        let file = self.folder.join("job.json");
+        std::fs::write(&file, serde_json::to_string(self).unwrap()).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_luaplan-test-child"));
+        command.arg("survival").arg(file);
+        command
     }
 }
 
@@ -71,18 +66,6 @@ pub(crate) fn cases() -> Vec<Case> {
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files.iter().map(|file| Case::read(file)).collect()
-}
-
-/// An application in `folder`, with its tools pointed at `flags`' parts.
-pub(crate) async fn open(
-    folder: &Path,
-    flags: Vec<(String, toml::Value)>,
-    layer: Option<JournalLayer>,
-) -> App {
-    let environment = environment(folder);
-    let loaded = load(&environment, &LoadOptions { file: None, flags }).unwrap();
-    let parts = AppParts { journal_layer: layer, ..AppParts::default() };
-    App::open_with(&loaded, &environment, parts).await.unwrap()
 }
 
 pub(crate) async fn resume(app: &App, run_id: &RunId) -> Result<RunOutcome> {

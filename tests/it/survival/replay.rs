@@ -1,9 +1,9 @@
 //! Replay: the same again, from the journal alone.
 
-use luaplan::app::{ReplayReport, ReplayRequest, RunRequest, Work};
+use luaplan::app::{ReplayReport, ReplayRequest, RunSpec, Work};
 use luaplan::base::{ErrorCode, RunId};
 use luaplan::demo::DemoParts;
-use luaplan::journal::RunStatus;
+use luaplan::journal::{RunStatus, Word};
 use tokio_util::sync::CancellationToken;
 
 use super::cases;
@@ -27,11 +27,8 @@ async fn every_run_replays_the_same_without_any_effect() {
     let bench = Bench::new().await;
     for case in cases() {
         let work = Work::Plan { name: "plan".to_owned(), source: case.source.clone() };
-        let request = RunRequest {
-            context: Some(case.context()),
-            limits: case.limits(&bench.app),
-            ..bench.request(work)
-        };
+        let request =
+            RunSpec { context: Some(case.context()), limits: case.limits(&bench.app), ..bench.request(work) };
         let run_id = request.run_id.clone();
         let outcome = bench.app.run(request).await;
         let (mails, records) = (received(&bench.parts), bench.records(&run_id).await.len());
@@ -154,7 +151,14 @@ end"#,
     let named: Vec<_> = report
         .policy
         .iter()
-        .map(|call| (call.tool.as_str(), call.recorded.as_deref(), call.now, call.rule.as_deref()))
+        .map(|call| {
+            (
+                call.tool.as_str(),
+                call.recorded.as_ref().map(Word::as_str),
+                call.now.as_str(),
+                call.rule.as_deref(),
+            )
+        })
         .collect();
     let expected = [
         ("query_db", Some("auto"), "prompt", Some("ask-databases")),
@@ -215,7 +219,7 @@ async fn an_autonomous_run_counts_its_iterations() {
     let model = std::sync::Arc::new(RecordedClient::new("tries", replies));
     let bench = Bench::with(&[("planner.autonomous_replans", "4")], Some(model)).await;
     let circumstances = Circumstances { mode: Mode::Autonomous, ..Circumstances::default() };
-    let request = RunRequest { circumstances, ..bench.request(Work::Task("try".to_owned())) };
+    let request = RunSpec { circumstances, ..bench.request(Work::Task("try".to_owned())) };
     let outcome = bench.app.run(request).await;
     assert_eq!(outcome.status(), RunStatus::Succeeded, "{outcome:?}");
     let records = bench.records(&outcome.run_id).await;

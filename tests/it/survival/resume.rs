@@ -1,12 +1,11 @@
 //! Resume: who may, what is asked, what is refused.
 
-use luaplan::app::{CallResolution, RunRequest, Work};
+use luaplan::app::{CallResolution, RunSpec, Work};
 use luaplan::base::{ErrorCode, RunId, Value};
 use luaplan::demo::DemoParts;
 use luaplan::journal::{JournalRead as _, Resolved, RunStatus};
 
-use super::child::{Job, Kill};
-use super::{Case, open, resume, resume_request};
+use super::{Case, Job, Kill, open, resume, resume_request};
 use crate::app_parts::Bench;
 
 /// A result of `send_email`.
@@ -27,7 +26,7 @@ end"#
     }
 }
 
-/// A run killed right before the mail's outcome is recorded: the mail is out, nobody knows.
+/// A run killed right before the mail's outcome is recorded: the mail is out, without a record.
 pub(crate) async fn in_doubt(parts: &DemoParts, folder: &std::path::Path) -> RunId {
     let run_id = RunId::generate();
     let job = Job {
@@ -110,7 +109,7 @@ async fn a_run_that_goes_on_elsewhere_is_left_alone() {
         source: "function run() local ok = pcall(retry, 10, function() error('again') end) return ok end"
             .to_owned(),
     };
-    let request: RunRequest = bench.request(work);
+    let request: RunSpec = bench.request(work);
     let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
     let mut events = bench.app.hub().subscribe();
     let (outcome, ()) = tokio::join!(bench.app.run(request), async {

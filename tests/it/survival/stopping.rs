@@ -1,4 +1,4 @@
-//! Runs that somebody ends, pauses or starts over, from the process that is at them and from others.
+//! Runs that a caller cancels, pauses or resets, from the process that runs them and from others.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -129,7 +129,7 @@ fn the_command_line_pauses_and_cancels_runs_of_another_process() {
             ["--limit", "instructions=1000000000000", "--limit", "wall=60s", "--isolation", isolation];
         let mut runs = folder.command(&[&["run", "long.lua"][..], &limits].concat());
         let mut runs = runs.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // Before it has begun there is no run to name.
+        // Before it has started there is no run to name.
         let asked = loop {
             let asked = folder.run(&[command, "last", "--json"]);
             if asked.code == 0 || runs.try_wait().unwrap().is_some() {
@@ -281,7 +281,7 @@ async fn starting_over_ends_a_run_that_is_not_over_and_needs_no_leave_for_reads(
     let bench = Bench::new().await;
     let plan = "function run(context) sleep(context.seconds or 0.01) return 'awake' end";
     let context = luaplan::base::Value::from_iter([("seconds", luaplan::base::Value::Integer(3600))]);
-    let request = luaplan::app::RunRequest { context: Some(context), ..bench.request(work(plan)) };
+    let request = luaplan::app::RunSpec { context: Some(context), ..bench.request(work(plan)) };
     let asleep = bench.app.run_to_rest(request).await;
     assert_eq!(asleep.status(), RunStatus::Sleeping);
     let request = bench.app.start_over(&asleep.run_id, false).await.unwrap();
@@ -291,10 +291,8 @@ async fn starting_over_ends_a_run_that_is_not_over_and_needs_no_leave_for_reads(
     let again = bench.app.run_to_rest(request).await;
     assert_eq!(again.status(), RunStatus::Sleeping, "with the context of the first");
     let mocked = luaplan::testkit::MockTools::default_mocks(bench.app.catalog()).handler();
-    let request = luaplan::app::RunRequest {
-        handler: Some(mocked),
-        ..bench.request(work("function run() return 1 end"))
-    };
+    let request =
+        luaplan::app::RunSpec { handler: Some(mocked), ..bench.request(work("function run() return 1 end")) };
     let mocked = bench.app.run(request).await;
     let refused = bench.app.start_over(&mocked.run_id, false).await.map(drop).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::RunNotResumable);
@@ -317,7 +315,7 @@ async fn runs_are_started_over_over_http() {
     let run = client.get(&format!("/v1/runs/{}", outcome["run_id"].as_str().unwrap())).await.json();
     assert_eq!(run["starts_over"], json!(held));
     client.post(&format!("/v1/runs/{held}/reset"), &json!({ "x": 1 })).await.problem(400, "bad_request");
-    // A run asleep in the service is ended once the other has begun.
+    // A run asleep in the service is ended once the other has started.
     let asleep = client.begin("function run() sleep(3600) end").await;
     until(async || {
         let run = client.get(&format!("/v1/runs/{asleep}")).await.json();

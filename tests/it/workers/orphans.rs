@@ -1,4 +1,4 @@
-//! What is left of workers whose host was ended from outside, and of those whose host goes on.
+//! What remains of workers whose host was killed, and of those whose host continues.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -113,14 +113,14 @@ async fn a_worker_that_waits_for_an_answer_ends_with_a_host_that_is_killed() {
     let plan = format!("function run() return fetch_url{{ urls = 'http://{address}/' }} end");
     let configuration = format!("[tools.fetch_url]\nallow_hosts = [\"{address}\"]\ntimeout = \"60s\"\n");
     let mut host = Host::start(&plan, &configuration).await;
-    // The call is under way: nobody answers it.
+    // The call is pending: the test does not answer it.
     let called = tokio::time::timeout(Duration::from_secs(20), silent.accept()).await;
     let _unanswered = called.unwrap().unwrap();
     assert_eq!(host.state(), Some('S'));
     host.kill().await;
 }
 
-/// The tie is to a thread: it must be one that goes on.
+/// The tie is to a thread: it must be one that lives as long as the process.
 #[test]
 fn a_worker_outlives_the_runtime_threads_that_asked_for_it() {
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -1,4 +1,4 @@
-//! What the Rust peers share: the data the tools answer, and how each work is timed and printed.
+//! Shared by the Rust peers: the tools' answers, and how each work is timed and printed.
 //!
 //! A peer's program is called with a work's name, and for W5 a file with the document, and prints
 //! one line of JSON: the value in the work's unit and what the work answered.
@@ -20,7 +20,7 @@ pub const MEMORY_BYTES: usize = 512 << 20;
 /// The wall limit of W7.
 pub const WALL: Duration = Duration::from_millis(50);
 
-/// What was asked for on the command line.
+/// The command line.
 pub struct Asked {
     /// Which work.
     pub work: String,
@@ -69,7 +69,7 @@ pub fn micros(run: impl FnMut() -> Value) -> Value {
     warm(|| (), |()| run())
 }
 
-/// The same with something made before each run, outside the measured time.
+/// The same with a value made before each run, outside the measured time.
 pub fn warm<T>(make: impl FnMut() -> T, run: impl FnMut(T) -> Value) -> Value {
     let (mut make, mut run) = (make, run);
     if let Some(times) = times() {
@@ -136,7 +136,7 @@ pub fn print(line: &Value) {
     println!("{line}");
 }
 
-/// For callgrind: do each work so many times and no more.
+/// For callgrind: the exact number of repetitions of each work.
 fn times() -> Option<u32> {
     std::env::var("PEER_TIMES").ok().and_then(|times| times.parse().ok())
 }

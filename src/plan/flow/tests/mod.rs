@@ -228,7 +228,7 @@ fn what_cannot_be_followed_is_said() {
     for body in
         ["_G[context.name](1)", "for k, f in pairs(_G) do f(1) end", "local _ENV = {put = put} put(1)"]
     {
-        // The check refuses an `_ENV` of a plan's own; a plan that was accepted before may have one.
+        // The check refuses a plan's own `_ENV`; a plan that was accepted earlier may have one.
         let source = format!("function run(context)\n{body}\nend");
         let admitted = admit_accepted(&source, "plan", &LimitProfile::Standard.limits());
         let flow = analyse(&admitted.plan.unwrap(), &catalog());
@@ -239,7 +239,7 @@ fn what_cannot_be_followed_is_said() {
     assert!(!flow("_G['put'](1)").gave_up());
 }
 
-/// Sources of the largest size, each bad in a way of its own, end soon; no time is asserted.
+/// Sources of the largest size, each bad in its own way, end soon; no time is asserted.
 #[test]
 fn the_largest_sources_are_answered() {
     let fill = |head: &str, part: &dyn Fn(usize) -> String, tail: &str| {

@@ -18,14 +18,14 @@ use crate::mcp::trouble::{LastTrouble, status_of};
 
 type Failed = StreamableHttpError<reqwest::Error>;
 
-/// Asks with a token where there is one, and once more with a new one where it is refused: what was refused
-/// was not done.
+/// Sends a request with a token where there is one, and repeats it once with a new token where the server
+/// refuses it: a refused request had no effect.
 #[derive(Clone)]
 pub(in crate::mcp) struct AuthorizedClient {
     pub(in crate::mcp) inner: reqwest::Client,
-    /// `None` where configured headers say who asks.
+    /// `None` where configured headers authenticate the client.
     pub(in crate::mcp) authorization: Option<Arc<Authorization>>,
-    /// How the last message fared.
+    /// What happened to the last message.
     pub(in crate::mcp) trouble: LastTrouble,
 }
 

@@ -1,7 +1,7 @@
-//! What is asked of authorization servers: every address judged, every answer bounded, no token in a log.
+//! Requests to authorization servers: every address judged, every answer bounded, no token in a log.
 //!
-//! Their hosts are named by documents of the MCP server, so they are reached by the rules for hosts that
-//! plans name: private addresses only where granted, and nothing but https beyond loopback.
+//! Documents of the MCP server name their hosts, so the rules for hosts that plans name apply: private
+//! addresses only where granted, and only https beyond loopback.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,22 +19,20 @@ use url::{Host, Url};
 
 use luaplan_base::{ErrorCode, Result, ToolFailure};
 
-use crate::fetch_url::FetchUrlSettings;
-use crate::fetch_url::SystemLookup;
-use crate::fetch_url::allow_list::AllowList;
-use crate::fetch_url::client::Clients;
-use crate::fetch_url::failure::{from_client, timed_out};
-use crate::fetch_url::guard::{admit, blocked, check_form};
 use crate::manifest::Scrubber;
 use crate::mcp::settings::OAuthSettings;
+use crate::net::allow_list::AllowList;
+use crate::net::client::{ClientSettings, Clients};
+use crate::net::failure::{from_client, timed_out};
+use crate::net::guard::{SystemLookup, admit, blocked, check_form};
 
-/// One answer may take so long.
+/// The longest wait for one answer.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// No document or token of an authorization server is longer.
 const BODY_BYTES_MAX: usize = 256 * 1024;
 const REDIRECTS_MAX: u32 = 3;
 
-/// What is kept of an answer with tokens. Others are not needed, may be secret, and would be logged.
+/// The members kept of an answer with tokens. Others are not needed, may be secret, and would be logged.
 const TOKEN_MEMBERS: [&str; 8] = [
     "access_token",
     "token_type",
@@ -46,31 +44,31 @@ const TOKEN_MEMBERS: [&str; 8] = [
     "error_uri",
 ];
 
-/// What of a request for a token nobody else may see.
+/// The secret fields of a token request.
 const SECRET_FIELDS: [&str; 4] = ["code", "code_verifier", "refresh_token", "client_secret"];
 
-/// What an MCP server says to who asks without a token.
+/// How an MCP server answers a request without a token.
 pub(super) enum Greeting {
     /// It answers.
     Welcome,
-    /// It wants a token, and may say in its challenge where there is one.
+    /// It requires a token, and may say in its challenge where to get one.
     Refusal(Option<String>),
-    /// It fails, or is not there.
+    /// It fails, or does not answer.
     Fault,
 }
 
-/// The way to the authorization server of one MCP server.
+/// The client for the authorization server of one MCP server.
 pub(super) struct Exchange {
     clients: Clients,
     allow: AllowList,
-    /// How to allow more, for whoever is refused.
+    /// The configuration key that allows more hosts, for messages.
     key: String,
     failure: Mutex<Option<ToolFailure>>,
 }
 
 impl Exchange {
-    /// The MCP server's own host may be reached wherever it is: it is configured. A configured secret goes to no
-    /// other that is not named, as it would go wherever the MCP server points.
+    /// The MCP server's own host is configured and may have any address. A configured secret goes only to named
+    /// hosts, as the MCP server could otherwise direct it anywhere.
     pub(super) fn new(server: &str, url: &Url, settings: &OAuthSettings) -> Result<Self> {
         let key = format!("mcp.{server}.oauth.allow_hosts");
         let mut allow = if settings.client_secret.is_some() && settings.allow_hosts.is_empty() {
@@ -81,17 +79,17 @@ impl Exchange {
         if let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) {
             allow = allow.and_named(&host, port);
         }
-        let clients = Clients::build(server, &FetchUrlSettings::default(), Arc::new(SystemLookup))?;
+        let clients = Clients::build(server, &ClientSettings::default(), Arc::new(SystemLookup))?;
         Ok(Self { clients, allow, key, failure: Mutex::default() })
     }
 
-    /// Why the last exchange failed, where one did: the library above keeps less of it.
+    /// Why the last exchange failed, where one did: the library's error has less detail.
     pub(super) fn take_failure(&self) -> Option<ToolFailure> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// What the MCP server at `url` says to who asks without a token. Many say it to messages alone, where the
-    /// library looks at what a plain GET brings.
+    /// How the MCP server at `url` answers a request without a token. Many challenge only messages, while the
+    /// library tries a plain GET.
     pub(super) async fn greeting(&self, url: &Url) -> Greeting {
         let asked = tokio::time::timeout(ANSWER_MAX, self.greeted(url)).await;
         let Some(response) = asked.ok().flatten() else { return Greeting::Fault };
@@ -202,7 +200,7 @@ impl OAuthHttpClient for Exchange {
     }
 }
 
-/// Whether what is sent there stays between the two: https, or this machine.
+/// Whether the connection is confidential: https, or this machine.
 pub(super) fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && url.host().is_some_and(|host| is_loopback(&host)))
 }
@@ -216,7 +214,7 @@ fn is_loopback(host: &Host<&str>) -> bool {
 }
 
 async fn read(mut response: reqwest::Response) -> Result<Vec<u8>, ToolFailure> {
-    // A server that wants no login may answer with a stream that has no end.
+    // A server without login may answer with an endless stream.
     let kind = response.headers().get(CONTENT_TYPE).map(|kind| kind.as_bytes().to_vec());
     if kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
         return Ok(Vec::new());
@@ -235,7 +233,7 @@ async fn read(mut response: reqwest::Response) -> Result<Vec<u8>, ToolFailure> {
     Ok(body)
 }
 
-/// A server may repeat what it refuses, and a refusal is shown.
+/// A server may repeat the refused request in its refusal, which is shown.
 fn without_what_was_sent(request: &Request<Vec<u8>>, body: &[u8]) -> Vec<u8> {
     let mut sent: Vec<SecretString> = url::form_urlencoded::parse(request.body())
         .filter(|(name, _)| SECRET_FIELDS.contains(&name.as_ref()))
@@ -250,8 +248,8 @@ fn without_what_was_sent(request: &Request<Vec<u8>>, body: &[u8]) -> Vec<u8> {
     Scrubber::new(&sent).text(String::from_utf8_lossy(body).into_owned()).into_bytes()
 }
 
-/// An answer with tokens, without what is not needed of it. What no header takes is no token (RFC 6750 section
-/// 2.1 names fewer characters yet).
+/// An answer with tokens, reduced to the needed members. A text that no header takes is not a token (RFC 6750
+/// section 2.1 allows even fewer characters).
 ///
 /// # Errors
 /// `fetch_failed`.
@@ -269,7 +267,7 @@ fn tokens_alone(body: Vec<u8>) -> Result<Vec<u8>, ToolFailure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch_url::allow_list::Permission;
+    use crate::net::allow_list::Permission;
 
     #[test]
     fn tokens_go_over_https_or_stay_on_this_machine() {

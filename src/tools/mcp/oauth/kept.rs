@@ -5,8 +5,8 @@ use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
 
 use super::token_file::{Login, TokenFile};
 
-/// Keeps what the library hands over, with what has to be known beside it to go on later. Whoever uses it
-/// holds the file's lock.
+/// Stores the library's credentials, with what a later renewal needs beside them. The caller holds the
+/// file's lock.
 pub(super) struct KeptCredentials {
     pub(super) file: TokenFile,
     pub(super) url: String,

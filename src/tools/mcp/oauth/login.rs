@@ -1,4 +1,4 @@
-//! A person's login: the address to open, and what the browser brings back.
+//! A user's login: the address to open, and the browser's redirect.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::super::content::shown;
 use super::exchange::is_safe;
 use super::{Authorization, CLIENT_NAME, NO_METADATA, RENEWAL_MAX, words};
 
-/// A login that waits for the person.
+/// A login that waits for the user.
 pub struct PendingLogin {
     authorization: Arc<Authorization>,
     manager: AuthorizationManager,
@@ -21,7 +21,7 @@ pub struct PendingLogin {
 
 impl PendingLogin {
     /// Finds the authorization server, registers where no client is configured, and makes the address for
-    /// the person. `scopes` go before the configured ones.
+    /// the user. `scopes` go before the configured ones.
     ///
     /// # Errors
     /// `mcp_login_failed` with what is missing or was refused.
@@ -37,22 +37,22 @@ impl PendingLogin {
         Ok(Self { authorization, manager, address: address.into(), state })
     }
 
-    /// What the person opens in a browser. It holds no secret, but is good for this login alone.
+    /// The address that the user opens in a browser. It holds no secret, and is valid for this login only.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// What the browser has to bring back as `state`: anything else comes from somebody else.
+    /// The `state` that the redirect must carry: any other does not belong to this login.
     #[must_use]
     pub fn state(&self) -> &str {
         &self.state
     }
 
-    /// Takes the address the browser was sent to, and keeps the tokens it is good for.
+    /// Exchanges the redirect's code for tokens, and stores them.
     ///
     /// # Errors
-    /// `mcp_login_failed` where leave was denied or the answer is not to this login.
+    /// `mcp_login_failed` where the user denied permission or the answer belongs to another login.
     pub async fn finish(self, redirected: &str) -> Result<()> {
         let authorization = &self.authorization;
         let redirected = Url::parse(redirected.trim())
@@ -90,7 +90,7 @@ impl Authorization {
         let failed = |error: AuthError| self.login_error(&error);
         let mut manager = self.manager().await.map_err(failed)?;
         let metadata = self.metadata(&manager).await.map_err(failed)?;
-        // The protocol asks to refuse a server that does not say so.
+        // The protocol requires to refuse a server that does not announce PKCE.
         let methods = metadata.code_challenge_methods_supported.iter().flatten();
         if !methods.into_iter().any(|method| method == "S256") {
             return Err(
@@ -160,7 +160,7 @@ impl Authorization {
     }
 }
 
-/// What an address says under `name` in its query.
+/// The query parameter `name` of an address.
 pub(super) fn parameter(address: &Url, name: &str) -> Option<String> {
     address.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }

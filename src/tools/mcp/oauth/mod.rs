@@ -1,9 +1,9 @@
-//! Leave from the authorization server of an MCP server at a `url`: a token with each request, renewed
-//! without asking.
+//! Authorization for an MCP server at a `url`: a token with each request, renewed automatically.
 //!
-//! Metadata, PKCE, registration and the exchange of tokens are the protocol library's. What is here is what
-//! it leaves open: which hosts may be asked, where tokens are kept, who renews them, what a refusal means.
-//! A token goes to the server it was given for and into the file of its login, and nowhere else.
+//! The protocol library does metadata, PKCE, registration and the exchange of tokens. This module decides
+//! what it leaves open: which hosts may be reached, where tokens are stored, who renews them, what a
+//! refusal means. A token goes to the server it was issued for and into the file of its login, and nowhere
+//! else.
 
 mod client;
 mod exchange;
@@ -34,11 +34,11 @@ use super::settings::{OAuthGrant, OAuthSettings};
 use super::trouble::HELP;
 use crate::manifest::Scrubber;
 
-/// Finding the authorization server and getting a token take so long at most, all requests together.
+/// The longest time to find the authorization server and get a token, all requests together.
 const RENEWAL_MAX: Duration = Duration::from_secs(20);
-/// After a renewal that failed, calls fail for so long without asking again.
+/// After a failed renewal, calls fail for so long without another attempt.
 const RENEWAL_PAUSE: Duration = Duration::from_secs(5);
-/// Tokens of the past that are still kept out of results: an answer may come late.
+/// The most earlier tokens that are still redacted from results: an answer may come late.
 const SECRETS_MAX: usize = 16;
 
 /// The client's name where it registers itself.
@@ -46,23 +46,23 @@ const CLIENT_NAME: &str = "luaplan";
 
 const NO_METADATA: &str = "neither it nor its host says which authorization server gives leave";
 
-/// How a login stands, from what is kept of it. Nobody is asked.
+/// The state of a login by its file. No server is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoginState {
-    /// Nobody logged in, or to another address or as another client.
+    /// There is no login, or only one for another address or client.
     None,
     /// There is a token.
     Valid {
-        /// When it ends, where that was said.
+        /// When it expires, where the server said so.
         until: Option<jiff::Timestamp>,
-        /// Whether it is renewed by itself then.
+        /// Whether it is then renewed automatically.
         renewed: bool,
     },
-    /// The token has ended and cannot be renewed.
+    /// The token has expired and cannot be renewed.
     Ended,
 }
 
-/// The way to a token for one server.
+/// Gets tokens for one server.
 pub struct Authorization {
     server: String,
     url: Url,
@@ -77,14 +77,14 @@ pub struct Authorization {
 struct Live {
     /// Every token this process has seen, newest last.
     secrets: Vec<SecretString>,
-    /// Why the server was last not asked, or refused.
+    /// Why the last request was not made, or was refused.
     failure: Option<ToolFailure>,
     /// The last renewal that failed, and until when it counts.
     pause: Option<(Instant, ToolFailure)>,
 }
 
 impl Authorization {
-    /// For the server `server` at `url`, with its login in the file `path`.
+    /// Authorization for the server `server` at `url`, with its login in the file `path`.
     ///
     /// # Errors
     /// `config_invalid` for an address that is none.
@@ -104,7 +104,7 @@ impl Authorization {
         })
     }
 
-    /// How the login stands.
+    /// The state of the login.
     ///
     /// # Errors
     /// `config_unreadable` for a file that cannot be used.
@@ -117,10 +117,10 @@ impl Authorization {
         })
     }
 
-    /// Forgets the login: whether there was one.
+    /// Forgets the login; says whether there was one.
     ///
     /// # Errors
-    /// `config_unreadable` where its file cannot be taken away.
+    /// `config_unreadable` where its file cannot be removed.
     pub async fn log_out(&self) -> Result<bool> {
         let _lock = self.file.lock(RENEWAL_MAX).await?;
         self.file.remove()
@@ -144,7 +144,7 @@ impl Authorization {
         self.settings.grant == OAuthGrant::ClientCredentials
     }
 
-    /// What must not be seen by anyone but the server.
+    /// The texts that only the server may see.
     pub(super) fn secrets(&self) -> Vec<SecretString> {
         let configured = self.settings.client_secret.clone();
         self.live().secrets.iter().cloned().chain(configured).collect()
@@ -159,7 +159,7 @@ impl Authorization {
         self.live().failure = failure;
     }
 
-    /// The token to ask with; none where nobody logged in, as a server may want none.
+    /// The token for a request; `None` without a login, as a server may require none.
     async fn token(self: &Arc<Self>) -> Result<Option<String>, ToolFailure> {
         let login = self.login().map_err(|error| self.unreadable(&error))?;
         match login {
@@ -175,8 +175,8 @@ impl Authorization {
     /// Another token than `refused`.
     async fn renewed(self: &Arc<Self>, refused: &str) -> Result<String, ToolFailure> {
         let (this, refused) = (Arc::clone(self), refused.to_owned());
-        // Whoever waits for it may be gone before it comes. A token to renew with holds once: where the answer
-        // to it is lost, so is the login.
+        // The waiting call may be cancelled first. A refresh token is valid once: where the answer to it is
+        // lost, so is the login.
         let renewal = tokio::spawn(async move { this.renewed_whole(&refused).await });
         renewal.await.unwrap_or_else(|_| Err(self.unavailable("its renewal broke off")))
     }
@@ -214,7 +214,7 @@ impl Authorization {
         })
     }
 
-    /// The login that is kept, where it is for this address and this client.
+    /// The stored login, where it is for this address and this client.
     fn login(&self) -> Result<Option<Login>> {
         let login = self.file.load()?.filter(|login| {
             let is_own_client = self.settings.client_id.as_ref().is_none_or(|id| *id == login.client_id);
@@ -253,7 +253,7 @@ impl Authorization {
         ToolFailure::new(ErrorCode::McpLoginRequired, message)
     }
 
-    /// For a server that knows who asks and wants a wider leave.
+    /// The failure for a server that accepts the token and requires further scopes.
     fn scope_required(&self, scope: &str) -> ToolFailure {
         let (server, scope) = (&self.server, shown(scope));
         let what_to_do = if self.is_service() {
@@ -266,8 +266,8 @@ impl Authorization {
         ToolFailure::new(ErrorCode::McpLoginRequired, message).with_detail("scope", scope)
     }
 
-    /// The scopes of `needed` after those the login has: the next login replaces this one. Where none is
-    /// named, neither is one of these: alone they would ask for the leave there is.
+    /// The scopes of `needed` after those the login has, as the next login replaces this one. Empty where
+    /// `needed` is: the present scopes alone would request nothing new.
     fn with_held(&self, needed: &str) -> Vec<String> {
         let login = self.login().ok().flatten().filter(|_| !needed.is_empty());
         let held = login.map(|login| login.credentials.granted_scopes).unwrap_or_default();
@@ -281,7 +281,7 @@ impl Authorization {
         scopes
     }
 
-    /// The command for a login that may do what it may now and `needed`.
+    /// The command for a login with the present scopes and `needed`.
     fn wider_login(&self, needed: &str) -> String {
         let (server, scopes) = (&self.server, self.with_held(needed));
         if !scopes.iter().all(|scope| is_plain_word(scope)) {
@@ -299,25 +299,25 @@ impl Authorization {
         self.unavailable(&shown(&why))
     }
 
-    /// An authorization server may repeat what it was sent.
+    /// Removes secrets: an authorization server may repeat what it received.
     fn scrubbed(&self, text: String) -> String {
         self.address.hide(Scrubber::new(&self.secrets()).text(text))
     }
 
-    /// For a login that is there and cannot be read: no matter of time.
+    /// The failure for an unreadable login, which a retry does not cure.
     fn unreadable(&self, error: &Error) -> ToolFailure {
         let mut failure = self.unavailable(&format!("{}; {}", error.message(), error.help()));
         failure.retryable = false;
         failure.with_detail(HELP, error.help())
     }
 
-    /// What the server is called between it and the authorization server: no query and no user, which may be
-    /// secret (RFC 8707 section 2 asks for none of the first).
+    /// The server's resource identifier for the authorization server: without query and user, which may be
+    /// secret (RFC 8707 section 2 advises against the former).
     fn identifier(&self) -> Url {
         let mut url = self.url.clone();
         url.set_query(None);
         url.set_fragment(None);
-        // Of an address with a host these cannot fail.
+        // These cannot fail for an address with a host.
         let _ = url.set_username("").and_then(|()| url.set_password(None));
         url
     }
@@ -344,7 +344,7 @@ fn words(error: &AuthError) -> String {
     source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }
 
-/// Whether a shell takes it for one word that means itself: the server chooses it, and people paste it.
+/// Whether a shell reads it as one plain word: the server chooses it, and users paste it.
 fn is_plain_word(scope: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:/+@=,-".contains(&byte);
     !scope.starts_with('-') && scope.bytes().all(is_plain)

@@ -1,5 +1,5 @@
-//! Getting a token without a person: by the token to renew with, or by the client's own secret. Whoever calls
-//! this holds the lock of the token file.
+//! Gets a token without a user: by the refresh token, or by the client's own secret. The caller holds the
+//! lock of the token file.
 
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationMetadata, ClientCredentialsConfig, OAuthClientConfig,
@@ -36,7 +36,7 @@ impl Authorization {
         match manager.refresh_token().await {
             Ok(_) => self.kept_token(),
             Err(AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_)) => {
-                // Of no use any more; kept, it would be sent with each call again.
+                // The login is useless; kept, every call would send it again.
                 if let Err(error) = self.file.remove() {
                     tracing::warn!(server = self.server, %error, "a login that ended is still kept");
                 }
@@ -61,7 +61,7 @@ impl Authorization {
             resource: Some(self.identifier().to_string()),
         };
         manager.configure_client_credentials(&config).map_err(|error| self.failed(&error))?;
-        // What the server calls itself may be above its address; the library says it in an address alone.
+        // The server's identifier may be a prefix of its address; the library uses the address only.
         if let ClientCredentialsConfig::ClientSecret { resource, .. } = &mut config
             && let Ok(address) = manager.get_authorization_url(&[]).await
         {
@@ -120,7 +120,7 @@ impl Authorization {
 
     fn kept_token(&self) -> Result<String, ToolFailure> {
         let login = self.login().map_err(|error| self.unreadable(&error))?;
-        // However short it lasts: it is new, and there is no better one.
+        // Used even if it expires soon: it is new, and there is no better one.
         login.and_then(|login| login.token()).ok_or_else(|| self.unavailable("what came holds no token"))
     }
 }

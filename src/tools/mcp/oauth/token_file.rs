@@ -1,4 +1,4 @@
-//! What is kept of a login: one file for each server, for its owner's eyes alone.
+//! The stored logins: one file for each server, readable by its owner only.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -18,7 +18,7 @@ use crate::mcp::kept_file::{open_regular, read_regular};
 
 const VERSION: u32 = 1;
 
-/// A token is renewed so long before it ends, as the call it goes with takes its time.
+/// How long before its expiry a token is renewed, as the call that uses it takes time.
 const RENEWED_BEFORE_SECONDS: i64 = 30;
 
 /// How often a lock that another process holds is tried again.
@@ -32,7 +32,7 @@ pub(super) struct Login {
     /// The server it is for: a token is never sent to another.
     pub(super) url: String,
     pub(super) client_id: String,
-    /// Where the authorization server gave one when luaplan registered itself.
+    /// From the authorization server, where luaplan registered itself.
     pub(super) client_secret: Option<String>,
     pub(super) redirect_uri: String,
     pub(super) credentials: StoredCredentials,
@@ -55,19 +55,19 @@ impl Login {
         }
     }
 
-    /// The token, unless it has ended or is about to.
+    /// The token, unless it has expired or is about to.
     pub(super) fn fresh_token(&self, now: Timestamp) -> Option<String> {
         let ends = self.ends_at();
         let is_fresh = ends.is_none_or(|ends| now.as_second() + RENEWED_BEFORE_SECONDS < ends.as_second());
         is_fresh.then(|| self.token()).flatten()
     }
 
-    /// The token, whether it still holds or not.
+    /// The token, whether still valid or not.
     pub(super) fn token(&self) -> Option<String> {
         self.member("access_token")
     }
 
-    /// When the token ends, where the server said so.
+    /// When the token expires, where the server said so.
     pub(super) fn ends_at(&self) -> Option<Timestamp> {
         let received = i64::try_from(self.credentials.token_received_at?).ok()?;
         let lasts = self.response()?.get("expires_in")?.as_i64()?;
@@ -78,7 +78,7 @@ impl Login {
         self.member("refresh_token").is_some()
     }
 
-    /// Everything in it that nobody else may see.
+    /// Its secrets.
     pub(super) fn secrets(&self) -> impl Iterator<Item = String> {
         let tokens = ["access_token", "refresh_token"].into_iter().filter_map(|name| self.member(name));
         tokens.chain(self.client_secret.clone())
@@ -103,7 +103,7 @@ impl TokenFile {
         Self(path.to_path_buf())
     }
 
-    /// What is kept; nothing where nothing is.
+    /// The stored login, if any.
     ///
     /// # Errors
     /// `config_unreadable` for a file that is there and cannot be used.
@@ -120,7 +120,7 @@ impl TokenFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unusable(&error)),
         };
-        // Faults in JSON are told by place alone: their words may hold a token.
+        // The error names only the place of a JSON fault: its words may hold a token.
         let login: Login = serde_json::from_str(&text)
             .map_err(|error| unusable(&format_args!("line {} is not as luaplan wrote it", error.line())))?;
         if login.version != VERSION {
@@ -142,7 +142,7 @@ impl TokenFile {
             .map_err(|error| self.unwritable(&error))
     }
 
-    /// Forgets it: whether there was one.
+    /// Forgets it; says whether there was one.
     pub(super) fn remove(&self) -> Result<bool> {
         match std::fs::remove_file(&self.0) {
             Ok(()) => Ok(true),
@@ -151,9 +151,9 @@ impl TokenFile {
         }
     }
 
-    /// The right to renew it: a token to renew with may hold once only, so no two processes send the same.
+    /// The right to renew it: a refresh token may be valid only once, so no two processes may send the same.
     pub(super) async fn lock(&self, wait_max: Duration) -> Result<File> {
-        // Never taken away: who waits for a removed file would hold a lock of its own.
+        // Never removed: a process that waits for a removed file would hold a lock of its own.
         let file = self.open(&self.0.with_extension("lock")).map_err(|error| self.unwritable(&error))?;
         let until = Instant::now() + wait_max;
         loop {

@@ -1,6 +1,6 @@
-//! mlua as one would use it for plans: the safe libraries, a memory limit, and a hook every 1,000
-//! instructions that looks at a count and a clock. Tools are async functions, as tools wait;
-//! `mlua sync …` has them as plain functions instead.
+//! mlua in typical use for plans: the safe libraries, a memory limit, and a hook every 1,000
+//! instructions that checks a count and a clock. Tools are async functions, as tools wait;
+//! `mlua sync …` makes them plain functions instead.
 
 use std::cell::Cell;
 use std::future::Future;

@@ -48,7 +48,7 @@ fn measure(work: &str, document: &str) -> Json {
         }
         "w6" => {
             let idle = || {
-                // Paused in a call: the one idle state that holds a heap.
+                // Paused in a call: the only idle state that holds a heap.
                 let compiled = compile("noop(1)", true);
                 compiled.start(inputs(&json!({})), limits(None), PrintWriter::Disabled).expect("a call")
             };

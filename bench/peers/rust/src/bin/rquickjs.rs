@@ -1,4 +1,4 @@
-//! rquickjs. Limits: memory, stack, and an interrupt handler that counts and looks at a clock.
+//! rquickjs. Limits: memory, stack, and an interrupt handler that counts and checks a clock.
 
 use std::time::{Duration, Instant};
 

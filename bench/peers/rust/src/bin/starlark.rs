@@ -1,5 +1,5 @@
 //! starlark-rust. Limits: ticks (calls and loop ends), the size of its heap, the depth of calls, and
-//! for W7 a function that is asked now and then whether to stop.
+//! for W7 a callback that decides whether to stop.
 
 use std::time::Instant;
 

@@ -1,0 +1,115 @@
+//! Who runs a run: on one machine the process that holds a lock, on several nodes the one that holds a lease.
+
+use std::sync::Arc;
+
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_journal::{EventListener, FencedWriter, Held, JournalWrite, Leases, PostgresJournal, RunLog};
+
+use super::local_lock::Claim;
+use crate::App;
+
+/// The right to go on with a run.
+pub(crate) enum Hold {
+    /// To decide who goes on, for as long as this is held.
+    Lock(#[expect(dead_code, reason = "held, not looked at")] Claim),
+    /// To write to it, until another node takes it over.
+    Lease(Arc<PostgresJournal>, Arc<Held>),
+}
+
+impl Hold {
+    /// For a run that could not be taken up after all. One that cannot go on at all is not offered to other
+    /// nodes again.
+    pub(crate) async fn give_back(&self, why: &Error) {
+        self.release_or_leave(matches!(why.code(), ErrorCode::RunNotResumable | ErrorCode::NotFound)).await;
+    }
+
+    /// For a run that was held for a record or two, and stands as it did.
+    pub(crate) async fn release(&self) {
+        self.release_or_leave(false).await;
+    }
+
+    async fn release_or_leave(&self, leave: bool) {
+        let Self::Lease(_, held) = self else { return };
+        if let Err(error) = held.give_back(leave).await {
+            tracing::warn!(%error, "a run that was not taken up could not be given back");
+        }
+    }
+}
+
+impl App {
+    /// Whether other nodes can take up this one's runs, and it theirs.
+    #[must_use]
+    pub fn shares_runs(&self) -> bool {
+        self.journal.shared().is_some()
+    }
+
+    /// The leases of the nodes that share the journal, where they do.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub(crate) fn leases(&self) -> Result<Option<&Arc<Leases>>> {
+        self.journal.shared().map(|journal| journal.leases()).transpose()
+    }
+
+    /// What this process is called as an owner of runs.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub(crate) async fn owner_name(&self) -> Result<String> {
+        match self.leases()? {
+            Some(leases) => Ok(leases.node().await?.to_string()),
+            None => self.owners.mine().map(str::to_owned),
+        }
+    }
+
+    /// Waits for the right to go on with a run of the journal, or takes it.
+    ///
+    /// # Errors
+    /// `run_active` where another node has it, `journal_unavailable`.
+    pub(crate) async fn hold(&self, run_id: &RunId) -> Result<Hold> {
+        if let Some(journal) = self.journal.shared() {
+            // An id that no run has must leave nothing behind.
+            self.parent_of(run_id).await?;
+            let held = journal.leases()?.acquire(run_id).await?;
+            return Ok(Hold::Lease(Arc::clone(journal), Arc::new(held)));
+        }
+        let owners = Arc::clone(&self.owners);
+        let claim = tokio::task::spawn_blocking(move || owners.claim())
+            .await
+            .map_err(|error| Error::new(ErrorCode::Internal, format!("a thread broke off: {error}")))??;
+        Ok(Hold::Lock(claim))
+    }
+
+    /// The log of a run that begins here.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub(crate) async fn new_log(&self, run_id: &RunId, listeners: &[EventListener]) -> Result<RunLog> {
+        let Some(journal) = self.journal.shared() else { return Ok(self.run_log(run_id, listeners)) };
+        let held = Arc::new(journal.leases()?.acquire(run_id).await?);
+        Ok(self.log_under(&Hold::Lease(Arc::clone(journal), held), run_id, listeners))
+    }
+
+    /// The log of a run that is held.
+    pub(crate) fn log_under(&self, hold: &Hold, run_id: &RunId, listeners: &[EventListener]) -> RunLog {
+        let Hold::Lease(journal, held) = hold else { return self.run_log(run_id, listeners) };
+        let pen: Arc<dyn JournalWrite> = Arc::new(FencedWriter::new(Arc::clone(journal), Arc::clone(held)));
+        let pen = match &self.journal_layer {
+            Some(layer) => layer(pen),
+            None => pen,
+        };
+        self.run_log_with(pen, run_id, listeners)
+    }
+}
+
+/// Whether a run that ended here so goes on elsewhere: it is another node's now, or is left to others.
+#[must_use]
+pub fn goes_on_elsewhere(error: &Error) -> bool {
+    matches!(
+        error.code(),
+        ErrorCode::RunTakenOver
+            | ErrorCode::Interrupted
+            | ErrorCode::JournalUnavailable
+            | ErrorCode::JournalDiskFull
+    )
+}

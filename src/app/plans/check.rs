@@ -1,0 +1,224 @@
+//! Checking and explaining plans, for every edge and for runs.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value as Json;
+
+use luaplan_base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, Value};
+use luaplan_catalog::Catalog;
+use luaplan_journal::{Durability, EventBody};
+use luaplan_plan::{CheckInput, CheckReport, CheckedPlan, admit_accepted, check_with};
+use luaplan_planner::Check;
+
+use super::analysis::Waiting;
+use crate::config::Config;
+use crate::runs::{run::Run, spec::RunSpec};
+use crate::{App, Explanation};
+
+/// A plan that somebody handed in, and what it is held against.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanOf<'a> {
+    /// Whose plan it is: each has a queue of his own.
+    pub tenant: &'a str,
+    /// What messages call it: a file name, or `plan`.
+    pub name: &'a str,
+    /// Its source.
+    pub source: &'a str,
+    /// The limits it is to run under.
+    pub limits: &'a Limits,
+    /// The context it is to run with, where that is known.
+    pub context: Option<&'a Value>,
+}
+
+impl App {
+    /// Checks a plan against the tools and the engine in force, and against the shape of the context it is to run
+    /// with, where there is one. Computes on the thread that asks; async code asks [`App::check_for`].
+    #[must_use]
+    pub fn check(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> CheckReport {
+        let input = CheckInput { source, name, catalog: &self.catalog, limits, context, task: None };
+        judged(&self.config, &input)
+    }
+
+    /// Checks a plan and says what it would do. Computes on the thread that asks; async code asks
+    /// [`App::explain_for`].
+    #[must_use]
+    pub fn explain(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> Explanation {
+        super::explain::explain(&self.config, &self.catalog, (name, source), limits, context)
+    }
+
+    /// How many plans were checked or explained on the threads of the analysis since this application was opened.
+    #[must_use]
+    pub fn analyses_made(&self) -> u64 {
+        self.analysis.made()
+    }
+
+    /// As [`App::check`], on a thread of the analysis.
+    ///
+    /// # Errors
+    /// `analysis_busy` where too many requests wait.
+    pub async fn check_for(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
+        self.analysed(plan.tenant, Waiting::Request, Analysed::of(plan, None)).await
+    }
+
+    /// As [`App::explain`], on a thread of the analysis.
+    ///
+    /// # Errors
+    /// `analysis_busy` where too many requests wait.
+    pub async fn explain_for(&self, plan: PlanOf<'_>) -> Result<Explanation> {
+        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
+        // What is said of a plan is shortened, and a part of a secret is not known as one.
+        let source = self.redactor.exact_text(plan.source);
+        let Analysed { name, source, limits, context, .. } =
+            Analysed::of(PlanOf { source: &source, ..plan }, None);
+        let work =
+            move || super::explain::explain(&config, &catalog, (&name, &source), &limits, context.as_ref());
+        self.analysis.run(plan.tenant, Waiting::Request, work).await
+    }
+
+    /// A plan that may run.
+    ///
+    /// # Errors
+    /// `limit_source` where it is too long, `check_refused` with the `findings`, `analysis_busy` where too many
+    /// requests wait.
+    pub async fn checked_for(&self, plan: PlanOf<'_>) -> Result<CheckedPlan> {
+        accept(self.check_for(plan).await?, plan.source, plan.limits)
+    }
+
+    /// What the check found of a plan that may run.
+    ///
+    /// # Errors
+    /// As [`App::checked_for`].
+    pub async fn accepted_for(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
+        let report = self.check_for(plan).await?;
+        accept(report.clone(), plan.source, plan.limits)?;
+        Ok(report)
+    }
+
+    /// A plan whose acceptance is on record with its hash, for going on with its run or replaying it. It is not
+    /// judged again: what it was accepted for is done already.
+    ///
+    /// # Errors
+    /// `limit_source`, `check_refused` where it cannot run here: no Lua, or nothing this engine has.
+    pub(crate) async fn accepted_before(&self, plan: PlanOf<'_>) -> Result<CheckedPlan> {
+        let sandbox = self.config.sandbox;
+        let Analysed { name, source, limits, .. } = Analysed::of(plan, None);
+        let work = move || sandbox.judge(admit_accepted(&source, &name, &limits), &source);
+        accept(self.analysis.run(plan.tenant, Waiting::Run, work).await?, plan.source, plan.limits)
+    }
+
+    async fn analysed(&self, tenant: &str, waiting: Waiting, plan: Analysed) -> Result<CheckReport> {
+        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
+        self.analysis.run(tenant, waiting, move || plan.checked(&config, &catalog)).await
+    }
+}
+
+impl Run<'_> {
+    /// Checks a saved plan, or takes what was found for the request, and puts it on record.
+    pub(crate) async fn check_saved(&self, name: &str, source: &str, context: &Value) -> Result<CheckedPlan> {
+        let hash = ContentHash::of(source.as_bytes());
+        let RunSpec { circumstances, limits, .. } = self.spec;
+        let tenant = circumstances.tenant.as_str();
+        let plan = PlanOf { tenant, name, source, limits, context: Some(context) };
+        // A report of another plan says nothing about this one.
+        let handed_on = self
+            .spec
+            .checked
+            .as_ref()
+            .filter(|report| report.plan.as_ref().is_some_and(|checked| *checked.hash() == hash));
+        let report = match handed_on {
+            Some(report) => report.clone(),
+            None => self.app.analysed(tenant, Waiting::Run, Analysed::of(plan, None)).await?,
+        };
+        // The run of an agent may have been broken off before its plan was on record.
+        if self.resumed.is_some_and(|state| state.source.as_deref() != Some(source)) {
+            let proposed = EventBody::PlanProposed {
+                round: 0,
+                source: source.to_owned(),
+                plan_hash: hash.clone(),
+                explanation: None,
+            };
+            self.log.emit(proposed, Durability::Queued).await?;
+        }
+        let checked = EventBody::PlanChecked {
+            plan_hash: hash.clone(),
+            ok: report.plan.is_some(),
+            findings: findings_json(&report),
+        };
+        self.log.emit(checked, Durability::Queued).await?;
+        for finding in report.findings.iter().filter(|finding| finding.reaches_out()) {
+            let violation = EventBody::SandboxViolation { message: finding.message.clone() };
+            self.log.emit(violation, Durability::Queued).await?;
+        }
+        accept(report, source, &self.spec.limits)
+    }
+}
+
+/// A plan and what it is held against, on its way to another thread.
+struct Analysed {
+    name: String,
+    source: String,
+    limits: Limits,
+    context: Option<Value>,
+    task: Option<String>,
+}
+
+impl Analysed {
+    fn of(plan: PlanOf<'_>, task: Option<&str>) -> Self {
+        Self {
+            name: plan.name.to_owned(),
+            source: plan.source.to_owned(),
+            limits: plan.limits.clone(),
+            context: plan.context.cloned(),
+            task: task.map(str::to_owned),
+        }
+    }
+
+    fn checked(&self, config: &Config, catalog: &Catalog) -> CheckReport {
+        let Self { name, source, limits, context, task } = self;
+        let (context, task) = (context.as_ref(), task.as_deref());
+        judged(config, &CheckInput { source, name, catalog, limits, context, task })
+    }
+}
+
+fn judged(config: &Config, input: &CheckInput<'_>) -> CheckReport {
+    config.sandbox.judge(check_with(input), input.source)
+}
+
+/// The check of plans that were made for a task.
+pub(crate) struct PlannedFor<'a> {
+    pub(crate) app: &'a App,
+    pub(crate) tenant: &'a str,
+    pub(crate) task: &'a str,
+    pub(crate) limits: &'a Limits,
+    pub(crate) context: &'a Value,
+}
+
+#[async_trait]
+impl Check for PlannedFor<'_> {
+    async fn check(&self, source: &str) -> Result<CheckReport> {
+        let Self { app, tenant, task, limits, context } = *self;
+        let plan = PlanOf { tenant, name: "plan", source, limits, context: Some(context) };
+        app.analysed(tenant, Waiting::Run, Analysed::of(plan, Some(task))).await
+    }
+}
+
+/// The plan of a check, or why there is none.
+pub(crate) fn accept(report: CheckReport, source: &str, limits: &Limits) -> Result<CheckedPlan> {
+    let size_bytes = source.len() as u64;
+    if size_bytes > limits.source_bytes {
+        return Err(LimitName::Source.exceeded(limits.source_bytes, size_bytes));
+    }
+    let findings = findings_json(&report);
+    let count = report.errors().count();
+    report.plan.ok_or_else(|| {
+        Error::new(ErrorCode::CheckRefused, format!("the check found {count} error(s) in the plan"))
+            .with_detail("findings", findings)
+    })
+}
+
+/// Findings as every edge prints them.
+#[must_use]
+pub(crate) fn findings_json(report: &CheckReport) -> Json {
+    serde_json::to_value(&report.findings).unwrap_or_default()
+}

@@ -1,0 +1,111 @@
+//! A plan taken to its end, or to rest: the bus of its run, and the agents below it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use luaplan_base::Value;
+use luaplan_bus::{Approvals, Bus, BusParts, CallHandler, Registry};
+use luaplan_engine::{DriveRequest, RecordedOutput, RunOutcome, drive};
+use luaplan_journal::{Durability, EventBody};
+use luaplan_plan::CheckedPlan;
+
+use super::provenance::PlanOrigins;
+use super::recovered::Past;
+use crate::agents::{CALL_AGENT, CallAgent, Caller};
+use crate::runs::run::Run;
+
+/// How long runs of agents have to record their ends once their caller's calls were cut.
+const AGENTS_GRACE: Duration = Duration::from_secs(5);
+
+impl Run<'_> {
+    pub(crate) async fn drive(
+        &self,
+        plan: CheckedPlan,
+        context: Value,
+        calls_before: u64,
+        past: Option<Past>,
+    ) -> RunOutcome {
+        if past.is_none() {
+            let accepted = EventBody::PlanAccepted { plan_hash: plan.hash().clone(), calls_before };
+            if let Err(error) = self.log.emit(accepted, Durability::Queued).await {
+                return self.ended_early(error);
+            }
+        }
+        let started = Instant::now();
+        let cancel_calls = CancellationToken::new();
+        let agents = TaskTracker::new();
+        let handler: Arc<dyn CallHandler> = match &self.spec.handler {
+            Some(handler) => handler.clone(),
+            None => Arc::new(Bus::new(BusParts {
+                registry: self.registry(&agents),
+                limiter: self.app.limiter.clone(),
+                policy: self.app.policy_for(&self.spec.circumstances),
+                approvals: self.approvals(&plan),
+                wakes: self.wakes(),
+                log: self.log.clone(),
+                budget: self.budget.clone(),
+                cancellation: cancel_calls.clone(),
+                deadline: started + self.spec.limits.wall,
+                result_bytes_max: self.spec.limits.result_bytes,
+            })),
+        };
+        let (handler, recorded) = match past {
+            Some(past) => (self.answering_from(past.calls, handler), past.output),
+            None => (handler, RecordedOutput::default()),
+        };
+        let request = DriveRequest {
+            plan,
+            context,
+            recorded,
+            tools: self.app.catalog.names().map(str::to_owned).collect(),
+            limits: self.spec.limits.clone(),
+            calls_before,
+            workers: self.app.workers.as_ref().map(|pool| pool.of(&self.spec.circumstances.tenant)),
+            vms: self.app.vms.clone(),
+            lines: None,
+            started,
+            idle: self.budget.idle().clone(),
+            cancel: self.spec.cancel.clone(),
+            pause: self.app.running.pause_of(self.log.run_id()),
+            cancel_calls,
+        };
+        let outcome = drive(request, &*handler, self.log).await;
+        agents.close();
+        if tokio::time::timeout(AGENTS_GRACE, agents.wait()).await.is_err() {
+            tracing::error!(run_id = %self.log.run_id(), "a run of an agent did not end with its caller");
+        }
+        self.app.named_by_call(outcome).await
+    }
+
+    /// The tools, with agents that run below this run.
+    fn registry(&self, agents: &TaskTracker) -> Arc<Registry> {
+        let all = &self.app.registry;
+        let Some(spec) = all.get(CALL_AGENT).map(|tool| tool.spec().clone()) else { return all.clone() };
+        if self.app.config.agents.is_empty() {
+            return all.clone();
+        }
+        let caller = Caller {
+            app: self.app.clone(),
+            limits: self.spec.limits.clone(),
+            circumstances: self.spec.circumstances.clone(),
+            depth: self.agent.map_or(0, |agent| agent.depth),
+        };
+        let mut registry = Registry::clone(all);
+        registry.insert(Arc::new(CallAgent::new(spec, caller, agents.clone())));
+        Arc::new(registry)
+    }
+
+    /// What people said about the calls of `plan`.
+    fn approvals(&self, plan: &CheckedPlan) -> Approvals {
+        Approvals {
+            plan_hash: Some(plan.hash().clone()),
+            known: self.resumed.map(|state| state.approvals.clone()).unwrap_or_default(),
+            journal: Some(self.app.journal.clone()),
+            origins: Some(Arc::new(PlanOrigins::new(plan.clone(), self.app.catalog.clone()))),
+        }
+    }
+}

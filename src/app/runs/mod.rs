@@ -1,0 +1,25 @@
+//! Runs, from what is asked for to their last record: how they start, execute, suspend, resume and finish, and which of them
+//! this process has under way.
+
+pub(crate) mod active_runs;
+pub(crate) mod candidate_eval;
+pub(crate) mod contexts;
+pub(crate) mod control_files;
+pub(crate) mod execute;
+pub(crate) mod finish;
+pub(crate) mod planning;
+pub(crate) mod provenance;
+pub(crate) mod recovered;
+pub(crate) mod request_keys;
+pub(crate) mod request_params;
+pub(crate) mod reset;
+pub(crate) mod resolutions;
+pub(crate) mod restore;
+pub(crate) mod resume;
+pub(crate) mod run;
+pub(crate) mod scheduler;
+pub(crate) mod spec;
+pub(crate) mod start;
+pub(crate) mod stopping;
+pub(crate) mod stuck;
+pub(crate) mod timers;

@@ -1,0 +1,250 @@
+//! The planning part of a run: a task becomes a checked plan, and again where its run failed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use luaplan_base::{Effect, Error, ErrorCode, Result, Value};
+use luaplan_bus::Mode;
+use luaplan_engine::RunOutcome;
+use luaplan_journal::{CallEnd, CallState, Durability, EventBody, JournalRead as _};
+use luaplan_plan::CheckedPlan;
+use luaplan_planner::{CANDIDATES_MAX, FailedRun, PastCall, PlanningRequest, Proposal};
+use luaplan_testkit::count_tests;
+
+use super::candidate_eval::AppTrials;
+use crate::plans::check::PlannedFor;
+use crate::runs::run::Run;
+use crate::{RunSpec, Work};
+
+/// How a task should be planned, where it is not as configured.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlanningOptions {
+    /// How many plans to choose from; `None` takes `planner.candidates`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<u32>,
+    /// A `*_test.lua` the plan must pass before it is taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests: Option<PathBuf>,
+    /// Prompts of MCP servers whose texts are put before the planner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<PromptRef>,
+}
+
+/// A prompt of an MCP server, and what it is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptRef {
+    /// `SERVER.prompt`.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: BTreeMap<String, String>,
+}
+
+impl PlanningOptions {
+    /// As the journal keeps it, so that a run broken off before it had a plan is planned as it was asked for;
+    /// nothing where nothing was wished.
+    pub(crate) fn to_record(&self) -> Option<Json> {
+        (*self != Self::default()).then(|| serde_json::to_value(self).ok()).flatten()
+    }
+
+    /// What the journal kept.
+    ///
+    /// # Errors
+    /// `journal_corrupt` for what is none of it.
+    pub(crate) fn from_record(kept: Option<&Json>) -> Result<Self> {
+        let Some(kept) = kept else { return Ok(Self::default()) };
+        Self::deserialize(kept).map_err(|error| {
+            let what = format!("how the task was to be planned cannot be read: {error}");
+            Error::new(ErrorCode::JournalCorrupt, what)
+        })
+    }
+
+    /// Whether the number of candidates is one that can be asked for.
+    ///
+    /// # Errors
+    /// `bad_request` for none or more than eight.
+    pub fn validate(&self) -> Result<()> {
+        match self.candidates {
+            Some(wanted) if !(1..=CANDIDATES_MAX).contains(&wanted) => Err(Error::new(
+                ErrorCode::BadRequest,
+                format!("`candidates` is {wanted}; from 1 to {CANDIDATES_MAX} plans can be asked for"),
+            )
+            .with_limit(CANDIDATES_MAX, wanted)
+            .with_help(format!("ask for 1 to {CANDIDATES_MAX}"))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// A checked plan for the run's task.
+    pub(crate) async fn propose(&self) -> Result<Proposal> {
+        let Work::Task(task) = &self.spec.work else {
+            return Err(Error::new(ErrorCode::Internal, "a saved plan is not planned"));
+        };
+        let (limits, context) = (&self.spec.limits, self.context());
+        let notes = self.app.notes(&self.spec.planning.prompts).await?;
+        let wanted = PlanningRequest { notes: &notes, ..self.app.planning_request(task, &context, limits) };
+        self.plan(&wanted).await
+    }
+
+    async fn plan(&self, wanted: &PlanningRequest<'_>) -> Result<Proposal> {
+        let planner = self.app.planner()?;
+        let RunSpec { planning, limits, cancel, .. } = self.spec;
+        planning.validate()?;
+        let candidates = planning.candidates.unwrap_or(self.app.config.candidates);
+        if let Some(tests) = &planning.tests {
+            // Before a model is paid for plans that could not be tested.
+            count_tests(tests, &self.app.catalog, limits).await?;
+        }
+        let PlanningRequest { task, context, .. } = *wanted;
+        let tenant = &self.spec.circumstances.tenant;
+        let check = PlannedFor { app: self.app, tenant, task, limits, context };
+        let tests = planning.tests.as_deref();
+        let trials = AppTrials { app: self.app, tenant, limits, context: wanted.context, tests };
+        let planning = async {
+            if candidates > 1 || trials.tests.is_some() {
+                planner.best_of(candidates, wanted, &check, &trials, self.log, self.budget).await
+            } else {
+                planner.plan(wanted, &check, self.log, self.budget).await
+            }
+        };
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(Error::cancelled()),
+            planned = tokio::time::timeout(self.app.config.planning_timeout, planning) => {
+                planned.unwrap_or_else(|_| Err(self.planning_took_too_long()))
+            }
+        }
+    }
+
+    fn planning_took_too_long(&self) -> Error {
+        let limit_ms = u64::try_from(self.app.config.planning_timeout.as_millis()).unwrap_or(u64::MAX);
+        Error::new(ErrorCode::LlmTimeout, "no plan was found in the time planning may take")
+            .with_limit(limit_ms, u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX))
+            .with_help("raise `planner.timeout`, or use a faster model")
+    }
+
+    /// A new plan for a run that failed in a way a better plan could avoid. `attempt` counts from 1;
+    /// `calls_told` is how many calls earlier plans made, and is moved on.
+    pub(crate) async fn replan(
+        &self,
+        attempt: u32,
+        calls_told: &mut usize,
+        plan: &CheckedPlan,
+        context: &Value,
+        outcome: &RunOutcome,
+    ) -> Option<CheckedPlan> {
+        let (Work::Task(task), Some(error)) = (&self.spec.work, outcome.failure()) else { return None };
+        if !is_for_a_better_plan(error.code()) {
+            return None;
+        }
+        let failed = self.failed_run(calls_told, plan, error).await.ok()?;
+        let round = EventBody::ReplanRound {
+            attempt,
+            attempts_max: self.replans_max(),
+            code: failed.code.clone(),
+            message: failed.told_message(),
+            line: failed.line,
+            calls: failed.calls.len() as u64,
+        };
+        self.log.emit(round, Durability::Ordered).await.ok()?;
+        let request = PlanningRequest {
+            failed: Some(&failed),
+            ..self.app.planning_request(task, context, &self.spec.limits)
+        };
+        self.plan(&request).await.ok().map(|proposal| proposal.plan)
+    }
+
+    /// Announces that an autonomous run begins to work by `plan`, after so many earlier ones.
+    pub(crate) async fn tell_iteration(&self, earlier: u32, plan: &CheckedPlan) -> Result<()> {
+        if self.spec.circumstances.mode != Mode::Autonomous {
+            return Ok(());
+        }
+        let iteration = EventBody::Iteration {
+            iteration: earlier + 1,
+            iterations_max: self.iterations_max(),
+            plan_hash: plan.hash().clone(),
+        };
+        self.log.emit(iteration, Durability::Queued).await
+    }
+
+    /// By how many plans at most the run works: a saved plan is the only one.
+    fn iterations_max(&self) -> u32 {
+        match self.spec.work {
+            Work::Task(_) => self.replans_max() + 1,
+            Work::Plan { .. } => 1,
+        }
+    }
+
+    async fn failed_run(
+        &self,
+        calls_told: &mut usize,
+        plan: &CheckedPlan,
+        error: &Error,
+    ) -> Result<FailedRun> {
+        let state = self.app.journal.run_state(self.log.run_id()).await?;
+        let calls = state.map(|state| state.calls).unwrap_or_default();
+        let shares_data = self.app.config.share_run_data;
+        let past = |call: &CallState| PastCall {
+            tool: call.tool.clone(),
+            line: call.line,
+            code: call.end.as_ref().and_then(|end| end.code.clone()),
+            has_effect: call.effect.is_some_and(|effect| effect != Effect::Read),
+            schema_hint: call.end.as_ref().and_then(|end| schema_hint(&call.tool, end)),
+            said: call.end.as_ref().filter(|_| shares_data).and_then(said),
+        };
+        let mut earlier: Vec<PastCall> = calls.iter().map(past).collect();
+        let calls = earlier.split_off((*calls_told).min(earlier.len()));
+        *calls_told = earlier.len() + calls.len();
+        earlier.retain(|call| call.has_effect && call.code.is_none());
+        let line = error.details().get("line").and_then(serde_json::Value::as_u64);
+        Ok(FailedRun {
+            source: plan.source().to_owned(),
+            code: error.code().as_str().to_owned(),
+            message: error.message().to_owned(),
+            line: line.and_then(|line| u32::try_from(line).ok()),
+            limit: error
+                .limit()
+                .zip(error.observed())
+                .map(|(limit, seen)| (limit.to_string(), seen.to_string())),
+            calls,
+            earlier,
+            shares_data,
+        })
+    }
+}
+
+/// The hint of PostgreSQL where it could not resolve the statement's own names, which holds names of the schema and
+/// no value. Other tools' hints may hold anything.
+fn schema_hint(tool: &str, end: &CallEnd) -> Option<String> {
+    const UNRESOLVED: [&str; 5] = ["42703", "42P01", "42883", "42702", "42704"];
+    let error = end.error.as_ref().filter(|_| tool == "query_db")?;
+    let state = error.get("sqlstate")?.as_str()?;
+    let hint = error.get("hint")?.as_str()?;
+    UNRESOLVED.contains(&state).then(|| hint.to_owned())
+}
+
+fn said(end: &CallEnd) -> Option<String> {
+    let told = if end.ok { &end.result } else { &end.error };
+    told.as_ref().map(ToString::to_string)
+}
+
+/// Whether another plan could end better: errors of the plan, and limits each plan has anew.
+fn is_for_a_better_plan(code: ErrorCode) -> bool {
+    use ErrorCode as C;
+    matches!(
+        code,
+        C::PlanError
+            | C::ToolErrorUsed
+            | C::ToolErrorIgnored
+            | C::LimitInstructions
+            | C::LimitMemory
+            | C::LimitCallDepth
+            | C::LimitOutputBytes
+            | C::LimitPrintBytes
+    )
+}

@@ -1,0 +1,99 @@
+//! What a run did before it was broken off, as it goes on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value as Json;
+
+use luaplan_base::{CallId, LimitName, Result, Value};
+use luaplan_bus::CallHandler;
+use luaplan_engine::{FromJournal, RecordedCalls, RecordedOutput};
+use luaplan_journal::RunState;
+use luaplan_plan::CheckedPlan;
+
+use super::restore::recorded_source;
+use crate::plans::check::PlanOf;
+use crate::runs::{run::Run, spec::RunSpec};
+
+/// A plan that may run, and what is on record of it.
+pub(crate) struct Prepared {
+    pub(crate) plan: CheckedPlan,
+    pub(crate) context: Value,
+    pub(crate) calls_before: u64,
+    pub(crate) past: Option<Past>,
+    /// How the candidates for the plan were judged.
+    pub(crate) candidates: Vec<Json>,
+    /// What the model says about the plan.
+    pub(crate) explanation: Option<String>,
+}
+
+/// What a plan did before its run was broken off.
+pub(crate) struct Past {
+    pub(crate) calls: RecordedCalls,
+    pub(crate) output: RecordedOutput,
+}
+
+impl Run<'_> {
+    /// When the calls that put the run to sleep are to wake it.
+    pub(crate) fn wakes(&self) -> HashMap<CallId, Timestamp> {
+        let calls = self.resumed.iter().flat_map(|state| &state.calls);
+        calls.filter_map(|call| Some((call.call_id.clone(), call.wake_at?))).collect()
+    }
+
+    /// The plan the run worked by before it was broken off; `None` where it had none yet.
+    pub(crate) async fn prepared_before(&self, context: &Value) -> Result<Option<Prepared>> {
+        let Some(state) = self.resumed else { return Ok(None) };
+        self.spend_again(state)?;
+        self.app.spend_for_children(state, self.budget).await?;
+        let Some((source, _)) = recorded_source(state)? else { return Ok(None) };
+        let Some(accepted) = &state.accepted else { return Ok(None) };
+        let name = state.plan_name.as_deref().unwrap_or("plan");
+        let RunSpec { circumstances, limits, .. } = self.spec;
+        let tenant = circumstances.tenant.as_str();
+        let plan = PlanOf { tenant, name, source, limits, context: Some(context) };
+        let plan = self.app.accepted_before(plan).await?;
+        let past = Past {
+            calls: RecordedCalls::of(&state.calls)?,
+            output: RecordedOutput { prints: accepted.prints, retries: accepted.retries },
+        };
+        Ok(Some(Prepared {
+            plan,
+            context: context.clone(),
+            calls_before: accepted.calls_before,
+            past: Some(past),
+            candidates: Vec::new(),
+            explanation: None,
+        }))
+    }
+
+    /// Counts what is not asked for again: models, and the calls of earlier plans.
+    fn spend_again(&self, state: &RunState) -> Result<()> {
+        let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
+        let earlier = state.calls.iter().filter(|call| call.call_id.sequence() <= calls_before);
+        let (count, bytes) = earlier.fold((0, 0), |(count, bytes), call| {
+            (count + 1, bytes + call.end.as_ref().map_or(0, |end| end.result_bytes))
+        });
+        let spent = [
+            (LimitName::LlmTokens, state.llm_tokens),
+            (LimitName::LlmCost, state.llm_cost_micro_usd),
+            (LimitName::ToolCalls, count),
+            (LimitName::ResultBytes, bytes),
+        ];
+        spent.into_iter().try_for_each(|(name, amount)| self.budget.spend(name, amount))
+    }
+
+    pub(crate) fn answering_from(
+        &self,
+        calls: RecordedCalls,
+        next: Arc<dyn CallHandler>,
+    ) -> Arc<dyn CallHandler> {
+        Arc::new(FromJournal {
+            calls,
+            catalog: self.app.catalog.clone(),
+            redactor: self.app.redactor.clone(),
+            budget: self.budget.clone(),
+            next,
+        })
+    }
+}

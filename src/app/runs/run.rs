@@ -1,0 +1,266 @@
+//! The main use case: a task or a plan, run to its end.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use luaplan_base::{Error, ErrorCode, LimitName, Result, RunId, Usage, Value};
+use luaplan_bus::{Mode, RunBudget};
+use luaplan_engine::RunOutcome;
+use luaplan_journal::{
+    Durability, EventBody, EventListener, JournalWrite, MemoryJournal, RunLog, RunState, RunStatus,
+    StopReason,
+};
+use luaplan_planner::Proposal;
+
+use super::contexts::empty_context;
+use super::finish::{failed, limit_hit};
+use super::planning::PlanningOptions;
+use super::recovered::Prepared;
+use super::restore::{began_without_secret, run_spec};
+use super::spec::{RunSpec, Work};
+use super::start::ClaimedRun;
+use crate::App;
+use crate::agents::AgentRun;
+
+impl App {
+    /// Runs to the end, sleeps included, during which nothing of the run is held; a run that needs a person
+    /// comes back paused. What went wrong is in the outcome and in the journal.
+    pub async fn run(&self, spec: RunSpec) -> RunOutcome {
+        let (listeners, cancel) = (spec.listeners.clone(), spec.cancel.clone());
+        let outcome = self.run_to_rest(spec).await;
+        self.sleep_out(outcome, &listeners, &cancel).await
+    }
+
+    /// As [`App::run`], but a run that sleeps comes back sleeping: its caller has it woken.
+    pub async fn run_to_rest(&self, spec: RunSpec) -> RunOutcome {
+        let run_id = spec.run_id.clone();
+        match self.start(spec, None, Durability::Ordered).await {
+            Ok(started) => self.execute(started).await,
+            Err(error) => self.shown(RunOutcome::of_nothing(run_id, error)),
+        }
+    }
+
+    /// Executes a run that this process has claimed until it ends or is suspended.
+    pub(crate) async fn execute(&self, run: ClaimedRun) -> RunOutcome {
+        let (listeners, cancel) = (run.spec.listeners.clone(), run.spec.cancel.clone());
+        let agent = run.agent.clone();
+        let outcome = self.execute_once(run).await;
+        self.go_on_where_decided(outcome, &listeners, &cancel, agent.as_ref()).await
+    }
+
+    pub(crate) async fn execute_once(&self, claimed: ClaimedRun) -> RunOutcome {
+        let log = &claimed.log;
+        if let Some(suspension) = claimed.resumed.as_ref().and_then(|state| self.must_ask(state)) {
+            let outcome = self.end(log, RunOutcome::of_nothing(log.run_id().clone(), suspension)).await;
+            return self.shown(outcome);
+        }
+        let limits = claimed.spec.limits.clone();
+        let budget = Arc::new(match &claimed.agent {
+            Some(agent) => RunBudget::nested(limits, &agent.budget),
+            None => RunBudget::new(limits, 0),
+        });
+        let run = Run::of(self, &claimed, &budget);
+        let mut outcome = run.go().await;
+        if outcome.status() == RunStatus::Cancelled && self.is_interrupting() {
+            let message = "the process was asked to stop while the run was going";
+            outcome.result = Err(Error::new(ErrorCode::Interrupted, message).into());
+        }
+        let wall_ms = u64::try_from(run.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        outcome.usage = Usage {
+            wall_ms,
+            // The calls of agents' runs are those of the run that called them too.
+            tool_calls: outcome.usage.tool_calls.max(budget.used(LimitName::ToolCalls)),
+            result_bytes: budget.used(LimitName::ResultBytes),
+            llm_tokens: budget.used(LimitName::LlmTokens),
+            llm_cost_micro_usd: budget.used(LimitName::LlmCost),
+            rate_wait_ms: budget.waited_ms(),
+            ..outcome.usage
+        };
+        let outcome = self.end(log, outcome).await;
+        match claimed.agent {
+            // The caller's plan continues with the result itself.
+            Some(_) => outcome,
+            None => self.shown(outcome),
+        }
+    }
+
+    /// Finds a plan for a task and checks it; runs nothing.
+    ///
+    /// # Errors
+    /// An `llm_…` code, or `check_refused` with the findings.
+    pub async fn propose(&self, spec: RunSpec) -> Result<Proposal> {
+        let run_id = spec.run_id.clone();
+        if let Work::Plan { .. } = spec.work {
+            return Err(Error::new(ErrorCode::BadRequest, "only a task can be planned"));
+        }
+        let started = self.start(spec, None, Durability::Ordered).await?;
+        // It is never executed, so it can be neither paused nor cancelled by its id.
+        self.running.remove(&run_id);
+        let budget = Arc::new(RunBudget::new(started.spec.limits.clone(), 0));
+        let (run, log) = (Run::of(self, &started, &budget), &started.log);
+        let proposed = run.propose().await.map_err(|error| error.about_run(&run_id));
+        let usage = Usage { llm_tokens: budget.used(LimitName::LlmTokens), ..Usage::default() };
+        let end = match &proposed {
+            Ok(_) => {
+                EventBody::RunFinished { stop_reason: StopReason::Planned.into(), result: Json::Null, usage }
+            }
+            Err(error) => failed(error, usage),
+        };
+        if let Some(hit) = proposed.as_ref().err().and_then(limit_hit) {
+            log.emit(hit, Durability::Queued).await?;
+        }
+        log.emit(end, Durability::Forced).await?;
+        proposed
+    }
+
+    /// A plan for the task of a recorded run, by the model that is configured now. Nothing is recorded.
+    ///
+    /// # Errors
+    /// `not_found`; `run_not_resumable` where the run had no task or its journal lacks what is needed; else
+    /// as [`App::propose`].
+    pub async fn plan_again(&self, run_id: &RunId, cancel: CancellationToken) -> Result<Proposal> {
+        let state = self.known_run(run_id).await?;
+        let refused = |what: &str| Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}"));
+        began_without_secret(&state)?;
+        // Another plan is asked for as one is by itself: what the run was asked with is not asked for again.
+        let planning = PlanningOptions::default();
+        let spec = RunSpec { cancel, planning, ..run_spec(&state)? };
+        if let Work::Plan { .. } = spec.work {
+            return Err(refused("was that of a saved plan, not of a task that can be planned again")
+                .with_help("give another plan with `--with`"));
+        }
+        let log = RunLog::new(
+            run_id.clone(),
+            Arc::new(MemoryJournal::default()),
+            self.clock.clone(),
+            self.randomness.clone(),
+            self.redactor.clone(),
+            Vec::new(),
+        );
+        let budget = Arc::new(RunBudget::new(spec.limits.clone(), 0));
+        let again = ClaimedRun { spec, log, resumed: None, agent: None };
+        Run::of(self, &again, &budget).propose().await
+    }
+
+    pub(crate) fn run_log(&self, run_id: &RunId, listeners: &[EventListener]) -> RunLog {
+        self.run_log_with(self.pen.clone(), run_id, listeners)
+    }
+
+    pub(crate) fn run_log_with(
+        &self,
+        pen: Arc<dyn JournalWrite>,
+        run_id: &RunId,
+        listeners: &[EventListener],
+    ) -> RunLog {
+        let mut all = vec![self.hub.listener()];
+        all.extend(listeners.iter().cloned());
+        RunLog::new(
+            run_id.clone(),
+            pen,
+            self.clock.clone(),
+            self.randomness.clone(),
+            self.redactor.clone(),
+            all,
+        )
+    }
+}
+
+/// One run while it is executed.
+pub(crate) struct Run<'a> {
+    pub(crate) app: &'a App,
+    pub(crate) spec: &'a RunSpec,
+    pub(crate) log: &'a RunLog,
+    pub(crate) budget: &'a Arc<RunBudget>,
+    pub(crate) started: Instant,
+    /// What is on record of it, where it is resumed.
+    pub(crate) resumed: Option<&'a RunState>,
+    /// What called it, where it is the run of an agent.
+    pub(crate) agent: Option<&'a AgentRun>,
+}
+
+impl<'a> Run<'a> {
+    fn of(app: &'a App, claimed: &'a ClaimedRun, budget: &'a Arc<RunBudget>) -> Self {
+        let ClaimedRun { spec, log, resumed, agent } = claimed;
+        let started = Instant::now();
+        Self { app, spec, log, budget, started, resumed: resumed.as_ref(), agent: agent.as_ref() }
+    }
+
+    async fn go(&self) -> RunOutcome {
+        let prepared = match self.prepare().await {
+            Ok(ready) => ready,
+            Err(error) => return self.ended_early(error),
+        };
+        let Prepared { mut plan, context, calls_before, past, candidates, explanation } = prepared;
+        let replanned = self.resumed.map_or(0, |state| state.replans);
+        if past.is_none()
+            && let Err(error) = self.tell_iteration(replanned, &plan).await
+        {
+            return self.ended_early(error);
+        }
+        let mut outcome = self.drive(plan.clone(), context.clone(), calls_before, past).await;
+        let mut calls_told = 0;
+        for attempt in replanned + 1..=self.replans_max() {
+            let Some(better) = self.replan(attempt, &mut calls_told, &plan, &context, &outcome).await else {
+                break;
+            };
+            plan = better;
+            if let Err(error) = self.tell_iteration(attempt, &plan).await {
+                return self.ended_early(error);
+            }
+            let before = outcome.usage;
+            outcome = self.drive(plan.clone(), context.clone(), before.tool_calls, None).await;
+            outcome.usage.instructions += before.instructions;
+            outcome.usage.tool_calls += before.tool_calls;
+            outcome.usage.memory_peak_bytes = outcome.usage.memory_peak_bytes.max(before.memory_peak_bytes);
+        }
+        if let (Some(name), Ok(value)) = (&self.spec.context_name, &outcome.result)
+            && let Err(error) = self.save_context(name, value).await
+        {
+            outcome.result = Err(error.into());
+        }
+        outcome.candidates = candidates;
+        outcome.explanation = explanation;
+        outcome
+    }
+
+    /// How often the task may be planned anew after a failed run.
+    pub(crate) fn replans_max(&self) -> u32 {
+        let config = &self.app.config;
+        match self.spec.circumstances.mode {
+            Mode::Structured => config.replans,
+            Mode::Autonomous => config.replans.max(config.autonomous_replans),
+        }
+    }
+
+    /// The context the run starts with; a run that this process claimed has one.
+    pub(crate) fn context(&self) -> Value {
+        self.spec.context.clone().unwrap_or_else(empty_context)
+    }
+
+    /// From the spec to a plan that may run.
+    async fn prepare(&self) -> Result<Prepared> {
+        let context = self.context();
+        if let Some(prepared) = self.prepared_before(&context).await? {
+            return Ok(prepared);
+        }
+        let (mut candidates, mut explanation) = (Vec::new(), None);
+        let plan = match &self.spec.work {
+            Work::Task(_) => {
+                let proposal = self.propose().await?;
+                let verdicts = proposal.verdicts.iter().map(serde_json::to_value);
+                candidates = verdicts.filter_map(std::result::Result::ok).collect();
+                explanation = proposal.explanation;
+                proposal.plan
+            }
+            Work::Plan { name, source } => self.check_saved(name, source, &context).await?,
+        };
+        Ok(Prepared { plan, context, calls_before: 0, past: None, candidates, explanation })
+    }
+
+    pub(crate) fn ended_early(&self, error: Error) -> RunOutcome {
+        RunOutcome::of_nothing(self.log.run_id().clone(), error)
+    }
+}

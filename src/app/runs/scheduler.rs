@@ -1,0 +1,133 @@
+//! The part of a node in the work all share: taking up runs that nobody is at, ending those somebody wants
+//! ended.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use tokio_util::sync::CancellationToken;
+
+use luaplan_base::{Error, ErrorCode, Result, RunId};
+use luaplan_journal::{Durability, Leases, OpenRun};
+
+use crate::{ActiveRun, ActiveRuns, ResumeRequest, RunSpec};
+
+/// How often a node looks for itself, whether it was woken or not.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How many runs are taken up at the same time.
+const AT_ONCE: usize = 4;
+
+/// The most runs looked at in one go.
+const RUNS_MAX: usize = 32;
+
+impl ActiveRuns {
+    /// Starts a run in the background, which was checked and is on record before this returns. Where nodes share the
+    /// journal and this one has no room the run is left to the others: then there is no run here.
+    ///
+    /// # Errors
+    /// As [`crate::App::check_planning`], and as [`crate::App::accepted_for`]; `too_many_requests` where there is no
+    /// room and none may wait, `shutting_down`, and as writing the journal.
+    pub async fn start(self: &Arc<Self>, mut spec: RunSpec) -> Result<Option<ActiveRun>> {
+        let app = Arc::clone(self.app());
+        app.admit(&mut spec).await?;
+        let leases = app.leases()?.cloned();
+        let (run_id, cancel) = (spec.run_id.clone(), spec.cancel.clone());
+        match self.place(run_id, spec.circumstances.tenant.clone(), cancel) {
+            Ok(place) => {
+                let claims = async move { app.start(spec, None, Durability::Forced).await };
+                self.execute_in(place, claims).await.map(Some)
+            }
+            Err(full) if full.code() == ErrorCode::TooManyRequests && app.can_be_released(&spec) => {
+                let Some(leases) = leases else { return Err(full) };
+                let (limit, waiting) = (app.config().queue_max, leases.waiting().await?);
+                if waiting >= limit.into() {
+                    let message = "as many runs as may be wait for a node with room";
+                    return Err(Error::new(ErrorCode::TooManyRequests, message).with_limit(limit, waiting));
+                }
+                let started = app.start(spec, None, Durability::Forced).await?;
+                app.release(started).await?;
+                Ok(None)
+            }
+            Err(refused) => Err(refused),
+        }
+    }
+
+    /// Takes part until no run may begin here any more. Does nothing where the journal is not shared.
+    pub async fn share_work(self: Arc<Self>) {
+        let leases = match self.app().leases() {
+            Ok(Some(leases)) => Arc::clone(leases),
+            _ => return,
+        };
+        let mut alarm = None;
+        while !self.is_stopping() {
+            if alarm.is_none() {
+                alarm = leases.alarm().await.ok();
+            }
+            if let Err(error) = self.look(&leases).await {
+                tracing::warn!(%error, "the work that nodes share could not be looked at");
+            }
+            let woken = async {
+                match &mut alarm {
+                    Some(alarm) => alarm.rings().await,
+                    None => std::future::pending().await,
+                }
+            };
+            // A connection that is gone is made anew on the next round.
+            if let Ok(Err(_)) = tokio::time::timeout(LOOK, woken).await {
+                alarm = None;
+                tokio::time::sleep(LOOK).await;
+            }
+        }
+    }
+
+    async fn look(self: &Arc<Self>, leases: &Arc<Leases>) -> Result<()> {
+        for (run_id, by) in leases.to_be_cancelled().await? {
+            if let Some(run) = self.active(&run_id) {
+                self.app().running.asked_by(&run_id, by.as_ref());
+                run.cancel.cancel();
+            }
+        }
+        if !self.app().config().server.take_up_runs {
+            return Ok(());
+        }
+        let room = self.room().min(RUNS_MAX);
+        if room == 0 {
+            return Ok(());
+        }
+        let open = leases.open_runs(u32::try_from(room).unwrap_or(u32::MAX)).await?;
+        futures::stream::iter(open).for_each_concurrent(AT_ONCE, |open| self.take_up_open(open)).await;
+        Ok(())
+    }
+
+    async fn take_up_open(self: &Arc<Self>, open: OpenRun) {
+        let OpenRun { run_id, cancel: is_cancelled, cancelled_by } = open;
+        let cancel = CancellationToken::new();
+        if is_cancelled {
+            cancel.cancel();
+        }
+        let request = ResumeRequest { by: cancelled_by, ..ResumeRequest::new(run_id.clone(), cancel) };
+        match self.resume(request).await {
+            Ok(_) => tracing::info!(%run_id, "took up a run that nobody was at"),
+            // Another node was first, or this one is full or stopping.
+            Err(error)
+                if matches!(
+                    error.code(),
+                    ErrorCode::RunActive | ErrorCode::TooManyRequests | ErrorCode::ShuttingDown
+                ) => {}
+            Err(error) => tracing::warn!(%run_id, %error, "a run that nobody is at was left as it is"),
+        }
+    }
+
+    /// Lets whichever node has room go on with a run that is paused and waits for nobody any more. Says whether
+    /// there are such nodes.
+    ///
+    /// # Errors
+    /// `journal_unavailable`.
+    pub async fn leave_to_others(&self, run_id: &RunId) -> Result<bool> {
+        match self.app().leases()? {
+            Some(leases) => leases.open_again(run_id).await.map(|()| true),
+            None => Ok(false),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The one way a run starts: its log is claimed, what it is to do is put on record, and the rest is
+//! [`App::execute`]'s.
+
+use luaplan_base::{ContentHash, Error, ErrorCode, Result, Value};
+use luaplan_journal::{Actor, Durability, EventBody, RunLog, RunState, check_context_name};
+
+use super::planning::PlanningOptions;
+use super::spec::{RunSpec, Work};
+use crate::App;
+use crate::agents::AgentRun;
+use crate::plans::check::PlanOf;
+
+/// A run that this process holds, started just now or resumed, and must execute.
+pub(crate) struct ClaimedRun {
+    /// With its context.
+    pub(crate) spec: RunSpec,
+    pub(crate) log: RunLog,
+    /// What is on record of it, where it is resumed.
+    pub(crate) resumed: Option<RunState>,
+    /// What called it, where it is the run of an agent.
+    pub(crate) agent: Option<AgentRun>,
+}
+
+impl App {
+    /// Refuses a run that could not start, before anything of it is on record. A plan is checked here, once: the
+    /// report goes with the spec.
+    ///
+    /// # Errors
+    /// `bad_request` for an empty task, options or a name that cannot be; `llm_not_configured`; `check_refused` with
+    /// the findings, `limit_source`; `analysis_busy` where too many requests wait.
+    pub(crate) async fn admit(&self, spec: &mut RunSpec) -> Result<()> {
+        spec.context_name.as_deref().map_or(Ok(()), check_context_name)?;
+        let (name, source) = match &spec.work {
+            Work::Task(task) => return self.admit_task(task, &spec.planning),
+            Work::Plan { .. } if spec.checked.is_some() => return Ok(()),
+            Work::Plan { name, source } => (name, source),
+        };
+        let (tenant, limits, context) =
+            (spec.circumstances.tenant.as_str(), &spec.limits, spec.context.as_ref());
+        let report = self.accepted_for(PlanOf { tenant, name, source, limits, context }).await?;
+        // A named context may have a shape that the check knew nothing of.
+        let is_whole = context.is_some() || spec.context_name.is_none();
+        spec.checked = is_whole.then_some(report);
+        Ok(())
+    }
+
+    /// Refuses a task that cannot be planned here.
+    ///
+    /// # Errors
+    /// As [`App::admit`].
+    pub(crate) fn admit_task(&self, task: &str, planning: &PlanningOptions) -> Result<()> {
+        if task.trim().is_empty() {
+            return Err(Error::new(ErrorCode::BadRequest, "`task` is empty"));
+        }
+        self.require_model()?;
+        self.check_planning(planning)
+    }
+
+    /// Records that a run starts, with all that is needed to run it, as durable as `durability` says when this
+    /// returns. What is started must be executed, or released to other nodes.
+    ///
+    /// # Errors
+    /// As writing the journal; `bad_request` for the name of a context that cannot be one.
+    pub(crate) async fn start(
+        &self,
+        mut spec: RunSpec,
+        agent: Option<AgentRun>,
+        durability: Durability,
+    ) -> Result<ClaimedRun> {
+        let log = self.new_log(&spec.run_id, &spec.listeners).await?;
+        // Before its first record, as a run on record that no process executes is claimed by the next that looks.
+        let parent = agent.as_ref().map(|agent| agent.parent_run_id.clone());
+        self.running.insert(&log, &spec.cancel, parent);
+        let recorded = async {
+            let context = self.starting_context(&spec).await?;
+            self.record_start(&spec, &context, &log, agent.as_ref(), durability).await?;
+            Ok(context)
+        };
+        match recorded.await {
+            Ok(context) => {
+                spec.context = Some(context);
+                Ok(ClaimedRun { spec, log, resumed: None, agent })
+            }
+            Err(error) => {
+                self.running.remove(&spec.run_id);
+                Err(error)
+            }
+        }
+    }
+
+    async fn record_start(
+        &self,
+        spec: &RunSpec,
+        context: &Value,
+        log: &RunLog,
+        agent: Option<&AgentRun>,
+        durability: Durability,
+    ) -> Result<()> {
+        let (task, plan) = match &spec.work {
+            Work::Task(task) => (Some(task.clone()), None),
+            Work::Plan { name, source } => (None, Some((name, source))),
+        };
+        let plan_hash = plan.map(|(_, source)| ContentHash::of(source.as_bytes()));
+        let (by, os_user) = Actor::fields(spec.circumstances.started_by.as_ref());
+        let started = EventBody::RunStarted {
+            task,
+            plan_hash: plan_hash.clone(),
+            plan_name: plan.map(|(name, _)| name.clone()),
+            context: context.to_exact_json(),
+            limits: spec.limits.to_json(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            mocked: spec.handler.is_some(),
+            engine: Some(self.config.sandbox.engine.into()),
+            isolation: Some(self.isolation().into()),
+            context_name: spec.context_name.clone(),
+            owner: Some(self.owner_name().await?),
+            tenant: Some(spec.circumstances.tenant.clone()),
+            mode: Some(spec.circumstances.mode.into()),
+            parent_run_id: agent.map(|agent| agent.parent_run_id.clone()),
+            parent_call_id: agent.map(|agent| agent.parent_call_id.clone()),
+            agent: agent.map(|agent| agent.name.clone()),
+            starts_over: spec.starts_over.clone(),
+            planning: spec.planning.to_record().map(Box::new),
+            by,
+            os_user,
+        };
+        let (Some((_, source)), Some(plan_hash)) = (plan, plan_hash) else {
+            return log.emit(started, durability).await;
+        };
+        log.emit(started, Durability::Queued).await?;
+        let source = source.clone();
+        let proposed = EventBody::PlanProposed { round: 0, source, plan_hash, explanation: None };
+        log.emit(proposed, durability).await
+    }
+
+    /// Whether another node could execute the run from what is on record of it: no secret stands in it, and
+    /// it asks for nothing that is not recorded.
+    pub(super) fn can_be_released(&self, spec: &RunSpec) -> bool {
+        let mut whole = serde_json::json!({
+            "context": spec.context.as_ref().map(Value::to_exact_json),
+            "plan": match &spec.work {
+                Work::Task(task) => task,
+                Work::Plan { source, .. } => source,
+            },
+            "planning": spec.planning.to_record(),
+        });
+        let before = whole.clone();
+        self.redactor.arguments(&mut whole);
+        // Tests lie in a file of this machine.
+        whole == before && spec.handler.is_none() && spec.planning.tests.is_none()
+    }
+
+    /// Leaves a run that was started to whichever node has room.
+    ///
+    /// # Errors
+    /// `journal_unavailable`; others then claim it once this node's lease has run out.
+    pub(super) async fn release(&self, started: ClaimedRun) -> Result<()> {
+        self.running.remove(&started.spec.run_id);
+        started.log.release_lease().await
+    }
+}

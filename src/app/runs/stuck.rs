@@ -1,0 +1,76 @@
+//! Sleeping runs that can never go on: they end with the reason, as nobody waits for them.
+
+use luaplan_base::{Error, ErrorCode, Result, RunId, Usage};
+use luaplan_engine::RunOutcome;
+use luaplan_journal::{Durability, JournalRead as _, RunLog, RunState, RunStatus};
+
+use super::finish::failed;
+use super::restore::cannot_go_on;
+use crate::App;
+use crate::ownership::hold::Hold;
+
+impl App {
+    /// Gives a run back that could not be taken up for `why`. One that sleeps and can never go on is ended instead.
+    pub(crate) async fn left_or_ended(&self, hold: &Hold, log: &RunLog, why: &Error) {
+        let ended = match why.code() {
+            ErrorCode::RunNotResumable => self.end_where_stuck(log).await,
+            _ => Ok(false),
+        };
+        match ended {
+            Ok(true) => {}
+            Ok(false) => hold.give_back(why).await,
+            Err(error) => {
+                let run_id = log.run_id();
+                tracing::warn!(%run_id, %error, "a sleeping run that cannot go on could not be ended");
+                hold.give_back(why).await;
+            }
+        }
+    }
+
+    async fn end_where_stuck(&self, log: &RunLog) -> Result<bool> {
+        let Some(state) = self.journal.run_state(log.run_id()).await? else { return Ok(false) };
+        if state.status != RunStatus::Sleeping {
+            return Ok(false);
+        }
+        let Some(why) = cannot_go_on(&state) else { return Ok(false) };
+        log.emit(failed(&ended_asleep(&why), spent(&state)), Durability::Forced).await?;
+        tracing::warn!(run_id = %state.run_id, reason = why.message(), "a sleeping run cannot go on and has ended");
+        for child in state.calls.iter().filter_map(|call| call.child_run_id.as_ref()) {
+            self.cancel_unless_over(child, None).await?;
+        }
+        Ok(true)
+    }
+
+    /// How a run stands that slept and could not be woken: ended, where that was for `why`.
+    pub(crate) async fn not_woken(&self, mut asleep: RunOutcome, why: Error) -> RunOutcome {
+        let summary = self.journal.run_summary(&asleep.run_id).await;
+        let code = summary.ok().flatten().and_then(|run| run.code);
+        if code.is_some_and(|code| code == ErrorCode::RunNotResumable) {
+            asleep.result = Err(ended_asleep(&why).into());
+        }
+        asleep
+    }
+}
+
+/// A run that wants to sleep and could never be woken ends here and now.
+pub(crate) fn cannot_sleep(run_id: &RunId, reason: &str) -> Error {
+    let message = format!("run {run_id} cannot sleep, as nothing could wake it: {reason}");
+    Error::new(ErrorCode::RunNotResumable, message).with_help(START_AGAIN).about_run(run_id)
+}
+
+fn ended_asleep(why: &Error) -> Error {
+    Error::new(why.code(), format!("it slept and cannot be woken: {}", why.message())).with_help(START_AGAIN)
+}
+
+const START_AGAIN: &str = "look at what it did (`luaplan show RUN`) and start it again where it is still wanted; \
+                           a plan that sleeps takes secrets from its tools' configuration, never as data";
+
+/// What a run used so far, as far as its records say.
+fn spent(state: &RunState) -> Usage {
+    Usage {
+        tool_calls: state.calls.iter().filter(|call| !call.refused).count() as u64,
+        llm_tokens: state.llm_tokens,
+        llm_cost_micro_usd: state.llm_cost_micro_usd,
+        ..Usage::default()
+    }
+}

@@ -1,0 +1,158 @@
+//! Closed sets of words that runs are recorded with.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use luaplan_base::{Error, ErrorCode};
+
+/// What happens to a call, mildest first: of the rules that match, the last of these wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// It is made.
+    Auto,
+    /// A person is asked: at once at a terminal, else the run pauses. Autonomous runs go on unasked.
+    Prompt,
+    /// The run pauses until a person has decided, also where it is autonomous.
+    Manual,
+    /// It is not made.
+    Deny,
+}
+
+impl Tier {
+    /// Every tier, mildest first.
+    pub const ALL: &'static [Self] = &[Self::Auto, Self::Prompt, Self::Manual, Self::Deny];
+
+    /// The name in policy files and records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Prompt => "prompt",
+            Self::Manual => "manual",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// How much a run does unasked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// A person is asked where the policy says so.
+    #[default]
+    Structured,
+    /// `prompt` counts as allowed, and a task whose run failed is planned anew up to a cap.
+    Autonomous,
+}
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: &'static [Self] = &[Self::Structured, Self::Autonomous];
+
+    /// The name in flags, requests and records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Structured => "structured",
+            Self::Autonomous => "autonomous",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.iter().copied().find(|mode| mode.as_str() == text).ok_or_else(|| {
+            Error::new(ErrorCode::BadRequest, format!("there is no mode `{text}`"))
+                .with_help("a run is `structured` or `autonomous`")
+        })
+    }
+}
+
+/// In which way a person decided about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecisionKind {
+    /// It may be made, this once.
+    Once,
+    /// It may be made, and others like it for a time.
+    For,
+    /// It may be made with other arguments.
+    Edit,
+    /// It may not be made.
+    Deny,
+}
+
+impl DecisionKind {
+    /// Every way.
+    pub const ALL: &'static [Self] = &[Self::Once, Self::For, Self::Edit, Self::Deny];
+
+    /// The name in records and reports.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::For => "for",
+            Self::Edit => "edit",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// What a person says of a call in doubt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResolutionKind {
+    /// It is to be made again.
+    Retry,
+    /// It took effect.
+    Done,
+    /// It did not take effect, and is not to be made.
+    Failed,
+}
+
+impl ResolutionKind {
+    /// All that can be said.
+    pub const ALL: &'static [Self] = &[Self::Retry, Self::Done, Self::Failed];
+
+    /// The name in records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+            Self::Done => "done",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Why a run that went well stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// Its plan returned.
+    Completed,
+    /// Its plan is there, and was not asked to be run.
+    Planned,
+}
+
+impl StopReason {
+    /// Every reason.
+    pub const ALL: &'static [Self] = &[Self::Completed, Self::Planned];
+
+    /// The name in records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Planned => "planned",
+        }
+    }
+}

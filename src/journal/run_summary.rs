@@ -1,0 +1,85 @@
+//! A run in short.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use luaplan_base::{ContentHash, ErrorCode, RunId, Usage};
+
+use super::{ParentCall, RunState, RunStatus, Word};
+
+/// Whose runs those are that were recorded before there were tenants: the command line's.
+const TENANT_OF_OLD_RECORDS: &str = "local";
+
+/// A run in short, as lists show it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunSummary {
+    /// The run.
+    pub run_id: RunId,
+    /// Whose run it is.
+    pub tenant: String,
+    /// Time of its first record.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// The task in plain words, where there was one.
+    pub task: Option<String>,
+    /// The plan's name.
+    pub plan_name: Option<String>,
+    /// Whether its calls were answered by mocks.
+    pub mocked: bool,
+    /// Hash of the plan.
+    pub plan_hash: Option<ContentHash>,
+    /// How far it has come.
+    pub status: RunStatus,
+    /// The code it failed with.
+    pub code: Option<Word<ErrorCode>>,
+    /// What it used; known once it has ended.
+    pub usage: Option<Usage>,
+    /// What began it, where it is the run of an agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ParentCall>,
+    /// The run that this one starts over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starts_over: Option<RunId>,
+    /// When it wakes, where it sleeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake_at: Option<Timestamp>,
+    /// Calls allowed so far; refused ones are not counted.
+    pub tool_calls: u64,
+}
+
+impl RunSummary {
+    /// Whether its process was told to stop in the midst of it: it can go on.
+    #[must_use]
+    pub fn was_interrupted(&self) -> bool {
+        was_interrupted(self.status, self.code.as_ref())
+    }
+}
+
+pub(super) fn was_interrupted(status: RunStatus, code: Option<&Word<ErrorCode>>) -> bool {
+    status == RunStatus::Failed && code.is_some_and(|code| *code == ErrorCode::Interrupted)
+}
+
+impl RunState {
+    /// The run in short.
+    #[must_use]
+    pub fn summary(&self) -> RunSummary {
+        RunSummary {
+            run_id: self.run_id.clone(),
+            tenant: self.tenant.clone().unwrap_or_else(|| TENANT_OF_OLD_RECORDS.to_owned()),
+            started_at: self.started_at,
+            ended_at: self.ended_at,
+            task: self.task.clone(),
+            plan_name: self.plan_name.clone(),
+            mocked: self.mocked,
+            plan_hash: self.plan_hash.clone(),
+            status: self.status,
+            code: self.code.clone(),
+            usage: self.usage,
+            parent: self.parent.clone(),
+            starts_over: self.starts_over.clone(),
+            wake_at: self.wake_at,
+            tool_calls: self.calls.iter().filter(|call| !call.refused).count() as u64,
+        }
+    }
+}

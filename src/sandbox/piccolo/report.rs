@@ -1,0 +1,95 @@
+//! Turns the end of a plan into an error.
+
+use piccolo::{Context, Table, Value};
+use serde_json::{Value as Json, json};
+
+use luaplan_base::{Error, ErrorCode};
+
+use super::fault::{self, Raised, RaisedKind};
+use super::host::{Host, lossy};
+use crate::vm::failed_call::about_failed_call;
+
+/// How many ignored failures a message names; all are in the details.
+const IGNORED_NAMED: usize = 3;
+
+impl Host {
+    /// The error for what the plan raised and did not catch.
+    pub(super) fn uncaught<'gc>(&self, ctx: Context<'gc>, raised: &Raised<'gc>) -> Error {
+        if let Err(error) = self.meter.verdict() {
+            return error;
+        }
+        match fault::kind(raised) {
+            RaisedKind::Dead => Error::new(ErrorCode::Internal, "the run stopped without a reason"),
+            RaisedKind::Text(text) => self.plan_error(None, None, &text),
+            RaisedKind::CodedError(fault) => {
+                self.plan_error(Some(fault.0.code()), fault.1, fault.0.message()).with_facts_of(&fault.0)
+            }
+            RaisedKind::Value(Value::String(text)) => self.plan_error(None, None, &text.to_str_lossy()),
+            RaisedKind::Value(Value::Table(table)) => self.table_error(ctx, table),
+            RaisedKind::Value(other) => {
+                self.plan_error(None, None, &format!("the plan raised a {} value", other.type_name()))
+            }
+        }
+    }
+
+    fn plan_error(&self, code: Option<ErrorCode>, line: Option<u32>, text: &str) -> Error {
+        let (line, message) = match fault::split_position(self.plan_name(), text) {
+            Some((line, rest)) => (Some(line), rest),
+            None => (line, text),
+        };
+        let code = code.or_else(|| self.remembered_code(message)).unwrap_or(ErrorCode::PlanError);
+        match line {
+            None => Error::new(code, message),
+            Some(line) => Error::new(code, format!("line {line}: {message}")).with_detail("line", line),
+        }
+    }
+
+    fn table_error<'gc>(&self, ctx: Context<'gc>, table: Table<'gc>) -> Error {
+        if self.is_failure(ctx, table) {
+            let named = |name| self.record_of(ctx, table).map(|record| lossy(record.get(ctx, name)));
+            let used =
+                self.plan_error(Some(ErrorCode::ToolErrorUsed), None, &named("text").unwrap_or_default());
+            return about_failed_call(used, named("call"));
+        }
+        let value = self.codec.read_result(self, ctx, Value::Table(table)).ok();
+        if let Err(error) = self.meter.verdict() {
+            return error;
+        }
+        let Some(value) = value else { return self.plan_error(None, None, "the plan raised a table") };
+        let named = ["message", "error"]
+            .iter()
+            .find_map(|name| value.get(name).and_then(luaplan_base::Value::as_str));
+        let json = value.to_json();
+        let message = named.map_or_else(|| json.to_string(), str::to_owned);
+        self.plan_error(None, None, &message).with_detail("raised", json)
+    }
+}
+
+/// The error for failures that the plan ignored, from the prelude's records; `None` where there are none.
+pub(super) fn ignored<'gc>(ctx: Context<'gc>, records: Table<'gc>) -> Option<Error> {
+    let mut texts = Vec::new();
+    let mut calls: Vec<Json> = Vec::new();
+    for place in 1..=records.length() {
+        let Value::Table(record) = records.get(ctx, place) else { continue };
+        let named = |name: &'static str| lossy(record.get(ctx, name));
+        let line = match record.get(ctx, "line") {
+            Value::Integer(line) => json!(line),
+            _ => Json::Null,
+        };
+        texts.push(named("text"));
+        calls.push(json!({
+            "call": named("call"), "tool": named("tool"), "line": line,
+            "code": named("code"), "error": named("error"),
+        }));
+    }
+    if texts.is_empty() {
+        return None;
+    }
+    let more = match texts.len().saturating_sub(IGNORED_NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    texts.truncate(IGNORED_NAMED);
+    let message = format!("the plan never looked at: {}{more}", texts.join("; "));
+    Some(Error::new(ErrorCode::ToolErrorIgnored, message).with_detail("calls", calls))
+}

@@ -1,0 +1,97 @@
+//! The pauses of a VM, each with the only resume methods that are legal there.
+
+use std::time::Duration;
+
+use luaplan_base::{CallOutcome, CallRequest, Error};
+
+use super::machine::Machine;
+use crate::{Stopped, Vm, VmUsage};
+
+/// Why a VM paused or ended.
+#[must_use = "a VM that is dropped loses its run"]
+#[derive(Debug)]
+pub enum Step<M: Machine = Vm> {
+    /// The plan waits for tool calls.
+    Calls(PendingCalls<M>),
+    /// The slice of instructions is used up.
+    Slice(PausedSlice<M>),
+    /// The plan waits before another attempt of `retry`.
+    Wait(PausedWait<M>),
+    /// The plan has ended, with a result or an error.
+    Done(Stopped),
+}
+
+macro_rules! common_to_pauses {
+    ($($pause:ident),+) => {$(
+        impl<M: Machine> $pause<M> {
+            /// The text printed since the previous pause; a second call gives nothing.
+            pub fn take_printed(&mut self) -> String {
+                self.vm.take_printed()
+            }
+
+            /// What was used so far.
+            #[must_use]
+            pub fn usage(&self) -> VmUsage {
+                self.vm.usage()
+            }
+
+            /// Ends the run for a reason the plan cannot catch.
+            #[must_use]
+            pub fn abort(self, reason: Error) -> Stopped {
+                self.vm.stop(Err(reason))
+            }
+        }
+    )+};
+}
+common_to_pauses!(PendingCalls, PausedSlice, PausedWait);
+
+/// A plan that waits for tool calls.
+#[derive(Debug)]
+pub struct PendingCalls<M: Machine = Vm> {
+    pub(crate) vm: M,
+    /// The calls, in the order of the program: a single one, or one for each branch of `parallel` that
+    /// reached a call in this round. These may run at the same time.
+    pub calls: Vec<CallRequest>,
+}
+
+impl<M: Machine> PendingCalls<M> {
+    /// Resumes with the outcomes of the calls, in the order of `calls`. A different number of outcomes
+    /// ends the run with `internal`.
+    pub fn answer(self, outcomes: Vec<CallOutcome>) -> Step<M> {
+        self.vm.answer(outcomes)
+    }
+}
+
+/// A plan that has used up its slice.
+#[derive(Debug)]
+pub struct PausedSlice<M: Machine = Vm> {
+    pub(crate) vm: M,
+}
+
+impl<M: Machine> PausedSlice<M> {
+    /// Resumes with a new slice.
+    pub fn go_on(self) -> Step<M> {
+        self.vm.go_on()
+    }
+}
+
+/// A plan that waits before another attempt of `retry`.
+#[derive(Debug)]
+pub struct PausedWait<M: Machine = Vm> {
+    pub(crate) vm: M,
+    /// How long to wait.
+    pub wait: Duration,
+    /// The attempt that failed, counted from 1.
+    pub attempt: u32,
+    /// How many attempts there are.
+    pub attempts_max: u32,
+    /// Why it failed.
+    pub message: String,
+}
+
+impl<M: Machine> PausedWait<M> {
+    /// Resumes with the next attempt.
+    pub fn go_on(self) -> Step<M> {
+        self.vm.go_on()
+    }
+}

@@ -1,0 +1,269 @@
+//! `query_db`: rows from SQLite, PostgreSQL, MySQL and MariaDB.
+//!
+//! Two walls keep it from writing: the check of the final statement (`check`), and a read-only session
+//! of the database. `request` reads a call's arguments, `compose` and `template` write SQL with holes,
+//! `check` decides, and one of the three drivers runs it and counts rows and bytes as they arrive
+//! (`rows`).
+//!
+//! **Never here:** changing a schema, more than one statement a call, a database that the
+//! configuration does not name, a URL's password in a message.
+
+mod calls;
+mod check;
+mod compose;
+mod database;
+mod denied;
+mod dialect;
+mod failure;
+mod functions;
+mod generators;
+mod lex;
+mod number;
+pub(crate) mod outline;
+mod pool;
+mod request;
+mod rows;
+mod session;
+mod settings;
+mod sqlite;
+mod sqlite_job;
+mod sqlite_process;
+mod sqlite_reader;
+mod template;
+
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(not(feature = "mysql"))]
+#[path = "mysql_absent.rs"]
+mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(not(feature = "postgres"))]
+#[path = "postgres_absent.rs"]
+mod postgres;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use indexmap::IndexMap;
+
+use luaplan_base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
+use luaplan_bus::{Invocation, Tool};
+use luaplan_catalog::ToolSpec;
+
+use self::check::StatementKind;
+use self::compose::compose;
+use self::database::Database;
+use self::failure::Failed;
+use self::functions::AllowedFunctions;
+use self::request::{Form, Request};
+use self::rows::{Caps, Rows};
+use self::settings::Forms;
+pub use self::settings::{DatabaseUrl, Decimals, QueryDbSettings};
+pub use self::sqlite_reader::sqlite_reader_main;
+
+/// The default database, if there is one of that name.
+const DEFAULT_DATABASE: &str = "main";
+
+/// The tool `query_db` over the configured databases. Connections are opened when first needed.
+pub struct QueryDb {
+    spec: ToolSpec,
+    databases: IndexMap<String, Database>,
+    allowed: AllowedFunctions,
+    rows_max: u64,
+    bytes_max: u64,
+    decimals: Decimals,
+    timeout: Duration,
+}
+
+impl QueryDb {
+    /// Sets the tool up. Paths of SQLite files start at `base_dir`. Opens nothing. Where the settings
+    /// permit writes in any database, the tool's effect becomes `write` and it counts as not idempotent.
+    ///
+    /// # Errors
+    /// `config_invalid` for a URL, a limit or a granted name that makes no sense; the message
+    /// holds no password.
+    pub fn new(mut spec: ToolSpec, settings: &QueryDbSettings, base_dir: &Path) -> Result<Self> {
+        let zero = [
+            ("rows_max", settings.rows_max == 0),
+            ("bytes_max", settings.bytes_max == 0),
+            ("pool_size", settings.pool_size == 0),
+            ("connect_timeout", settings.connect_timeout.is_zero()),
+            ("statement_timeout", settings.statement_timeout.is_some_and(|timeout| timeout.is_zero())),
+        ];
+        if let Some((name, _)) = zero.into_iter().find(|(_, is_zero)| *is_zero) {
+            return Err(invalid(name, "must be above zero"));
+        }
+        if let Some(name) = settings.writes.iter().find(|name| !settings.databases.contains_key(*name)) {
+            return Err(invalid("writes", &format!("names `{name}`, which is not among `databases`")));
+        }
+        let allowed = AllowedFunctions::new(&settings.allow_functions).map_err(|pattern| {
+            invalid("allow_functions", &format!("holds `{pattern}`, which is no name of a function"))
+                .with_help(
+                    "write a name without its schema, or its beginning followed by `*`: `net_price`, `st_*`",
+                )
+        })?;
+        if !settings.writes.is_empty() {
+            spec.effect = spec.effect.max(Effect::Write);
+            spec.idempotent = false;
+        }
+        let timeout = settings.statement_timeout.unwrap_or(spec.timeout).min(spec.timeout);
+        let mut databases = IndexMap::new();
+        for (name, url) in &settings.databases {
+            databases.insert(name.clone(), Database::new(name, url, settings, timeout, base_dir)?);
+        }
+        let (rows_max, bytes_max, decimals) = (settings.rows_max, settings.bytes_max, settings.decimals);
+        Ok(Self { spec, databases, allowed, rows_max, bytes_max, decimals, timeout })
+    }
+
+    /// Runs queries of SQLite files in processes of `program`, which must answer to `sqlite-reader` as
+    /// `luaplan` does, so that they can be killed at any moment. Without one they run in this process, where
+    /// nothing stops a query that computes inside one function.
+    #[must_use]
+    pub fn in_processes_of(mut self, program: Option<&Path>) -> Self {
+        for database in self.databases.values_mut() {
+            if let Some(program) = program {
+                database.in_processes_of(program);
+            }
+        }
+        self
+    }
+
+    /// Tries every configured database in order: its product and version, or why it cannot be
+    /// used (`database_unreachable`, `tool_timeout`).
+    pub async fn probe(&self) -> Vec<(String, Result<String>)> {
+        let mut results = Vec::new();
+        for (name, database) in &self.databases {
+            let mut rows = self.rows(Some(1));
+            let tried = tokio::time::timeout(self.timeout, database.ask_version(&mut rows)).await;
+            let result = match tried {
+                Ok(Ok(())) => Ok(database.describe(&rows.into_value())),
+                Ok(Err(failed)) => Err(to_error(failed.tool_failure())),
+                Err(_) => Err(to_error(&self.timed_out(StatementKind::Read))),
+            };
+            results.push((name.clone(), result));
+        }
+        results
+    }
+
+    /// Whether a statement with these named values could be sent; asks nothing of the database.
+    ///
+    /// # Errors
+    /// `query_refused`, `bad_arguments`, `database_unknown`.
+    pub(crate) fn try_statement(&self, arguments: &Value) -> std::result::Result<(), ToolFailure> {
+        let tried = || {
+            let request = Request::read(arguments)?;
+            let database = self.database(request.database)?;
+            compose(database.dialect(), &request, self.rows_max, database.write_granted(), &self.allowed)
+                .map(drop)
+        };
+        tried().map_err(Failed::into_tool_failure)
+    }
+
+    async fn answer(&self, arguments: &Value, writing: &mut bool) -> Result<Value, Failed> {
+        let request = Request::read(arguments)?;
+        let database = self.database(request.database)?;
+        let (dialect, granted) = (database.dialect(), database.write_granted());
+        let statement = compose(dialect, &request, self.rows_max, granted, &self.allowed)?;
+        *writing = statement.kind == StatementKind::Write;
+        if request.limit == Some(0) && !*writing {
+            return Ok(Value::Array(Vec::new()));
+        }
+        // The result of a write is read to its end before the commit, and cut afterwards. A read of a table has its
+        // limit in its statement: read to its end, its connection can be reused.
+        let cut = !*writing && matches!(request.form, Form::Sql(_));
+        let mut rows = self.rows(request.limit.filter(|_| cut));
+        let decimals = match request.exact {
+            Some(true) => Decimals::Text,
+            Some(false) => Decimals::Number,
+            None => self.decimals,
+        };
+        rows.forms = Forms { decimals, intervals: request.intervals };
+        database.run(&statement, &mut rows).await?;
+        if !*writing {
+            return Ok(rows.into_value());
+        }
+        let affected = i64::try_from(rows.affected).unwrap_or(i64::MAX);
+        let mut result = IndexMap::from([("rows_affected".to_owned(), Value::Integer(affected))]);
+        rows.keep_first(request.limit);
+        if !rows.is_empty() {
+            result.insert("rows".to_owned(), rows.into_value());
+        }
+        Ok(Value::Object(result))
+    }
+
+    fn rows(&self, limit: Option<u64>) -> Rows {
+        Rows::new(Caps { rows_max: self.rows_max, bytes_max: self.bytes_max, limit })
+    }
+
+    fn database(&self, name: Option<&str>) -> Result<&Database, Failed> {
+        let found = match name {
+            Some(name) => self.databases.get(name),
+            None => self.databases.get(DEFAULT_DATABASE).or_else(|| self.databases.values().next()),
+        };
+        found.ok_or_else(|| {
+            let known = self.databases.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let message = match name {
+                Some(name) if !known.is_empty() => {
+                    format!("there is no database `{name}`; there are {known}")
+                }
+                _ => "no database is configured".to_owned(),
+            };
+            Failed::new(ErrorCode::DatabaseUnknown, message).with_help(ErrorCode::DatabaseUnknown.remedy())
+        })
+    }
+
+    fn timed_out(&self, kind: StatementKind) -> ToolFailure {
+        let limit_ms = i64::try_from(self.timeout.as_millis()).unwrap_or(i64::MAX);
+        let failure = |message: String| {
+            ToolFailure::new(ErrorCode::ToolTimeout, message).with_detail("limit_ms", limit_ms)
+        };
+        match kind {
+            StatementKind::Read => failure(format!("the query took longer than {limit_ms} ms")).retryable(),
+            StatementKind::Write => failure(format!(
+                "the statement took longer than {limit_ms} ms; look whether it was done before repeating it"
+            )),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for QueryDb {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, invocation: Invocation) -> CallOutcome {
+        let mut writing = false;
+        let answer = tokio::time::timeout(self.timeout, self.answer(&invocation.arguments, &mut writing));
+        let outcome = tokio::select! {
+            outcome = answer => outcome,
+            () = invocation.cancellation.cancelled() => {
+                return Err(ToolFailure::new(ErrorCode::Cancelled, "the run was cancelled during the query"));
+            }
+        };
+        match outcome {
+            Ok(result) => result.map_err(Failed::into_tool_failure),
+            Err(_) if writing => Err(self.timed_out(StatementKind::Write)),
+            Err(_) => Err(self.timed_out(StatementKind::Read)),
+        }
+    }
+
+    fn could_call(&self, arguments: &Value) -> std::result::Result<(), ToolFailure> {
+        self.try_statement(arguments)
+    }
+}
+
+fn invalid(key: &str, why: &str) -> Error {
+    let key = format!("tools.query_db.{key}");
+    Error::new(ErrorCode::ConfigInvalid, format!("`{key}` {why}")).with_detail("key", key)
+}
+
+fn to_error(failure: &ToolFailure) -> Error {
+    let code = failure.code.parse().unwrap_or(ErrorCode::ToolFailed);
+    Error::new(code, failure.message.clone())
+}
