@@ -13,7 +13,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// One that is known by name alone.
+    /// An actor known by name alone.
     #[must_use]
     pub fn named(by: impl Into<String>) -> Self {
         Self { by: by.into(), os_user: None }
@@ -31,7 +31,7 @@ impl Actor {
         actor.map_or((None, None), |actor| (Some(actor.by.clone()), actor.os_user.clone()))
     }
 
-    /// Whether both are the same person or key, as far as that is known: two users of one machine are not.
+    /// Whether both are the same person or key, as far as the records tell: two users of one machine are not.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let both = self.os_user.as_ref().zip(other.os_user.as_ref());

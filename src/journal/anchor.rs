@@ -1,13 +1,13 @@
-//! The anchor: a small file beside the log that says how far the log certainly goes.
+//! The anchor: a small file beside the log that names a record the log is known to hold.
 //!
-//! A hash chain shows what was changed or taken out of the middle, but a log whose end was cut
-//! off, or an older copy of it, looks whole. So after each forced commit the position and hash of
-//! the newest record go into `NAME.head`: one line of fixed length, the sequence as twenty
+//! A hash chain detects what was changed in or removed from the middle, but a truncated log or an
+//! older copy of it still verifies. So each forced commit writes the position and hash of the newest
+//! record to `NAME.head`: one line of fixed length, the sequence as twenty
 //! digits, a space, the hash, a line feed.
 //!
-//! The line is overwritten in place, never truncated: it lies within one disk sector, so a power
-//! cut leaves the old line or the new one, needs no flush and no free space. A lock on the file
-//! keeps several processes from moving it back.
+//! The line is overwritten in place and never truncated. It lies within one disk sector, so a power
+//! cut leaves the old line or the new one; the write needs no flush and no free space. A lock on the
+//! file keeps several processes from moving it back.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -44,7 +44,7 @@ pub(super) fn read(path: &Path) -> io::Result<Option<Anchor>> {
     read_line(&mut file).map(Some)
 }
 
-/// Moves the anchor forward to `anchor`; one that is already there or further stays.
+/// Moves the anchor forward to `anchor`; never back.
 pub(super) fn advance(path: &Path, anchor: &Anchor) -> io::Result<()> {
     let mut file = open_private(&anchor_path(path))?;
     file.lock()?;
@@ -69,7 +69,7 @@ fn read_line(file: &mut File) -> io::Result<Anchor> {
     Ok(Anchor { sequence, hash: hash.to_owned() })
 }
 
-/// Opens or makes a file only this user can read.
+/// Opens or creates a file that only this user can read.
 pub(super) fn open_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

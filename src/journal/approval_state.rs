@@ -1,32 +1,23 @@
-//! Requests for a person's leave, folded from a run's records.
+//! Requests for a person's approval, folded from a run's records.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use luaplan_base::{CallId, ContentHash, Effect};
 
-use super::{DecisionKind, EventBody, Record, Tier, Word};
-
-/// A rule of the policy file as it was at some time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RuleReference {
-    /// Its name.
-    pub name: String,
-    /// Hash of all it says: a rule that was changed is another rule.
-    pub hash: ContentHash,
-}
+use super::{DecisionKind, EventBody, Record, RuleReference, Tier, Word};
 
 /// What a person decided about a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ApprovalDecision {
-    /// In which way.
+    /// The kind of decision.
     pub decision: Word<DecisionKind>,
     /// Who: `local`, or the name of an API key.
     pub by: String,
     /// When.
     pub at: Timestamp,
-    /// The arguments to use instead, in exact form.
+    /// The edited arguments, in exact form.
     pub arguments: Option<Json>,
     /// Why, where it was denied.
     pub reason: Option<String>,
@@ -35,7 +26,7 @@ pub struct ApprovalDecision {
 }
 
 impl ApprovalDecision {
-    /// Whether the call may be made. What a later version called a decision is none that this one may act on.
+    /// Whether the call may be made. A decision of a kind that only a later version knows does not allow it.
     #[must_use]
     pub fn is_allowance(&self) -> bool {
         use DecisionKind as D;
@@ -46,7 +37,7 @@ impl ApprovalDecision {
 /// A call that waits, or waited, for a person's approval.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ApprovalState {
-    /// Names the run, the call, the plan and the arguments: another argument has another id.
+    /// Derived from the run, the call, the plan and the arguments: other arguments give another id.
     pub approval_id: String,
     /// The call.
     pub call_id: CallId,
@@ -62,22 +53,22 @@ pub struct ApprovalState {
     pub arguments_hash: ContentHash,
     /// The plan that makes the call.
     pub plan_hash: ContentHash,
-    /// How strictly it is asked: `prompt` or `manual`.
+    /// The tier that asked: `prompt` or `manual`.
     pub tier: Word<Tier>,
-    /// The rules that asked, the deciding one first; empty where the policy's default asks.
+    /// The rules that required the approval, the deciding one first; empty where the policy's default did.
     pub rules: Vec<RuleReference>,
-    /// Why a person is asked.
+    /// Why approval is required.
     pub reason: String,
     /// Where each argument came from.
     pub origins: Json,
-    /// Hash of what the tool did when it was asked about.
+    /// Hash of the tool's definition at the time of the request.
     pub tool_hash: Option<ContentHash>,
-    /// When it was asked.
+    /// When approval was requested.
     pub requested_at: Timestamp,
     /// Place of the request in the journal.
     #[serde(skip)]
     pub requested_sequence: u64,
-    /// What was decided; absent while it waits.
+    /// The decision; absent while the call waits.
     pub decision: Option<ApprovalDecision>,
 }
 
@@ -133,7 +124,7 @@ pub(super) fn apply(approvals: &mut Vec<ApprovalState>, record: &Record) {
                 });
             }
         }
-        // The call was made or refused without the person asked: by a grant, or a changed policy.
+        // The call was made or refused without a decision: by a grant, or by a changed policy.
         EventBody::ToolCallStarted { call_id, .. } | EventBody::ToolCallRefused { call_id, .. } => {
             withdraw(approvals, |open| open.call_id == *call_id);
         }
@@ -142,7 +133,7 @@ pub(super) fn apply(approvals: &mut Vec<ApprovalState>, record: &Record) {
     }
 }
 
-/// Drops undecided requests that lost their purpose.
+/// Drops undecided requests that no longer apply.
 fn withdraw(approvals: &mut Vec<ApprovalState>, is_meant: impl Fn(&ApprovalState) -> bool) {
     approvals.retain(|open| open.decision.is_some() || !is_meant(open));
 }

@@ -1,4 +1,4 @@
-//! The journal that is configured.
+//! The configured journal.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use super::{
 
 /// One of the stores.
 pub enum Journal {
-    /// A file of this machine.
+    /// A file on this machine.
     Sqlite(SqliteJournal),
-    /// A database several nodes share.
+    /// A database that several nodes share.
     Postgres(Arc<PostgresJournal>),
 }
 
@@ -32,7 +32,7 @@ impl Journal {
         })
     }
 
-    /// Where it is, without a password.
+    /// Its path or address, without a password.
     #[must_use]
     pub fn place(&self) -> String {
         match self {
@@ -41,7 +41,7 @@ impl Journal {
         }
     }
 
-    /// The store that nodes share, where it is one.
+    /// The shared store, where it is one.
     #[must_use]
     pub fn shared(&self) -> Option<&Arc<PostgresJournal>> {
         match self {
@@ -59,7 +59,7 @@ impl Journal {
         }
     }
 
-    /// Checks every record. What is wrong is in the report, not an error.
+    /// Checks every record. Problems are in the report, not an error.
     ///
     /// # Errors
     /// As [`SqliteJournal::verify`] and [`PostgresJournal::verify`].
@@ -70,7 +70,7 @@ impl Journal {
         }
     }
 
-    /// Writes what is waiting and closes. Appends after that fail.
+    /// Writes the queue and closes. Later appends fail.
     pub async fn close(&self) {
         match self {
             Self::Sqlite(journal) => journal.close().await,

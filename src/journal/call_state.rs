@@ -13,11 +13,11 @@ use super::{EventBody, ResolutionKind, Word, is_marked};
 pub struct CallEnd {
     /// When.
     pub at: Timestamp,
-    /// Whether it went well.
+    /// Whether it succeeded.
     pub ok: bool,
     /// The failure's code.
     pub code: Option<String>,
-    /// The result, in exact form, where it went well.
+    /// The result, in exact form, where it succeeded.
     pub result: Option<Json>,
     /// The failure as the plan sees it.
     pub error: Option<Json>,
@@ -27,18 +27,18 @@ pub struct CallEnd {
     pub duration_ms: u64,
 }
 
-/// What a person said about a call in doubt.
+/// How a person resolved a call in doubt.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "resolution")]
 pub enum Resolved {
-    /// Make it again.
+    /// Repeat it.
     Retry,
     /// It took effect.
     Done {
-        /// What it is taken to have answered, in exact form.
+        /// The result it is assumed to have had, in exact form.
         result: Json,
     },
-    /// It did not take effect, and is not to be made.
+    /// It did not take effect and is not repeated.
     Failed {
         /// Why, for the plan to see.
         message: String,
@@ -64,7 +64,7 @@ pub struct CallState {
     /// The rule of the policy file that decided, where there was a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The person's leave it was made with: `approval:ID` or `grant:ID`.
+    /// The permission it was made with: `approval:ID` or `grant:ID`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_by: Option<String>,
     /// The same for every repetition of this call; absent where the call was refused.
@@ -73,33 +73,33 @@ pub struct CallState {
     pub line: Option<u32>,
     /// When it was allowed or refused.
     pub started_at: Timestamp,
-    /// When it wakes its run, where it is one that sleeps.
+    /// When it wakes its run, where it is a sleep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake_at: Option<Timestamp>,
     /// The run of the agent it called, where it called one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub child_run_id: Option<RunId>,
-    /// How often it was begun: more than once where the run was resumed in the middle of it.
+    /// How often it was started: more than once where the run was resumed during it.
     pub attempts: u32,
-    /// Whether it was refused, so that the tool was never asked.
+    /// Whether it was refused: the tool was never called.
     pub refused: bool,
     /// How it ended. A call that was allowed and has no end is in doubt.
     pub end: Option<CallEnd>,
-    /// Where secrets were taken out of it, as JSON pointers (`/arguments`, `/result`, `/error`).
+    /// Where secrets were removed from it, as JSON pointers (`/arguments`, `/result`, `/error`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
-    /// What a person said came of it.
+    /// How a person resolved it, where it was in doubt.
     pub resolved: Option<Resolved>,
 }
 
 impl CallState {
-    /// Whether a secret was taken out of its result, so that a plan cannot be shown the same again.
+    /// Whether a secret was removed from its result, so that a replay cannot give the plan the same result.
     #[must_use]
     pub fn result_held_secret(&self) -> bool {
         is_marked(&self.redacted, "/result")
     }
 
-    /// Hash of the arguments as the plan gave them and the journal would have them, also of a call that
+    /// Hash of the plan's own arguments, in the form in which the journal records them; also for a call that
     /// was refused, or whose arguments a person edited.
     #[must_use]
     pub fn recorded_hash(&self) -> ContentHash {
@@ -107,20 +107,20 @@ impl CallState {
         planned.unwrap_or_else(|| ContentHash::of_json(&self.arguments))
     }
 
-    /// Whether the call was begun and nobody knows what came of it: its process died, or the run was
-    /// ended while it was under way.
+    /// Whether the call was started and its outcome is unknown: its process died, or the run was
+    /// ended during the call.
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {
-        self.is_open() && !self.rests()
+        self.is_open() && !self.is_suspended()
     }
 
-    /// Whether it only waits: for its time, or for the run of an agent. Nothing of it is in doubt then.
+    /// Whether it is suspended: until its wake time, or until the run of an agent ends. Its outcome is then not in doubt.
     #[must_use]
-    pub fn rests(&self) -> bool {
+    pub fn is_suspended(&self) -> bool {
         self.is_open() && (self.wake_at.is_some() || self.child_run_id.is_some())
     }
 
-    /// Whether it was begun and has no outcome that counts.
+    /// Whether it was started and has no outcome; a call that was cut off (`call_cut`) has none.
     #[must_use]
     pub fn is_open(&self) -> bool {
         !self.refused
@@ -129,7 +129,7 @@ impl CallState {
     }
 }
 
-/// Adds a call; one that was begun before is begun again.
+/// Adds a call, or counts another attempt at a known one.
 fn put(calls: &mut Vec<CallState>, call: CallState) {
     match calls.iter_mut().rev().find(|known| known.call_id == call.call_id) {
         Some(known) => {
@@ -140,8 +140,7 @@ fn put(calls: &mut Vec<CallState>, call: CallState) {
     }
 }
 
-/// Adds what an event says about calls to those known so far.
-/// `places` is where secrets were taken out.
+/// Applies an event to the calls known so far. `places` says where secrets were removed.
 pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp, places: &[String]) {
     match body {
         EventBody::ToolCallStarted {
@@ -249,7 +248,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp,
                         Some(Resolved::Failed { message: message.clone().unwrap_or_default() })
                     }
                     Word::Known(ResolutionKind::Retry) => Some(Resolved::Retry),
-                    // What a later version said of it: the call stays in doubt here.
+                    // A resolution that only a later version knows leaves the call in doubt here.
                     Word::Unknown(_) => None,
                 };
             }

@@ -1,4 +1,4 @@
-//! The hash that ties each record to the one before.
+//! The hash that chains each record to its predecessor.
 //!
 //! A record's hash is BLAKE3 (32 bytes, written as 64 lowercase hexadecimal digits) over four
 //! fields, in this order, each preceded by its length in bytes as a 64-bit little-endian number:
@@ -18,10 +18,10 @@ use blake3::Hasher;
 /// Version of the records this program writes. A higher one in a file means a newer program.
 pub const RECORD_VERSION: u32 = 5;
 
-/// From this version on records say where a secret was taken out of them.
+/// From this version on, records name where a secret was removed.
 pub(super) const MARKED_SINCE: u32 = 5;
 
-/// What the first record names as its predecessor.
+/// The predecessor hash of the first record.
 pub const GENESIS_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// The hash of a record, as the module's table describes it.

@@ -1,4 +1,4 @@
-//! Named contexts: what a run leaves behind for the next one. Versions are kept, never changed.
+//! Named contexts: data that a run saves for later runs. Versions are kept and never change.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -19,11 +19,11 @@ pub struct NewContext {
     pub name: String,
     /// The context.
     pub context: Value,
-    /// The run that leaves it.
+    /// The run that saves it.
     pub run_id: Option<RunId>,
     /// When.
     pub at: Timestamp,
-    /// Save only if this is the newest version now; 0 if there must be none yet.
+    /// Save only if this is still the newest version; 0 if there must be none yet.
     pub expected_version: Option<u64>,
 }
 
@@ -40,14 +40,14 @@ pub struct ContextVersion {
     pub size_bytes: u64,
     /// When it was saved.
     pub at: Timestamp,
-    /// The run that left it.
+    /// The run that saved it.
     pub run_id: Option<RunId>,
 }
 
 /// One saved version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedContext {
-    /// What is known about it.
+    /// Its name, version, hash, size, time and run.
     pub info: ContextVersion,
     /// The context.
     pub context: Value,
@@ -56,14 +56,14 @@ pub struct SavedContext {
 /// Keeps named contexts.
 #[async_trait]
 pub trait ContextStore: Send + Sync {
-    /// Saves a new version and returns what is known about it.
+    /// Saves a new version and returns its metadata.
     ///
     /// # Errors
     /// `bad_request` for a bad name, `context_conflict` where `expected_version` is not the newest,
     /// and the store's own `journal_…` codes.
     async fn save(&self, new: NewContext) -> Result<ContextVersion>;
 
-    /// The version asked for, or the newest; `None` where there is none.
+    /// The requested version, or the newest; `None` where there is none.
     ///
     /// # Errors
     /// `bad_request` for a bad name, `journal_unavailable`, or `journal_corrupt` where the stored
@@ -91,19 +91,19 @@ pub fn check_context_name(name: &str) -> Result<()> {
         .with_help("a name has 1 to 64 letters, digits, dots, underscores and hyphens"))
 }
 
-/// What the context `name` of a tenant is stored as. Those of the command line, and of before there were tenants, have
-/// their bare names.
+/// The stored name of a tenant's context `name`. Contexts of the command line, and those older than tenants, have
+/// bare names.
 #[must_use]
 pub fn context_of_tenant(tenant: &str, name: &str) -> String {
     if tenant == "local" { name.to_owned() } else { format!("{tenant}/{name}") }
 }
 
-/// Refuses what [`context_of_tenant`] does not make. No name has a slash, so the last one ends the tenant.
+/// Refuses a name that [`context_of_tenant`] cannot make. No context name has a slash, so the last slash ends the tenant.
 pub(super) fn check_stored_name(name: &str) -> Result<()> {
     check_context_name(name.rsplit_once('/').map_or(name, |(_, name)| name))
 }
 
-/// The error for a save that came too late.
+/// The error for a save that lost to another.
 pub(super) fn conflict(name: &str, expected: u64, newest: u64) -> Error {
     Error::new(
         ErrorCode::ContextConflict,

@@ -27,7 +27,7 @@ pub const CSV_COLUMNS: [&str; 15] = [
 
 /// Writes a header and the main columns of `records` as CSV (RFC 4180).
 ///
-/// Control characters are made visible, line breaks as `\n`, and a cell a spreadsheet would take for a formula gets an
+/// Control characters are made visible, line breaks as `\n`, and a cell that a spreadsheet would read as a formula gets an
 /// apostrophe in front.
 ///
 /// # Errors
@@ -71,7 +71,7 @@ fn write_rows<'a>(
 }
 
 fn cell(text: &str) -> String {
-    // A line break is no harm in a quoted cell, but splits the row for whoever reads line by line.
+    // A quoted cell may hold a line break, but it would split the row for a reader that reads line by line.
     let safe = neutralize(text.trim_end_matches('\n')).replace('\n', "\\n");
     if safe.starts_with(['=', '+', '-', '@', '\t']) { format!("'{safe}") } else { safe }
 }

@@ -8,7 +8,7 @@ use luaplan_base::{
     CallId, ContentHash, Effect, EngineKind, ErrorCode, Isolation, RunId, SpanId, TraceId, Usage,
 };
 
-use super::{DecisionKind, Mode, ResolutionKind, RuleReference, StopReason, Tier, Word};
+use super::{DecisionKind, Mode, ResolutionKind, StopReason, Tier, Word};
 
 /// One thing that happened, with where and when.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -21,11 +21,11 @@ pub struct Event {
     pub span_id: SpanId,
     /// When it happened.
     pub at: Timestamp,
-    /// The candidate it is about, where several plans were asked for: `c1`, `c2`, … Written only there.
+    /// The candidate it is about, where several plans were requested: `c1`, `c2`, … Written only there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidate: Option<String>,
-    /// Where a secret was taken out, as JSON pointers into this event; a field instead of its places where they are
-    /// many. Written only where there are; records before version 5 have none.
+    /// Where a secret was removed, as JSON pointers into this event; many places in one field are written as that field.
+    /// Written only where there are any; records before version 5 have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
     /// What happened.
@@ -38,7 +38,7 @@ pub struct Event {
 #[serde(tag = "event", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are named after what they hold; units are in their names")]
 pub enum EventBody {
-    /// A run began. `task` is absent where a saved plan is run.
+    /// A run started. `task` is absent where a saved plan is run.
     RunStarted {
         task: Option<String>,
         plan_hash: Option<ContentHash>,
@@ -46,40 +46,40 @@ pub enum EventBody {
         context: Json,
         limits: Json,
         version: String,
-        /// Whether calls are answered by mocks: nothing reaches the world, and calls are not recorded.
-        /// Written only where it is so.
+        /// Whether mocks answer the calls: nothing reaches the outside, and calls are not recorded.
+        /// Written only where true.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         mocked: bool,
         /// The engine. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         engine: Option<Word<EngineKind>>,
-        /// Where its VM lives. Absent in older records.
+        /// Where its VM runs. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         isolation: Option<Word<Isolation>>,
-        /// The named context the run saves what it leaves to.
+        /// The named context that the run saves to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context_name: Option<String>,
-        /// The process that runs it, as its lock file is named. Absent in older records.
+        /// The process that runs it, by the name of its lock file. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         owner: Option<String>,
-        /// Whose run it is: `local`, or the name of an API key. Absent in older records.
+        /// The tenant it belongs to: `local`, or the name of an API key. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tenant: Option<String>,
-        /// How much it does unasked. Absent in older records.
+        /// What it may do without approval. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<Word<Mode>>,
-        /// The run whose call began this one, and which call. Written only for runs of agents.
+        /// The run whose call started this one, and which call. Written only for runs of agents.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent_run_id: Option<RunId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent_call_id: Option<CallId>,
-        /// The agent it is the run of.
+        /// The agent that it is a run of.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
-        /// The run it starts over. Written only where it is so.
+        /// The run it was reset from. Written only where there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         starts_over: Option<RunId>,
-        /// How the task is to be planned, where it is not as configured: candidates, tests, prompts.
+        /// Planning options that differ from the configuration: candidates, tests, prompts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         planning: Option<Box<Json>>,
         /// Who started it: an API key's name or `local`, then with the user of the operating system.
@@ -88,59 +88,59 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
-    /// A plan was chosen and begins. Its calls are numbered after `calls_before`, those of earlier
+    /// A plan was chosen and starts. Its calls are numbered after `calls_before`, the calls of earlier
     /// plans of the same run.
     PlanAccepted { plan_hash: ContentHash, calls_before: u64 },
-    /// The run goes on after its process ended or after it paused. `calls_recorded` of its calls
-    /// are answered from the journal.
+    /// The run resumes after its process ended or after a pause. The journal answers `calls_recorded` of its
+    /// calls.
     RunResumed {
         owner: Option<String>,
         version: String,
         calls_recorded: u64,
-        /// Who asked for it, where it was asked for.
+        /// The actor who requested it, where one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
-    /// From here on the run can be neither resumed nor replayed: a secret stood in what that takes, and is not on
-    /// record. `code` is what a resume will say. Written once, at the first such place.
+    /// From here on the run can be neither resumed nor replayed: data that this needs held a secret, which is not on
+    /// record. `code` is the error of a resume. Written once, at the first such place.
     RunNotResumable { code: Word<ErrorCode>, reason: String, call_id: Option<CallId> },
     /// The run waits for a person and holds no VM. `calls_in_doubt` may or may not have taken effect;
-    /// `approvals` are the ids of the requests nobody has decided.
+    /// `approvals` are the ids of undecided requests.
     RunPaused {
         reason: String,
         calls_in_doubt: Vec<CallId>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         approvals: Vec<String>,
-        /// Who asked for it, where it was asked for.
+        /// The actor who requested it, where one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
-    /// A call puts its run to sleep until `wake_at`, which stays the same however often the run is broken off.
+    /// A call puts its run to sleep until `wake_at`, which stays the same however often the run is interrupted.
     SleepBegun { call_id: CallId, tool: String, wake_at: Timestamp },
-    /// The run sleeps and holds no VM. It goes on at `wake_at`, the latest of those its calls wait for.
+    /// The run sleeps and holds no VM. It resumes at `wake_at`, the latest wake time of its calls.
     RunSleeping { wake_at: Timestamp },
-    /// A call began the run of an agent, whose own records are under `child_run_id`.
+    /// A call started the run of an agent, whose own records are under `child_run_id`.
     AgentStarted { call_id: CallId, agent: String, child_run_id: RunId },
-    /// An autonomous run begins to work by a plan, its `iteration`th of `iterations_max` at most.
+    /// An autonomous run starts work on a plan: number `iteration` of at most `iterations_max`.
     Iteration { iteration: u32, iterations_max: u32, plan_hash: ContentHash },
-    /// A person said what came of a call in doubt; `done` has a `result` in exact form, `failed` a `message`.
+    /// A person resolved a call in doubt; `done` has a `result` in exact form, `failed` a `message`.
     CallResolved {
         call_id: CallId,
         resolution: Word<ResolutionKind>,
         result: Option<Json>,
         message: Option<String>,
-        /// Who said it.
+        /// The person who resolved it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
-    /// A call waits for a person's leave; it was not made. `tier` is `prompt` or `manual`; `rules` are those
-    /// that asked, the deciding one first; `origins` says where each argument came from.
+    /// A call waits for approval; it was not made. `tier` is `prompt` or `manual`; `rules` are those
+    /// that required approval, the deciding one first; `origins` says where each argument came from.
     ApprovalRequested {
         approval_id: String,
         call_id: CallId,
@@ -154,11 +154,12 @@ pub enum EventBody {
         rules: Vec<RuleReference>,
         reason: String,
         origins: Json,
-        /// What the tool did when it was asked about: its definition's hash.
+        /// Hash of the tool's definition at the time of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_hash: Option<ContentHash>,
     },
-    /// A person decided; `for` has a `grant_id`, `edit` has `arguments` in exact form, `deny` a `reason`. It holds for this plan, call and `arguments_hash` alone.
+    /// A person decided; `for` has a `grant_id`, `edit` has `arguments` in exact form, `deny` a `reason`. The decision
+    /// applies to this plan, call and `arguments_hash` alone.
     ApprovalResolved {
         approval_id: String,
         call_id: CallId,
@@ -170,14 +171,14 @@ pub enum EventBody {
         arguments: Option<Json>,
         reason: Option<String>,
         grant_id: Option<String>,
-        /// Whether the run is to go on once none of its calls waits, by whoever is there then.
+        /// Whether the run is resumed once none of its calls waits, by any process that serves it then.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         goes_on: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
-    /// Calls of a tool that only `rules` ask about, no more strictly than `tier`, are allowed until
-    /// `expires_at` in runs of `tenant`, for as long as the tool is what it was.
+    /// Until `expires_at`, calls of a tool in runs of `tenant` are allowed where no rule but `rules` asks, and none
+    /// more strictly than `tier`, as long as the tool's definition stays the same.
     GrantIssued {
         grant_id: String,
         approval_id: String,
@@ -193,7 +194,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
-    /// A grant was taken back before its time.
+    /// A grant was revoked before it expired.
     GrantRevoked {
         grant_id: String,
         tool: String,
@@ -207,7 +208,7 @@ pub enum EventBody {
         used_tokens: u64,
         parts: Json,
         trimmed: Vec<String>,
-        /// The tools the prompt does not show, the least relevant first. Written only where there are.
+        /// The tools that the prompt omits, the least relevant first. Written only where there are any.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools_left_out: Vec<String>,
     },
@@ -215,7 +216,7 @@ pub enum EventBody {
     PromptComposed { prompt_hash: ContentHash, bytes: u64 },
     /// A request went to a model. `purpose` is `plan`, `repair`, `review` or `call_llm`.
     LlmRequestSent { provider: String, model: String, purpose: String, attempt: u32 },
-    /// Part of a model's answer. Streamed, never kept.
+    /// Part of a model's answer. Streamed, never recorded.
     LlmText { text: String },
     /// A model answered.
     LlmResponseReceived {
@@ -228,18 +229,18 @@ pub enum EventBody {
         duration_ms: u64,
         recorded: bool,
     },
-    /// The request will be made again.
+    /// The request will be retried.
     LlmRetryScheduled { attempt: u32, wait_ms: u64, code: String, message: String },
     /// The request failed for good.
     LlmRequestFailed { provider: String, model: String, code: String, message: String },
-    /// The next model of the fallback chain takes over.
+    /// The next model of the fallback chain is asked.
     ModelFallback { from: String, to: String, code: String },
-    /// A plan is there. `round` is 0 for the first, then counts repairs.
+    /// A model proposed a plan. `round` is 0 for the first, then counts repairs.
     PlanProposed {
         round: u32,
         source: String,
         plan_hash: ContentHash,
-        /// What the model says about it. Untrusted; written only where it said something.
+        /// The model's note on it. Untrusted; written only where there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         explanation: Option<String>,
     },
@@ -247,7 +248,7 @@ pub enum EventBody {
     PlanChecked { plan_hash: ContentHash, ok: bool, findings: Json },
     /// Findings go back to the model.
     RepairRound { round: u32, rounds_max: u32, code: String, message: String },
-    /// A run failed and its task is planned anew, with this as evidence. `message` is what the model is told.
+    /// A run failed and its task is planned again, with this as evidence. `message` goes to the model.
     ReplanRound {
         attempt: u32,
         attempts_max: u32,
@@ -269,7 +270,7 @@ pub enum EventBody {
         chosen: bool,
         reason: String,
     },
-    /// Intent: the call is allowed and is about to be made.
+    /// The intent: the call is allowed and is made next.
     ToolCallStarted {
         call_id: CallId,
         tool: String,
@@ -281,17 +282,17 @@ pub enum EventBody {
         /// The rule of the policy file that decided; `default` where none matched. Written only with a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
-        /// `approval:ID` or `grant:ID`, where a person's leave was needed.
+        /// `approval:ID` or `grant:ID`, where approval was required.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         allowed_by: Option<String>,
         /// Hash of the arguments the plan wrote, where a person edited them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         planned_arguments_hash: Option<ContentHash>,
-        /// How long the call waited for its turn. Written only where it did.
+        /// How long the call waited under a rate limit. Written only where it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waited_ms: Option<u64>,
     },
-    /// Outcome: `result` in exact form where `ok`, else `error` as the plan sees it.
+    /// The outcome: `result` in exact form where `ok`, else `error` as the plan sees it.
     ToolCallFinished {
         call_id: CallId,
         tool: String,
@@ -302,7 +303,7 @@ pub enum EventBody {
         result_bytes: u64,
         duration_ms: u64,
     },
-    /// The call was not made: arguments, permission or rate.
+    /// The call was refused, for its arguments, a permission or a rate.
     /// `arguments` are by name, or a list where they have no names (and in older records).
     ToolCallRefused {
         call_id: CallId,
@@ -317,23 +318,23 @@ pub enum EventBody {
     StepRetryScheduled { attempt: u32, attempts_max: u32, message: String },
     /// A limit was hit.
     LimitHit { code: String, limit: Json, observed: Json },
-    /// The plan tried to reach past the sandbox.
+    /// The plan tried to leave the sandbox.
     SandboxViolation { message: String },
     /// What the plan printed.
     Printed { text: String },
     /// The process was asked to stop.
     SignalReceived { signal: String },
-    /// No new work is taken; running calls may finish.
+    /// No new work is accepted; running calls may finish.
     GracefulShutdownStarted { running: u64 },
-    /// The run ended well. `result` is in plain form.
+    /// The run succeeded. `result` is in plain form.
     RunFinished { stop_reason: Word<StopReason>, result: Json, usage: Usage },
-    /// The run ended badly. `error` is as every edge sends it.
+    /// The run failed. `error` is as every edge sends it.
     RunFailed { code: Word<ErrorCode>, message: String, recoverable: bool, error: Json, usage: Usage },
     /// The run was cancelled.
     RunCancelled {
         reason: String,
         usage: Usage,
-        /// Who asked for it, where it was asked for.
+        /// The actor who requested it, where one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -341,4 +342,13 @@ pub enum EventBody {
     },
     /// A named context got a new version.
     ContextSaved { name: String, version: u64, context_hash: ContentHash },
+}
+
+/// A rule of the policy file at the time of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleReference {
+    /// Its name.
+    pub name: String,
+    /// Hash of its content: a changed rule counts as another rule.
+    pub hash: ContentHash,
 }

@@ -1,11 +1,11 @@
-//! What can be asked of an event whatever its kind: its name, the call, tool and code it is about.
+//! Facts that any event can have: its name, and the call, tool and code it is about.
 
 use luaplan_base::CallId;
 
 use super::EventBody;
 
 impl EventBody {
-    /// The names of all events a journal can hold.
+    /// The names of all recorded events.
     pub const KEPT: &'static [&'static str] = &[
         "run_started",
         "plan_accepted",
@@ -95,13 +95,13 @@ impl EventBody {
         }
     }
 
-    /// Whether the event belongs into the journal. Partial model text does not.
+    /// Whether the event is recorded. Partial model text is not.
     #[must_use]
     pub const fn is_kept(&self) -> bool {
         !matches!(self, Self::LlmText { .. })
     }
 
-    /// Whether nothing more happens in the run by itself: it ended, or waits for a person.
+    /// Whether the run makes no progress by itself after it: it ended, or waits for a person.
     #[must_use]
     pub const fn ends_run(&self) -> bool {
         matches!(
@@ -113,7 +113,7 @@ impl EventBody {
         )
     }
 
-    /// Whether it went well, for events that can go either way.
+    /// Whether it succeeded, for events that can succeed or fail.
     #[must_use]
     pub const fn ok(&self) -> Option<bool> {
         match self {

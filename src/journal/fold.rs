@@ -1,4 +1,4 @@
-//! State is a fold over records: what a run has come to, from its records alone.
+//! The state of a run, folded from its records alone.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -8,10 +8,9 @@ use luaplan_base::{CallId, ContentHash, EngineKind, ErrorCode, RunId, Usage};
 
 use super::approval_state::{self, ApprovalState};
 use super::call_state::{self, CallState};
-use super::run_summary::was_interrupted;
 use super::{Actor, EventBody, Mode, Record, RunStatus, Word, marked};
 
-/// The plan a run works by.
+/// The plan that a run executes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AcceptedPlan {
     /// Hash of its source.
@@ -19,13 +18,13 @@ pub struct AcceptedPlan {
     /// Its source; absent where the record that held it is missing.
     #[serde(skip)]
     pub source: Option<String>,
-    /// Calls that earlier plans of the run made.
+    /// The number of calls that earlier plans of the run made.
     pub calls_before: u64,
-    /// Where in the run's output its own begins.
+    /// Where its own output begins in the run's output.
     pub printed_from: usize,
-    /// How often it has handed out what it printed.
+    /// How often it printed.
     pub prints: u32,
-    /// Waits of `retry` it has begun.
+    /// The number of `retry` waits it has started.
     pub retries: u32,
 }
 
@@ -34,7 +33,7 @@ pub struct AcceptedPlan {
 pub struct RunState {
     /// The run.
     pub run_id: RunId,
-    /// How far it has come.
+    /// Its status.
     pub status: RunStatus,
     /// Time of its first record.
     pub started_at: Timestamp,
@@ -44,13 +43,13 @@ pub struct RunState {
     pub task: Option<String>,
     /// The plan's name.
     pub plan_name: Option<String>,
-    /// Whether its calls were answered by mocks.
+    /// Whether mocks answered its calls.
     pub mocked: bool,
-    /// Hash of the last plan proposed, or of the plan the run began with.
+    /// Hash of the last plan proposed, or of the plan the run started with.
     pub plan_hash: Option<ContentHash>,
     /// Source of the last plan proposed.
     pub source: Option<String>,
-    /// The context it began with.
+    /// The context it started with.
     pub context: Json,
     /// Its limits.
     pub limits: Json,
@@ -60,39 +59,39 @@ pub struct RunState {
     pub context_name: Option<String>,
     /// The process that runs it or ran it last.
     pub owner: Option<String>,
-    /// Whose run it is; absent in older records.
+    /// The tenant it belongs to; absent in older records.
     pub tenant: Option<String>,
     /// Who started it; absent in older records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_by: Option<Actor>,
-    /// How much it does unasked; absent in older records.
+    /// What it may do without approval; absent in older records.
     pub mode: Option<Word<Mode>>,
-    /// How its task is to be planned, where that is not as configured.
+    /// Planning options that differ from the configuration.
     pub planning: Option<Box<Json>>,
-    /// The run that called the agent this is the run of, and the call.
+    /// The call that started it, where it is the run of an agent.
     pub parent: Option<ParentCall>,
-    /// The run that this one starts over.
+    /// The run it was reset from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts_over: Option<RunId>,
     /// When it wakes, where it sleeps.
     pub wake_at: Option<Timestamp>,
-    /// How often its task was planned anew after it failed.
+    /// How often its task was planned again after a failure.
     pub replans: u32,
-    /// The plan it works by, once one was accepted.
+    /// The plan it executes, once one was accepted.
     pub accepted: Option<AcceptedPlan>,
     /// Why it waits, where it is paused.
     pub paused: Option<String>,
-    /// Whether it is to go on, by what was decided last about its calls since it last went on.
+    /// Whether it is to be resumed, by the last decision about its calls since it last resumed.
     #[serde(skip)]
     pub goes_on: bool,
-    /// Where secrets were taken out of what it began with and returned, as JSON pointers (`/context`, `/planning`,
-    /// `/result`, `/error`, `/message`); for its calls that stands with each.
+    /// Where secrets were removed from its inputs and its end, as JSON pointers (`/context`, `/planning`,
+    /// `/result`, `/error`, `/message`); each call has its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
-    /// Why it can be neither resumed nor replayed, where a secret is the reason.
+    /// Why it can be neither resumed nor replayed, where a removed secret is the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_resumable: Option<String>,
-    /// How often it went on after a stop.
+    /// How often it was resumed.
     pub resumptions: u32,
     /// Tokens its models used so far.
     pub llm_tokens: u64,
@@ -100,7 +99,7 @@ pub struct RunState {
     pub llm_cost_micro_usd: u64,
     /// The calls, in the order they were allowed or refused.
     pub calls: Vec<CallState>,
-    /// The requests for a person's leave, in their order; those that lost their purpose are left out.
+    /// The requests for approval, in their order, without those that no longer apply.
     pub approvals: Vec<ApprovalState>,
     /// What it returned, in plain form.
     pub result: Option<Json>,
@@ -110,13 +109,13 @@ pub struct RunState {
     pub code: Option<Word<ErrorCode>>,
     /// What the plan printed.
     pub printed: String,
-    /// What it used; known once it has ended.
+    /// Its resource usage; known once it has ended.
     pub usage: Option<Usage>,
     #[serde(skip)]
     sources: Vec<(ContentHash, String)>,
 }
 
-/// What began the run of an agent.
+/// The call that started the run of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ParentCall {
     /// The run that called the agent.
@@ -129,7 +128,7 @@ pub struct ParentCall {
 
 impl RunState {
     /// The state after `records`, oldest first and all of one run; `None` where there are none.
-    /// Records of other runs are passed over.
+    /// Records of other runs are ignored.
     pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<Self> {
         let mut records = records.into_iter();
         let mut state = Self::begin(records.next()?);
@@ -316,27 +315,27 @@ impl RunState {
         self.usage = Some(usage);
     }
 
-    /// The calls that were begun and whose end is not known: they may have taken effect.
+    /// The calls that were started and whose outcome is unknown: they may have taken effect.
     pub fn calls_in_doubt(&self) -> impl Iterator<Item = &CallState> {
         self.calls.iter().filter(|call| call.is_in_doubt())
     }
 
-    /// The requests nobody has decided; none once the run has ended.
+    /// The undecided requests; none once the run has ended.
     pub fn pending_approvals(&self) -> impl Iterator<Item = &ApprovalState> {
         let waits = matches!(self.status, RunStatus::Running | RunStatus::Sleeping | RunStatus::Paused);
         self.approvals.iter().filter(move |approval| waits && approval.decision.is_none())
     }
 
-    /// Whether it is paused and nobody is waited for: what it waited for was decided, and it was not taken up since.
+    /// Whether it is paused and no decision is outstanding: a process can resume it.
     #[must_use]
-    pub fn waits_for_nobody(&self) -> bool {
-        let is_left = self.status == RunStatus::Paused && self.goes_on;
-        is_left && self.pending_approvals().next().is_none() && self.calls_in_doubt().next().is_none()
+    pub fn is_ready_to_resume(&self) -> bool {
+        let is_resumable = self.status == RunStatus::Paused && self.goes_on;
+        is_resumable && self.pending_approvals().next().is_none() && self.calls_in_doubt().next().is_none()
     }
 
-    /// Whether its process was told to stop in the midst of it: it can go on.
+    /// Whether its process was stopped during the run: it can be resumed.
     #[must_use]
     pub fn was_interrupted(&self) -> bool {
-        was_interrupted(self.status, self.code.as_ref())
+        self.status.was_interrupted(self.code.as_ref())
     }
 }

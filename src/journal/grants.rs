@@ -1,4 +1,4 @@
-//! Calls allowed for a time, folded from the records of all runs.
+//! Grants: permissions for a time, folded from the records of all runs.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use luaplan_base::{ContentHash, Result, RunId};
 
 use super::{EventBody, JournalRead, RecordFilter, RuleReference, Tier, Word};
 
-/// A person's leave for calls of one tool, until it expires or is revoked.
+/// A person's permission for calls of one tool, until it expires or is revoked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GrantState {
     /// Its id.
@@ -18,33 +18,33 @@ pub struct GrantState {
     pub run_id: RunId,
     /// The tool.
     pub tool: String,
-    /// Hash of what the tool did then; a grant without it covers nothing.
+    /// Hash of the tool's definition then; a grant without it covers nothing.
     pub tool_hash: Option<ContentHash>,
     /// The rules that asked then; empty where the policy's default did.
     pub rules: Vec<RuleReference>,
-    /// How strictly was asked: `prompt` or `manual`.
+    /// The tier that asked then: `prompt` or `manual`.
     pub tier: Word<Tier>,
-    /// In whose runs it holds.
+    /// The tenant in whose runs it applies.
     pub tenant: String,
     /// Who issued it.
     pub by: String,
     /// When it was issued.
     pub issued_at: Timestamp,
-    /// When it ends by itself.
+    /// When it expires.
     pub expires_at: Timestamp,
-    /// Whether somebody took it back.
+    /// Whether it was revoked.
     pub is_revoked: bool,
 }
 
 impl GrantState {
-    /// Whether it covers anything at that time.
+    /// Whether it is valid at that time.
     #[must_use]
     pub fn holds_at(&self, now: Timestamp) -> bool {
         !self.is_revoked && now < self.expires_at
     }
 }
 
-/// The grants on record, of one tool or of all, newest first; with those that hold no more.
+/// The grants on record, of one tool or of all, newest first, expired and revoked ones included.
 ///
 /// # Errors
 /// As reading the journal.

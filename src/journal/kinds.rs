@@ -1,4 +1,4 @@
-//! Closed sets of words that runs are recorded with.
+//! Closed sets of words in the records of runs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use luaplan_base::{Error, ErrorCode};
 
-/// What happens to a call, mildest first: of the rules that match, the last of these wins.
+/// What the policy does with a call, mildest first: of the rules that match, the strictest wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
-    /// It is made.
+    /// The call is made.
     Auto,
-    /// A person is asked: at once at a terminal, else the run pauses. Autonomous runs go on unasked.
+    /// A person approves it: at once at a terminal, else the run pauses. Autonomous runs make it without approval.
     Prompt,
-    /// The run pauses until a person has decided, also where it is autonomous.
+    /// The run pauses until a person has decided, even where it is autonomous.
     Manual,
-    /// It is not made.
+    /// The call is refused.
     Deny,
 }
 
@@ -37,14 +37,14 @@ impl Tier {
     }
 }
 
-/// How much a run does unasked.
+/// What a run may do without approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// A person is asked where the policy says so.
+    /// A person approves each call for which the policy requires it.
     #[default]
     Structured,
-    /// `prompt` counts as allowed, and a task whose run failed is planned anew up to a cap.
+    /// `prompt` counts as allowed, and a task whose run failed is planned again, up to a cap.
     Autonomous,
 }
 
@@ -79,12 +79,12 @@ impl FromStr for Mode {
     }
 }
 
-/// In which way a person decided about a call.
+/// The kind of a person's decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionKind {
     /// It may be made, this once.
     Once,
-    /// It may be made, and others like it for a time.
+    /// It may be made, and others like it for a time: a grant.
     For,
     /// It may be made with other arguments.
     Edit,
@@ -93,7 +93,7 @@ pub enum DecisionKind {
 }
 
 impl DecisionKind {
-    /// Every way.
+    /// Every kind.
     pub const ALL: &'static [Self] = &[Self::Once, Self::For, Self::Edit, Self::Deny];
 
     /// The name in records and reports.
@@ -108,19 +108,19 @@ impl DecisionKind {
     }
 }
 
-/// What a person says of a call in doubt.
+/// The kind of a person's resolution of a call in doubt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResolutionKind {
-    /// It is to be made again.
+    /// It is repeated.
     Retry,
     /// It took effect.
     Done,
-    /// It did not take effect, and is not to be made.
+    /// It did not take effect and is not repeated.
     Failed,
 }
 
 impl ResolutionKind {
-    /// All that can be said.
+    /// Every kind.
     pub const ALL: &'static [Self] = &[Self::Retry, Self::Done, Self::Failed];
 
     /// The name in records.
@@ -134,12 +134,12 @@ impl ResolutionKind {
     }
 }
 
-/// Why a run that went well stopped.
+/// Why a successful run stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
     /// Its plan returned.
     Completed,
-    /// Its plan is there, and was not asked to be run.
+    /// Its plan is ready, and the caller did not ask to run it.
     Planned,
 }
 

@@ -1,4 +1,4 @@
-//! Where a secret was taken out of a record, and what can no longer be done with the run for it.
+//! Where secrets were removed from a record, and whether its run can still be resumed without them.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,8 +11,8 @@ use super::chain::MARKED_SINCE;
 use super::redact::is_marked;
 use super::{Event, EventBody, REDACTED, Record};
 
-/// Where secrets were taken out of a record, as JSON pointers into its event. Records from before there were marks
-/// name the fields that hold the text that stands for a secret: what else it could be is not told apart there.
+/// Where secrets were removed from a record, as JSON pointers into its event. Records older than the marks name the
+/// fields that hold the replacement text, which there cannot be told from the same text written by a plan.
 pub(super) fn places(record: &Record) -> Cow<'_, [String]> {
     if record.version >= MARKED_SINCE {
         return Cow::Borrowed(&record.event.redacted);
@@ -48,44 +48,44 @@ fn holds_text(json: &Json) -> bool {
     }
 }
 
-/// What a run's pen has seen taken out of its events.
+/// Tracks what was removed from a run's events, to find out whether the run can still be resumed.
 #[derive(Clone, Default)]
-pub(super) struct Held(Arc<Mutex<Seen>>);
+pub(super) struct RedactionTracker(Arc<Mutex<Tracked>>);
 
 #[derive(Default)]
-struct Seen {
+struct Tracked {
     reason: Option<String>,
-    /// Plans that held a secret. Only the one that is accepted counts.
+    /// Plans that held a secret. Only the accepted one counts.
     plans: Vec<ContentHash>,
-    /// What mocks answer is not on record, so there is nothing to resume in the first place.
+    /// Calls that mocks answer are not on record, so such a run cannot be resumed anyway.
     is_mocked: bool,
 }
 
-impl Held {
-    /// Why the run can be neither resumed nor replayed; nothing where that is not for a secret.
+impl RedactionTracker {
+    /// Why the run can be neither resumed nor replayed; `None` where no removed secret prevents it.
     pub(super) fn reason(&self) -> Option<String> {
         self.lock().reason.clone()
     }
 
-    /// What is to be recorded after `event`, where it is the first that makes the run one that cannot be resumed.
+    /// The event to record after `event`, where `event` is the first that makes the run impossible to resume.
     pub(super) fn after(&self, event: &Event) -> Option<EventBody> {
         let is_plan = matches!(&event.body, EventBody::PlanAccepted { .. });
         let is_mocked = matches!(&event.body, EventBody::RunStarted { mocked: true, .. });
         if event.redacted.is_empty() && !is_plan && !is_mocked {
             return None;
         }
-        let mut seen = self.lock();
-        seen.is_mocked |= is_mocked;
+        let mut tracked = self.lock();
+        tracked.is_mocked |= is_mocked;
         let marked = |field: &str| is_marked(&event.redacted, field);
         let reason = match &event.body {
             EventBody::RunStarted { .. } if marked("/context") => {
                 "a secret stood in the context it began with".to_owned()
             }
             EventBody::PlanProposed { plan_hash, .. } if marked("/source") => {
-                seen.plans.push(plan_hash.clone());
+                tracked.plans.push(plan_hash.clone());
                 return None;
             }
-            EventBody::PlanAccepted { plan_hash, .. } if seen.plans.contains(plan_hash) => {
+            EventBody::PlanAccepted { plan_hash, .. } if tracked.plans.contains(plan_hash) => {
                 "a secret stands in its plan".to_owned()
             }
             EventBody::ToolCallFinished { call_id, tool, .. } if marked("/result") => {
@@ -96,16 +96,16 @@ impl Held {
             }
             _ => return None,
         };
-        if seen.is_mocked || seen.reason.is_some() {
+        if tracked.is_mocked || tracked.reason.is_some() {
             return None;
         }
         let reason = format!("{reason}, which is not in the journal");
-        seen.reason = Some(reason.clone());
+        tracked.reason = Some(reason.clone());
         let code = ErrorCode::RunNotResumable.into();
         Some(EventBody::RunNotResumable { code, reason, call_id: event.body.call_id().cloned() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, Tracked> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! A journal that forgets: for plan tests and dry runs.
+//! A journal in memory, for plan tests and dry runs.
 
 use std::sync::Mutex;
 
@@ -74,7 +74,7 @@ impl JournalRead for MemoryJournal {
     }
 }
 
-/// Whether a record begins a run of this tenant.
+/// Whether a record starts a run of this tenant.
 fn began_for(record: &Record, wanted: &str) -> bool {
     match &record.event.body {
         EventBody::RunStarted { tenant, .. } => tenant.as_deref().unwrap_or("local") == wanted,
@@ -83,7 +83,7 @@ fn began_for(record: &Record, wanted: &str) -> bool {
 }
 
 impl RecordFilter {
-    /// Narrows records already in memory.
+    /// Whether a record passes the filter.
     #[must_use]
     pub fn apply(&self, mut records: Vec<Record>) -> Vec<Record> {
         if let Some(tenant) = &self.tenant {

@@ -1,11 +1,11 @@
 //! Rank 1: the append-only, hash-chained record of every run.
 //!
-//! An [`Event`] is something that happened. Events become records in a store; audit, the event
-//! stream and (later) replay are views of the records. Reading and writing are separate traits,
-//! so that an audit view cannot write. [`RunLog`] is the pen of one run: it takes secrets out
-//! ([`Redactor`]) before anything is kept or shown. [`RunState`] is what records come to.
+//! An [`Event`] is something that happened. A store keeps events as records; audit, the event
+//! stream and replay are views of the records. Reading and writing are separate traits,
+//! so that an audit view cannot write. [`RunLog`] writes the events of one run: it removes secrets
+//! ([`Redactor`]) before anything is recorded or shown. [`RunState`] is the fold of a run's records.
 //!
-//! **Never here:** deciding anything. The journal keeps what others did.
+//! **Never here:** decisions. The journal records what other rooms did.
 
 mod actor;
 mod anchor;
@@ -24,6 +24,7 @@ mod marked;
 mod memory;
 mod postgres_settings;
 mod private_folder;
+mod record;
 mod redact;
 mod request_keys;
 mod run_log;
@@ -45,7 +46,7 @@ mod postgres;
 mod postgres;
 
 pub use actor::Actor;
-pub use approval_state::{ApprovalDecision, ApprovalState, RuleReference};
+pub use approval_state::{ApprovalDecision, ApprovalState};
 pub use backend::Journal;
 pub use call_state::{CallEnd, CallState, Resolved};
 pub use chain::{GENESIS_HASH, RECORD_VERSION, record_hash};
@@ -54,26 +55,27 @@ pub use contexts::{
     context_of_tenant,
 };
 pub use csv_export::{CSV_COLUMNS, write_csv};
-pub use event::{Event, EventBody};
+pub use event::{Event, EventBody, RuleReference};
 pub use fold::{AcceptedPlan, ParentCall, RunState};
 pub use grants::{GrantState, grants};
 pub use kinds::{DecisionKind, Mode, ResolutionKind, StopReason, Tier};
 pub use memory::MemoryJournal;
-pub use postgres::{Alarm, Fence, FencedWriter, Held, Leases, OpenRun, PostgresContexts, PostgresJournal};
+pub use postgres::{
+    Alarm, Fence, FencedWriter, Leases, OpenRun, PostgresContexts, PostgresJournal, RunLease,
+};
 pub use postgres_settings::PostgresSettings;
 pub use private_folder::create_private_folder;
+pub use record::{EventListener, Record};
 pub use redact::{Pieces, REDACTED, Redactor, SECRET_BYTES_MIN, SecretForms};
 pub use redact::{is_marked, looks_secret};
 pub use request_keys::{KeyedRequest, RequestKeys};
-pub use run_log::{EventListener, RunLog};
+pub use run_log::RunLog;
 pub use run_summary::RunSummary;
 pub use sqlite::{SqliteContexts, SqliteJournal};
 pub use status::RunStatus;
-pub use store::{
-    ConflictGuard, Durability, JournalRead, JournalWrite, Record, RecordFilter, RunFilter, Settled,
-};
+pub use store::{ConflictGuard, Durability, JournalRead, JournalWrite, RecordFilter, RunFilter, Settled};
 pub use terminal_escape::neutralize;
-pub use verify::{Problem, ProblemKind, VerifyReport};
+pub use verify::{LogProblem, ProblemKind, VerifyReport};
 pub use word::{ClosedSet, Word};
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What stands for the journal in PostgreSQL in a build without the feature `postgres`: none is ever opened, and of the
-//! other types there is no value.
+//! Stands for the journal in PostgreSQL in a build without the feature `postgres`: it is never opened, and the other
+//! types have no values.
 
 use std::sync::Arc;
 
@@ -15,13 +15,19 @@ use super::{
     SavedContext, Settled, VerifyReport,
 };
 
-/// Of this there is no value. In a private field it keeps the compiler from calling code unreachable that uses the types
-/// around it.
+/// A type without values. In a private field, it keeps the compiler from reporting code that uses the types around it
+/// as unreachable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Never {}
 
-pub(super) fn check(_: &PostgresSettings) -> Result<()> {
-    Err(not_built())
+impl PostgresSettings {
+    /// Checks that the address is one of PostgreSQL and that this build can use it.
+    ///
+    /// # Errors
+    /// `config_invalid`.
+    pub fn check(&self) -> Result<()> {
+        Err(not_built())
+    }
 }
 
 fn not_built() -> Error {
@@ -34,7 +40,7 @@ fn not_built() -> Error {
 pub struct PostgresJournal(Never);
 
 impl PostgresJournal {
-    /// Opens none.
+    /// Always fails.
     ///
     /// # Errors
     /// `config_invalid`.
@@ -42,7 +48,7 @@ impl PostgresJournal {
         Err(not_built())
     }
 
-    /// Opens none.
+    /// Always fails.
     ///
     /// # Errors
     /// `config_invalid`.
@@ -50,7 +56,7 @@ impl PostgresJournal {
         Err(not_built())
     }
 
-    /// Where the journal is.
+    /// The journal's address.
     #[must_use]
     pub fn shown(&self) -> &str {
         match self.0 {}
@@ -62,7 +68,7 @@ impl PostgresJournal {
         match self.0 {}
     }
 
-    /// Who runs which run.
+    /// The node's lease and its claims on runs.
     ///
     /// # Errors
     /// None.
@@ -106,14 +112,14 @@ impl JournalWrite for PostgresJournal {
     }
 }
 
-/// What the owner of a run writes with.
+/// Writes the records of one run under its owner's fence.
 pub struct FencedWriter(Never);
 
 impl FencedWriter {
-    /// A pen for the run that `held` is about.
+    /// A writer for the run of `lease`.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "as where there is a journal")]
-    pub fn new(journal: Arc<PostgresJournal>, _: Arc<Held>) -> Self {
+    pub fn new(journal: Arc<PostgresJournal>, _: Arc<RunLease>) -> Self {
         match journal.0 {}
     }
 }
@@ -167,31 +173,31 @@ impl RequestKeys for PostgresContexts {
     }
 }
 
-/// What a run was taken up with.
+/// The node and the token of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence(Never);
 
-/// A run this process holds.
-pub struct Held(Never);
+/// This process's claim on a run.
+pub struct RunLease(Never);
 
-impl Held {
-    /// Lets other nodes take the run up.
+impl RunLease {
+    /// Lets other nodes claim the run.
     ///
     /// # Errors
     /// None.
-    pub async fn give_back(&self, _: bool) -> Result<()> {
+    pub async fn release(&self, _: bool) -> Result<()> {
         match self.0 {}
     }
 }
 
-/// A run nobody is at, and whether somebody asked for its end.
+/// A run that a node may claim, and whether its cancellation was requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenRun {
     /// The run.
     pub run_id: RunId,
     /// Whether it is to be cancelled.
     pub cancel: bool,
-    /// Who asked for that.
+    /// Who requested that.
     pub cancelled_by: Option<Actor>,
 }
 
@@ -205,7 +211,7 @@ impl Leases {
         match self.0 {}
     }
 
-    pub async fn acquire(self: &Arc<Self>, _: &RunId) -> Result<Held> {
+    pub async fn acquire(self: &Arc<Self>, _: &RunId) -> Result<RunLease> {
         match self.0 {}
     }
 
@@ -217,7 +223,7 @@ impl Leases {
         match self.0 {}
     }
 
-    pub async fn told_to_end(&self, _: &RunId) -> Result<Option<Option<Actor>>> {
+    pub async fn cancel_requested(&self, _: &RunId) -> Result<Option<Option<Actor>>> {
         match self.0 {}
     }
 
@@ -225,11 +231,11 @@ impl Leases {
         match self.0 {}
     }
 
-    pub async fn to_be_cancelled(&self) -> Result<Vec<(RunId, Option<Actor>)>> {
+    pub async fn runs_to_cancel(&self) -> Result<Vec<(RunId, Option<Actor>)>> {
         match self.0 {}
     }
 
-    pub async fn open_again(&self, _: &RunId) -> Result<()> {
+    pub async fn reopen(&self, _: &RunId) -> Result<()> {
         match self.0 {}
     }
 
@@ -238,11 +244,11 @@ impl Leases {
     }
 }
 
-/// Tells that there is something to do.
+/// Notifications of new work.
 pub struct Alarm(Never);
 
 impl Alarm {
-    /// Waits for the next time.
+    /// Waits for the next notification.
     ///
     /// # Errors
     /// None.

@@ -1,13 +1,13 @@
-//! Folders for their owner's eyes alone.
+//! Folders that only their owner may enter.
 
 use std::io;
 use std::path::Path;
 
-/// Makes a folder, and those above it, where they are missing: nobody else may enter what is made. What is there
-/// stays as it is.
+/// Creates a folder, and those above it, where they are missing; only the user may enter the new ones. Existing
+/// folders are not changed.
 ///
 /// # Errors
-/// As the system's.
+/// Those of the system.
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

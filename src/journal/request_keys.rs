@@ -1,5 +1,5 @@
-//! Idempotency keys of requests: which request of an API key came under which key, the run it was given, and what
-//! it was answered. Beside the log and no part of it: entries expire.
+//! Idempotency keys: for each key of an API key, the request, its run and its response. Stored beside the log and
+//! not part of it: entries expire.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -24,44 +24,44 @@ CREATE TABLE IF NOT EXISTS request_keys (
 CREATE INDEX IF NOT EXISTS request_keys_by_time ON request_keys (claimed_at);
 ";
 
-/// A request under a key.
+/// A request with an idempotency key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyedRequest {
-    /// Whose key it is: the keys of API keys are apart, those of tenants with them.
+    /// The API key it belongs to: each API key, and so each tenant, has its own idempotency keys.
     pub claimant: String,
     /// The key.
     pub key: String,
-    /// Hash of what was asked: method, path and body.
+    /// Hash of the request: method, path and body.
     pub request_hash: ContentHash,
-    /// The id of the run the request begins, where it begins one.
+    /// The id of the run that the request starts, where it starts one.
     pub run_id: RunId,
-    /// When it was claimed, or claimed anew.
+    /// When it was last claimed.
     pub claimed_at: Timestamp,
-    /// What it was answered, where that was kept.
+    /// The stored response, where there is one.
     pub answer: Option<Json>,
 }
 
-/// Keeps requests by their keys.
+/// Stores requests by their idempotency keys.
 #[async_trait]
 pub trait RequestKeys: Send + Sync {
-    /// Claims a key for a request; the request that holds it already, where there is one. Requests claimed before
-    /// `expired` are forgotten first.
+    /// Claims a key for a request; returns the request that already holds it, where there is one. Requests claimed before
+    /// `expired` are deleted first.
     ///
     /// # Errors
     /// The store's own `journal_…` codes, as of all functions here.
     async fn claim(&self, request: &KeyedRequest, expired: Timestamp) -> Result<Option<KeyedRequest>>;
 
-    /// Claims again, at `now`, what was claimed and never answered; `false` where another caller did so first.
+    /// Claims again, at `now`, a request without a response; `false` where another caller did so first.
     async fn claim_again(&self, held: &KeyedRequest, now: Timestamp) -> Result<bool>;
 
-    /// Keeps what a request was answered, where the key is still its own.
+    /// Stores the response of a request that still holds its key.
     async fn answered(&self, request: &KeyedRequest, answer: &Json) -> Result<()>;
 
-    /// Gives a key back whose request had no effect, where it is still its own.
+    /// Releases the key of a request without effect that still holds it.
     async fn release(&self, request: &KeyedRequest) -> Result<()>;
 }
 
-/// A request as its row has it.
+/// The row of a request.
 type Row = (String, String, String, Option<String>);
 
 fn from_row(request: &KeyedRequest, row: Row) -> Result<KeyedRequest> {
@@ -83,7 +83,7 @@ fn from_row(request: &KeyedRequest, row: Row) -> Result<KeyedRequest> {
     })
 }
 
-/// The two stores speak the same SQL here; only the types of their pools differ.
+/// The two stores take the same SQL here; only the types of their pools differ.
 macro_rules! request_keys_in {
     ($store:ty) => {
         #[async_trait]
@@ -99,7 +99,7 @@ macro_rules! request_keys_in {
                     .execute(writer)
                     .await
                     .map_err(|error| self.failed(error))?;
-                // The key may be given back between the two: then it is claimed in the next round.
+                // The key may be released between the two statements; the next round then claims it.
                 loop {
                     let inserted = sqlx::query(
                         "INSERT INTO request_keys (tenant, key, request_hash, run_id, claimed_at) \
@@ -179,7 +179,7 @@ request_keys_in!(sqlite::SqliteContexts);
 request_keys_in!(crate::PostgresContexts);
 
 impl Journal {
-    /// The idempotency keys kept in the same place.
+    /// The idempotency keys in the same store.
     #[must_use]
     pub fn request_keys(&self) -> Box<dyn RequestKeys> {
         match self {

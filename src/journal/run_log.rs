@@ -1,17 +1,16 @@
-//! The pen one run writes with.
+//! Writes the events of one run.
 
 use std::sync::{Arc, OnceLock};
 
 use luaplan_base::{Clock, Randomness, Result, RunId, SpanId, TraceId};
 
-use super::marked::Held;
+use super::marked::RedactionTracker;
 use super::write_behind::WriteBehind;
-use super::{ConflictGuard, Durability, Event, EventBody, JournalWrite, Record, Redactor, Settled};
+use super::{
+    ConflictGuard, Durability, Event, EventBody, EventListener, JournalWrite, Record, Redactor, Settled,
+};
 
-/// Told of every event of a run as it happens: kept ones with their record, passing ones without.
-pub type EventListener = Arc<dyn Fn(&Event, Option<&Record>) + Send + Sync>;
-
-/// Writes the events of one run to the journal and tells the listeners.
+/// Writes the events of one run to the journal and notifies the listeners.
 #[derive(Clone)]
 pub struct RunLog {
     run_id: RunId,
@@ -23,8 +22,8 @@ pub struct RunLog {
     redactor: Arc<Redactor>,
     listeners: Vec<EventListener>,
     candidate: Option<String>,
-    held: Held,
-    /// Started by the first event that nobody waits for; from then on all go through it.
+    redactions: RedactionTracker,
+    /// Started by the first event that the run does not wait for; from then on all events go through it.
     scribe: Arc<OnceLock<WriteBehind>>,
 }
 
@@ -50,12 +49,12 @@ impl RunLog {
             redactor,
             listeners,
             candidate: None,
-            held: Held::default(),
+            redactions: RedactionTracker::default(),
             scribe: Arc::default(),
         }
     }
 
-    /// The same pen for what is about one candidate plan: its events carry `candidate`.
+    /// The same log for one candidate plan: its events carry `candidate`.
     #[must_use]
     pub fn for_candidate(&self, candidate: impl Into<String>) -> Self {
         Self { candidate: Some(candidate.into()), ..self.clone() }
@@ -67,22 +66,22 @@ impl RunLog {
         &self.run_id
     }
 
-    /// The clock events are stamped with.
+    /// The clock of its timestamps.
     #[must_use]
     pub fn clock(&self) -> &dyn Clock {
         &*self.clock
     }
 
-    /// What takes the secrets out of this log's events.
+    /// The redactor of this log's events.
     #[must_use]
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
     }
 
-    /// Why the run can be neither resumed nor replayed, where that is for a secret taken out of what this pen wrote.
+    /// Why the run can be neither resumed nor replayed, where a secret removed from this log's events prevents it.
     #[must_use]
     pub fn not_resumable(&self) -> Option<String> {
-        self.held.reason()
+        self.redactions.reason()
     }
 
     /// A span for a call or a model request.
@@ -94,7 +93,7 @@ impl RunLog {
     /// Records an event of the run itself.
     ///
     /// # Errors
-    /// As [`JournalWrite::append`], for this event or an earlier one that nobody waited for.
+    /// As [`JournalWrite::append`], for this event or an earlier one that was not waited for.
     pub async fn emit(&self, body: EventBody, durability: Durability) -> Result<()> {
         self.emit_in(self.root_span.clone(), body, durability).await
     }
@@ -106,13 +105,13 @@ impl RunLog {
     pub async fn emit_in(&self, span_id: SpanId, body: EventBody, durability: Durability) -> Result<()> {
         let event = self.event(span_id, body);
         if !event.body.is_kept() {
-            self.pass(event);
+            self.notify(event);
             return Ok(());
         }
-        let told = self.held.after(&event).map(|body| self.event(event.span_id.clone(), body));
+        let note = self.redactions.after(&event).map(|body| self.event(event.span_id.clone(), body));
         self.write(event, durability).await?;
-        match told {
-            Some(told) => self.write(told, durability).await,
+        match note {
+            Some(note) => self.write(note, durability).await,
             None => Ok(()),
         }
     }
@@ -129,7 +128,7 @@ impl RunLog {
         Ok(())
     }
 
-    /// Waits until every event so far is kept.
+    /// Waits until every event so far is recorded.
     ///
     /// # Errors
     /// As [`RunLog::emit`].
@@ -140,7 +139,7 @@ impl RunLog {
         }
     }
 
-    /// Records `bodies` as events of the run itself, all or none, unless it is too late.
+    /// Records `bodies` as events of the run itself, all or none, unless a record conflicts.
     ///
     /// # Errors
     /// As [`JournalWrite::settle`] and [`RunLog::catch_up`].
@@ -156,7 +155,7 @@ impl RunLog {
         Ok(settled)
     }
 
-    /// Whether an effect whose intent is on record may go out now.
+    /// Checks that an effect whose intent is on record may be made now.
     ///
     /// # Errors
     /// As [`JournalWrite::check_fence`].
@@ -164,7 +163,7 @@ impl RunLog {
         self.journal.check_fence().await
     }
 
-    /// Lets other nodes go on with the run, once every event so far is kept.
+    /// Lets other nodes resume the run, once every event so far is recorded.
     ///
     /// # Errors
     /// As [`RunLog::catch_up`] and [`JournalWrite::release_lease`].
@@ -173,16 +172,11 @@ impl RunLog {
         self.journal.release_lease().await.and(kept)
     }
 
-    /// Tells the listeners of a passing event; it is not kept. For places that cannot wait.
-    pub fn tell_passing(&self, body: EventBody) {
-        self.pass(self.event(self.root_span.clone(), body));
-    }
-
     fn scribe(&self) -> &WriteBehind {
         self.scribe.get_or_init(|| WriteBehind::start(self.journal.clone(), self.listeners.clone()))
     }
 
-    fn pass(&self, event: Event) {
+    fn notify(&self, event: Event) {
         match self.scribe.get() {
             Some(scribe) => scribe.tell(event),
             None => self.tell(&event, None),

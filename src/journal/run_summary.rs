@@ -1,4 +1,4 @@
-//! A run in short.
+//! A summary of a run.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -7,15 +7,15 @@ use luaplan_base::{ContentHash, ErrorCode, RunId, Usage};
 
 use super::{ParentCall, RunState, RunStatus, Word};
 
-/// Whose runs those are that were recorded before there were tenants: the command line's.
+/// The tenant of runs recorded before there were tenants: the command line.
 const TENANT_OF_OLD_RECORDS: &str = "local";
 
-/// A run in short, as lists show it.
+/// A summary of a run, as lists show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunSummary {
     /// The run.
     pub run_id: RunId,
-    /// Whose run it is.
+    /// The tenant it belongs to.
     pub tenant: String,
     /// Time of its first record.
     pub started_at: Timestamp,
@@ -25,20 +25,20 @@ pub struct RunSummary {
     pub task: Option<String>,
     /// The plan's name.
     pub plan_name: Option<String>,
-    /// Whether its calls were answered by mocks.
+    /// Whether mocks answered its calls.
     pub mocked: bool,
     /// Hash of the plan.
     pub plan_hash: Option<ContentHash>,
-    /// How far it has come.
+    /// Its status.
     pub status: RunStatus,
     /// The code it failed with.
     pub code: Option<Word<ErrorCode>>,
-    /// What it used; known once it has ended.
+    /// Its resource usage; known once it has ended.
     pub usage: Option<Usage>,
-    /// What began it, where it is the run of an agent.
+    /// The call that started it, where it is the run of an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<ParentCall>,
-    /// The run that this one starts over.
+    /// The run it was reset from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts_over: Option<RunId>,
     /// When it wakes, where it sleeps.
@@ -49,19 +49,15 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// Whether its process was told to stop in the midst of it: it can go on.
+    /// Whether its process was stopped during the run: it can be resumed.
     #[must_use]
     pub fn was_interrupted(&self) -> bool {
-        was_interrupted(self.status, self.code.as_ref())
+        self.status.was_interrupted(self.code.as_ref())
     }
 }
 
-pub(super) fn was_interrupted(status: RunStatus, code: Option<&Word<ErrorCode>>) -> bool {
-    status == RunStatus::Failed && code.is_some_and(|code| *code == ErrorCode::Interrupted)
-}
-
 impl RunState {
-    /// The run in short.
+    /// The run's summary.
     #[must_use]
     pub fn summary(&self) -> RunSummary {
         RunSummary {

@@ -1,4 +1,4 @@
-//! The queries both databases answer, and what is folded from their rows.
+//! The queries for both databases, and the folds of their rows.
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
@@ -10,25 +10,25 @@ use super::{
     ConflictGuard, ContextVersion, Record, RecordFilter, RunFilter, RunState, RunStatus, RunSummary,
 };
 
-/// What a [`Record`] is decoded from, in this order; conditions follow.
+/// The columns of a [`Record`], in this order; conditions follow.
 pub(super) const COLUMNS: &str =
     "SELECT sequence, version, body, previous_hash, hash FROM records WHERE TRUE";
 
-/// The events a [`RunSummary`] is folded from, besides the number of calls.
+/// The events that a [`RunSummary`] is folded from, besides the number of calls.
 const SUMMARY_EVENTS: &str = "('run_started', 'plan_proposed', 'plan_accepted', 'run_resumed', 'run_paused', 'run_sleeping', \
      'run_finished', 'run_failed', 'run_cancelled')";
-/// The events that decide how a run stands: the last of them.
+/// The events that set a run's status; the last one counts.
 const STATUS_EVENTS: &str = "('run_started', 'run_resumed', 'run_paused', 'run_sleeping', 'run_finished', 'run_failed', 'run_cancelled')";
 
 /// Runs folded at once, to bound a statement's parameters.
 pub(super) const RUNS_AT_ONCE: usize = 500;
 
-/// A time as the column `at` has it: always nanoseconds, so that text order is time order.
+/// A time as the column `at` stores it: always with nanoseconds, so that text order is time order.
 pub(super) fn stored_time(at: Timestamp) -> String {
     format!("{at:.9}")
 }
 
-/// The records that fit.
+/// The records that pass the filter.
 pub(super) fn select_records<DB: Database>(filter: &RecordFilter) -> QueryBuilder<DB>
 where
     String: for<'t> Encode<'t, DB> + Type<DB>,
@@ -80,7 +80,7 @@ where
     query
 }
 
-/// The tenant of a `run_started` record; runs of older versions are the command line's.
+/// The tenant of a `run_started` record; runs of older versions belong to the command line.
 fn tenant_of<DB: Database>(table: &str) -> String {
     match DB::NAME {
         "PostgreSQL" => format!("coalesce({table}.body::json ->> 'tenant', 'local')"),
@@ -88,7 +88,7 @@ fn tenant_of<DB: Database>(table: &str) -> String {
     }
 }
 
-/// The first record that makes it too late.
+/// The first conflicting record.
 pub(super) fn select_precluding<DB: Database>(unless: &ConflictGuard) -> QueryBuilder<DB>
 where
     String: for<'t> Encode<'t, DB> + Type<DB>,
@@ -107,7 +107,7 @@ where
     query
 }
 
-/// The ids of the runs that fit, newest first.
+/// The ids of the runs that pass the filter, newest first.
 pub(super) fn select_runs<DB: Database>(filter: &RunFilter) -> QueryBuilder<DB>
 where
     String: for<'t> Encode<'t, DB> + Type<DB>,
@@ -157,7 +157,7 @@ where
     query
 }
 
-/// How many calls each of the runs `ids` made; one that was begun again is the same call.
+/// The number of calls of each of the runs `ids`; a repeated call counts once.
 pub(super) fn select_call_counts<DB: Database>(ids: &[String]) -> QueryBuilder<DB>
 where
     String: for<'t> Encode<'t, DB> + Type<DB>,
@@ -182,8 +182,8 @@ where
     query.push(")");
 }
 
-/// The runs `ids`, in that order, from what the two selections above gave; an id without records is left
-/// out.
+/// The runs `ids`, in that order, from the results of the two selections above; ids without records are
+/// omitted.
 pub(super) fn summaries(ids: &[String], records: Vec<Record>, counts: Vec<(String, i64)>) -> Vec<RunSummary> {
     let mut by_run: IndexMap<RunId, Vec<Record>> = IndexMap::new();
     for record in records {
@@ -202,8 +202,8 @@ pub(super) fn summaries(ids: &[String], records: Vec<Record>, counts: Vec<(Strin
     ids.iter().filter_map(|id| summaries.swap_remove(id)).collect()
 }
 
-/// A saved context from its row: name, version, hash, size, time and run, in this order. `failed` tells of a
-/// row that cannot be read at all, `corrupt` what is wrong with the context of that name.
+/// A saved context from its row: name, version, hash, size, time and run, in this order. `failed` makes the error for
+/// a row that cannot be read, `corrupt` that for a fault of the named context.
 pub(super) fn context_version<R: Row>(
     row: &R,
     failed: impl Fn(sqlx::Error) -> Error,

@@ -1,4 +1,4 @@
-//! Events with their place in the chain, on their way into a store.
+//! Events with their place in the chain, before a store writes them.
 
 use luaplan_base::{Error, ErrorCode, Result};
 
@@ -8,7 +8,7 @@ use super::{Event, GENESIS_HASH, RECORD_VERSION, Record, record_hash};
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) event: Event,
-    /// The event as it will be stored.
+    /// The event's stored form.
     pub(super) body: String,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// What comes before the first record.
+    /// The head of an empty log.
     pub(super) fn genesis() -> Self {
         Self { sequence: 0, hash: GENESIS_HASH.to_owned() }
     }
@@ -37,14 +37,14 @@ impl Head {
 
 /// An event with its place in the chain.
 #[derive(Debug, Clone)]
-pub(super) struct Placed {
+pub(super) struct ChainedRow {
     pub(super) sequence: u64,
     pub(super) previous_hash: String,
     pub(super) hash: String,
     pub(super) row: Row,
 }
 
-impl Placed {
+impl ChainedRow {
     pub(super) fn into_record(self) -> Record {
         Record {
             sequence: self.sequence,
@@ -56,14 +56,14 @@ impl Placed {
     }
 }
 
-/// The places of `rows` behind `head`.
-pub(super) fn place(mut head: Head, rows: impl IntoIterator<Item = Row>) -> Vec<Placed> {
+/// Places `rows` after `head`.
+pub(super) fn place(mut head: Head, rows: impl IntoIterator<Item = Row>) -> Vec<ChainedRow> {
     rows.into_iter()
         .map(|row| {
             let sequence = head.sequence + 1;
             let hash = record_hash(&head.hash, sequence, RECORD_VERSION, row.body.as_bytes());
             let previous_hash = std::mem::replace(&mut head, Head { sequence, hash: hash.clone() }).hash;
-            Placed { sequence, previous_hash, hash, row }
+            ChainedRow { sequence, previous_hash, hash, row }
         })
         .collect()
 }

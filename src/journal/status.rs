@@ -1,4 +1,4 @@
-//! How far a run has come, in a word.
+//! The status of a run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,19 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use luaplan_base::{Error, ErrorCode};
 
-/// How far a run has come.
+use super::Word;
+
+/// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
-    /// No end is recorded: it is going on, or its process died.
+    /// It has no recorded end: it is running, or its process died.
     Running,
-    /// It sleeps, and goes on by itself.
+    /// It sleeps and resumes by itself.
     Sleeping,
     /// It waits for a person.
     Paused,
-    /// It ended well.
+    /// It succeeded.
     Succeeded,
-    /// It ended badly.
+    /// It failed.
     Failed,
     /// It was cancelled.
     Cancelled,
@@ -29,10 +31,15 @@ impl RunStatus {
     const ALL: [Self; 6] =
         [Self::Running, Self::Sleeping, Self::Paused, Self::Succeeded, Self::Failed, Self::Cancelled];
 
-    /// Whether it holds nothing and can go on.
+    /// Whether it is suspended: it holds no VM and can be resumed.
     #[must_use]
-    pub const fn is_at_rest(self) -> bool {
+    pub const fn is_suspended(self) -> bool {
         matches!(self, Self::Sleeping | Self::Paused)
+    }
+
+    /// Whether a run with this status and error code failed because its process was stopped.
+    pub(super) fn was_interrupted(self, code: Option<&Word<ErrorCode>>) -> bool {
+        self == Self::Failed && code.is_some_and(|code| *code == ErrorCode::Interrupted)
     }
 
     /// The name in reports and filters.

@@ -1,56 +1,37 @@
-//! What a journal store can do. Reading and writing are apart.
+//! The traits of a journal store. Reading and writing are separate.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use serde::Serialize;
 
 use luaplan_base::{CallId, Result, RunId};
 
-use super::{Event, RunState, RunStatus, RunSummary};
+use super::{Event, Record, RunState, RunStatus, RunSummary};
 
-/// How far a record must have come before the writer goes on.
+/// What must have happened to a record before its append returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// Handed over, in order; a killed process may lose it together with everything after it. A
-    /// [`RunLog`](super::RunLog) does not wait for it and reports a failure later; a store keeps it as
+    /// Queued, in order; a killed process may lose it together with everything after it. A
+    /// [`RunLog`](super::RunLog) does not wait for it and reports a failure later; a store treats it as
     /// [`Durability::Ordered`].
     Queued,
     /// In the log, in order; a power cut may lose it together with everything after it.
     Ordered,
-    /// On the disk, and with it everything before it.
+    /// On the disk, together with everything before it.
     Forced,
 }
 
-/// A kept event with its place in the chain.
-#[derive(Debug, Clone, Serialize)]
-pub struct Record {
-    /// Position in the whole log, from 1, without gaps.
-    pub sequence: u64,
-    /// Version of the record's form. Events have a `version` of their own.
-    #[serde(rename = "record_version")]
-    pub version: u32,
-    /// BLAKE3 of the record before, hexadecimal; 64 zeros for the first.
-    pub previous_hash: String,
-    /// BLAKE3 over `previous_hash`, `sequence`, `version` and the event's stored bytes; framed as
-    /// [`super::record_hash`] says.
-    pub hash: String,
-    /// What happened.
-    #[serde(flatten)]
-    pub event: Event,
-}
-
-/// Which records are wanted. Every field narrows.
+/// A filter for records. Every field narrows.
 #[derive(Debug, Clone, Default)]
 pub struct RecordFilter {
-    /// Of this run.
+    /// Only of this run.
     pub run_id: Option<RunId>,
-    /// Of runs of this tenant.
+    /// Only of runs of this tenant.
     pub tenant: Option<String>,
-    /// About this tool.
+    /// Only about this tool.
     pub tool: Option<String>,
-    /// Event names.
+    /// Only events of these names.
     pub events: Vec<String>,
-    /// `Some(true)`: only what went well; `Some(false)`: only what failed.
+    /// `Some(true)`: only successes; `Some(false)`: only failures.
     pub ok: Option<bool>,
     /// Not before.
     pub since: Option<Timestamp>,
@@ -64,7 +45,7 @@ pub struct RecordFilter {
     pub newest_first: bool,
 }
 
-/// Which runs are wanted, newest first. Every field narrows.
+/// A filter for runs, newest first. Every field narrows.
 #[derive(Debug, Clone, Default)]
 pub struct RunFilter {
     /// At most so many.
@@ -77,21 +58,21 @@ pub struct RunFilter {
     pub before: Option<RunId>,
 }
 
-/// What, on record after a certain place, makes it too late to settle something about a call.
+/// The records that conflict with settling a matter of a call: certain events after a certain place.
 #[derive(Debug, Clone)]
 pub struct ConflictGuard {
     /// The run.
     pub run_id: RunId,
-    /// The call; events of the run that are about no call count as well.
+    /// The call; events of the run that concern no call count as well.
     pub call_id: CallId,
     /// Only records after this one count.
     pub after_sequence: u64,
-    /// The events that make it too late, by name.
+    /// The names of the conflicting events.
     pub by_events: &'static [&'static str],
 }
 
 impl ConflictGuard {
-    /// Whether `record` makes it too late.
+    /// Whether `record` conflicts.
     #[must_use]
     pub fn is_by(&self, record: &Record) -> bool {
         let event = &record.event;
@@ -102,12 +83,12 @@ impl ConflictGuard {
     }
 }
 
-/// What came of [`JournalWrite::settle`].
+/// The result of [`JournalWrite::settle`].
 #[derive(Debug, Clone)]
 pub enum Settled {
     /// The events are on the disk.
     Written(Vec<Record>),
-    /// Somebody was first; nothing was written.
+    /// A conflicting record came first; nothing was written.
     Conflict(Box<Record>),
 }
 
@@ -117,15 +98,15 @@ pub trait JournalWrite: Send + Sync {
     /// Appends one event and returns its record once `durability` is reached.
     ///
     /// # Errors
-    /// `journal_unavailable`, `journal_disk_full` or `journal_corrupt`; the event is then not kept
-    /// and what it announces must not be done.
+    /// `journal_unavailable`, `journal_disk_full` or `journal_corrupt`; the event is then not recorded
+    /// and the caller must not do what it announces.
     async fn append(&self, event: Event, durability: Durability) -> Result<Record>;
 
     /// Appends several events in this order and returns their records in the same order, once the
     /// strongest durability among them is reached.
     ///
     /// # Errors
-    /// As [`JournalWrite::append`]. A store that cannot keep them together may have kept the first ones.
+    /// As [`JournalWrite::append`]. A store without transactions may have recorded the first ones.
     async fn append_all(&self, events: Vec<(Event, Durability)>) -> Result<Vec<Record>> {
         let mut records = Vec::with_capacity(events.len());
         for (event, durability) in events {
@@ -134,23 +115,23 @@ pub trait JournalWrite: Send + Sync {
         Ok(records)
     }
 
-    /// Appends all of `events`, forced to the disk, unless a record says that it is too late. Looking and
-    /// writing are one transaction, so of several that settle the same thing one does, in whatever process.
+    /// Appends all of `events`, forced to the disk, unless a record conflicts. The look and the write are one
+    /// transaction, so of several callers that settle the same matter only one succeeds, in whatever process.
     ///
     /// # Errors
-    /// As [`JournalWrite::append`]; none of the events is then kept.
+    /// As [`JournalWrite::append`]; none of the events is then recorded.
     async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled>;
 
-    /// Whether an effect whose intent is on record may go out now. A process that was stopped for a while
-    /// after it wrote may have lost its run to another node; one that cannot lose it always may.
+    /// Checks that an effect whose intent is on record may be made now. A process that stalled after the
+    /// write may have lost its run to another node; a store without leases always allows it.
     ///
     /// # Errors
-    /// `run_taken_over`, or `journal_unavailable` where that cannot be told.
+    /// `run_taken_over`, or `journal_unavailable` where the owner cannot be determined.
     async fn check_fence(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Lets other nodes go on with the run that is written here. Where there are none it does nothing.
+    /// Lets other nodes resume the run that this writer serves. A store without leases does nothing.
     ///
     /// # Errors
     /// `journal_unavailable`.
@@ -162,13 +143,13 @@ pub trait JournalWrite: Send + Sync {
 /// The reading half.
 #[async_trait]
 pub trait JournalRead: Send + Sync {
-    /// The records that fit.
+    /// The records that pass the filter.
     ///
     /// # Errors
     /// `journal_unavailable`, or `journal_corrupt` where a record cannot be decoded.
     async fn records(&self, filter: RecordFilter) -> Result<Vec<Record>>;
 
-    /// The runs that fit, newest first, each folded from its records.
+    /// The runs that pass the filter, newest first, each folded from its records.
     ///
     /// # Errors
     /// As [`JournalRead::records`].
@@ -183,7 +164,7 @@ pub trait JournalRead: Send + Sync {
         Ok(RunState::fold(&self.records(filter).await?))
     }
 
-    /// One run in short; `None` where there is no such run.
+    /// The summary of one run; `None` where there is no such run.
     ///
     /// # Errors
     /// As [`JournalRead::records`].

@@ -1,8 +1,8 @@
-//! Text that cannot command a terminal or lie about its order.
+//! Text that cannot control a terminal or disguise its reading order.
 
 use std::fmt::Write as _;
 
-/// `text` with everything that could act on a terminal or hide from a reader made visible.
+/// `text` with everything visible that could control a terminal or hide from a reader.
 ///
 /// Control characters (ANSI escapes begin with one), line and paragraph separators, direction
 /// marks and overrides, byte order marks and tag characters become `\u{…}`; carriage return

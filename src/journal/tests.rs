@@ -149,7 +149,7 @@ async fn a_run_is_folded_from_its_records() {
     assert_eq!(journal.run_summary(&run_id(9)).await.unwrap(), None);
 }
 
-/// A later version may know more ways to decide and to resolve; none of them has this one make a call.
+/// A later version may know more kinds of decisions and resolutions; none of them may make this version call a tool.
 #[tokio::test]
 async fn words_of_a_later_version_allow_nothing() {
     let said = |resolution| EventBody::CallResolved {

@@ -1,4 +1,4 @@
-//! What verifying a log looks at, whatever keeps it.
+//! Verification of a log, for every store.
 
 use serde::Serialize;
 
@@ -8,60 +8,60 @@ use super::anchor::Anchor;
 use super::select::stored_time;
 use super::{Event, GENESIS_HASH, RECORD_VERSION, record_hash};
 
-/// Problems told of one by one; further ones are only counted.
+/// The number of problems listed; further ones are only counted.
 const PROBLEMS_MAX: usize = 100;
 
-/// What kind of thing is wrong.
+/// The kind of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
-    /// A record's hash is not the hash of what it holds: something in it was changed.
+    /// A record's hash does not match its content: the content was changed.
     HashMismatch,
-    /// A record names another predecessor than the one it has: one was changed, put in or moved.
+    /// A record names a predecessor other than its own: a record was changed, inserted or moved.
     ChainBroken,
     /// Records are missing from the middle or the start.
     RecordsMissing,
-    /// A column does not say what the record's body says.
+    /// A column differs from the record's body.
     ColumnMismatch,
     /// A record or a part of the store cannot be read.
     Unreadable,
-    /// Records that were certainly written are missing from the end.
+    /// Records known to have been written are missing from the end.
     EndMissing,
-    /// The anchor is missing or damaged, so that a missing end could go unseen.
+    /// The anchor is missing or damaged, so that a truncated end could go undetected.
     AnchorUnusable,
     /// The record was written by a newer program; only its hash was checked.
     NewerVersion,
-    /// The database finds itself inconsistent.
+    /// The database's own check found it inconsistent.
     Database,
-    /// What keeps records from being changed is not in place.
+    /// The protection of records against changes is missing.
     Unprotected,
     /// A named context does not match its hash, or a version of it is missing.
     Context,
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// The record concerned, if it is about one.
+pub struct LogProblem {
+    /// The record concerned, if there is one.
     pub sequence: Option<u64>,
-    /// What kind of thing is wrong.
+    /// The kind of a problem.
     pub kind: ProblemKind,
-    /// What exactly, in words.
+    /// A message for people.
     pub message: String,
 }
 
-/// What verifying found.
+/// The result of verification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
     /// Records read.
     pub records: u64,
-    /// Whether nothing is wrong.
+    /// Whether there are no problems.
     pub ok: bool,
     /// The newest record's hash: keep it elsewhere to prove later that nothing before it changed.
     pub head_hash: String,
-    /// What is wrong, at most a hundred.
-    pub problems: Vec<Problem>,
-    /// Further problems that are not listed.
+    /// The problems, at most a hundred.
+    pub problems: Vec<LogProblem>,
+    /// The number of further problems.
     pub problems_omitted: u64,
 }
 
@@ -80,15 +80,15 @@ pub(super) struct StoredRow {
     pub(super) hash: String,
 }
 
-/// Reads a log once, from its start, holding one record at a time.
-pub(super) struct Check {
+/// Checks a log in one pass from its start, with one record in memory at a time.
+pub(super) struct LogCheck {
     report: VerifyReport,
     sequence: u64,
     anchor: Option<Anchor>,
     context: Option<(String, i64)>,
 }
 
-impl Check {
+impl LogCheck {
     pub(super) fn new() -> Self {
         let report = VerifyReport {
             records: 0,
@@ -103,13 +103,13 @@ impl Check {
     pub(super) fn found(&mut self, sequence: Option<u64>, kind: ProblemKind, message: impl Into<String>) {
         self.report.ok = false;
         if self.report.problems.len() < PROBLEMS_MAX {
-            self.report.problems.push(Problem { sequence, kind, message: message.into() });
+            self.report.problems.push(LogProblem { sequence, kind, message: message.into() });
         } else {
             self.report.problems_omitted += 1;
         }
     }
 
-    /// What the log certainly holds, known before it is read.
+    /// Adds a record that the log is known to hold, before the log is read.
     pub(super) fn expect(&mut self, anchor: Anchor) {
         if self.anchor.as_ref().is_none_or(|known| known.sequence < anchor.sequence) {
             self.anchor = Some(anchor);

@@ -1,4 +1,4 @@
-//! A word of a closed set, as a record has it.
+//! A word of a closed set, as recorded.
 
 use std::fmt;
 
@@ -31,18 +31,18 @@ macro_rules! closed_sets {
 
 closed_sets!(DecisionKind, EngineKind, ErrorCode, Isolation, Mode, ResolutionKind, StopReason, Tier);
 
-/// A word of the set `T`, or one that another version of luaplan knows: its record stays readable, and who acts on the
-/// word says what an unknown one means there.
+/// A word of the set `T`, or one that only another version of luaplan knows: its record stays readable, and the code
+/// that uses the word decides what an unknown one means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word<T> {
     /// One of the set.
     Known(T),
-    /// Another text, as it stands in the record.
+    /// Another word, as recorded.
     Unknown(String),
 }
 
 impl<T: ClosedSet> Word<T> {
-    /// The one of the set; `None` for an unknown word.
+    /// The word of the set; `None` for an unknown one.
     #[must_use]
     pub fn known(&self) -> Option<T> {
         match self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use luaplan_base::{Error, ErrorCode, Result, RunId};
-use luaplan_journal::{EventListener, FencedWriter, Held, JournalWrite, Leases, PostgresJournal, RunLog};
+use luaplan_journal::{EventListener, FencedWriter, JournalWrite, Leases, PostgresJournal, RunLease, RunLog};
 
 use super::local_lock::Claim;
 use crate::App;
@@ -13,7 +13,7 @@ pub(crate) enum Hold {
     /// To decide who goes on, for as long as this is held.
     Lock(#[expect(dead_code, reason = "held, not looked at")] Claim),
     /// To write to it, until another node takes it over.
-    Lease(Arc<PostgresJournal>, Arc<Held>),
+    Lease(Arc<PostgresJournal>, Arc<RunLease>),
 }
 
 impl Hold {
@@ -30,7 +30,7 @@ impl Hold {
 
     async fn release_or_leave(&self, leave: bool) {
         let Self::Lease(_, held) = self else { return };
-        if let Err(error) = held.give_back(leave).await {
+        if let Err(error) = held.release(leave).await {
             tracing::warn!(%error, "a run that was not taken up could not be given back");
         }
     }

@@ -222,7 +222,7 @@ impl Place {
                 let Some(outcome) = work.await else { return };
                 let code = outcome.result.as_ref().err().map(|why| why.code().as_str());
                 tracing::info!(status = outcome.status().as_str(), code, "the run ended");
-                let (rests, wake_at) = (outcome.status().is_at_rest(), outcome.wake_at());
+                let (rests, wake_at) = (outcome.status().is_suspended(), outcome.wake_at());
                 // Nobody waiting for the outcome is no fault.
                 let _ = self.sender.send(Some(Arc::new(outcome)));
                 let (runs, run_id) = (self.runs.clone(), self.run_id.clone());

@@ -132,7 +132,7 @@ impl App {
         };
         let outcome = self.record_end(log, self.heeding(outcome, &asked), &asked).await;
         let told = if shares_runs {
-            match outcome.status().is_at_rest() {
+            match outcome.status().is_suspended() {
                 true => self.told_to_end(run_id).await,
                 false => Asked::default(),
             }
@@ -148,7 +148,7 @@ impl App {
     fn heeding(&self, mut outcome: RunOutcome, asked: &Asked) -> RunOutcome {
         let status = outcome.status();
         // A process that stops leaves its runs at rest.
-        if status.is_at_rest() && asked.cancel && !self.is_interrupting() {
+        if status.is_suspended() && asked.cancel && !self.is_interrupting() {
             outcome.result = Err(Error::cancelled().into());
         } else if status == RunStatus::Sleeping && asked.pause {
             outcome.result = Err(Suspension::Requested { run_id: outcome.run_id.clone() }.into());
@@ -158,7 +158,7 @@ impl App {
 
     /// Ends a run that has just come to rest, where somebody told it to end meanwhile.
     async fn ended_at_rest(&self, mut outcome: RunOutcome, told: &Asked) -> RunOutcome {
-        let rests = outcome.status().is_at_rest();
+        let rests = outcome.status().is_suspended();
         // That of an agent is ended with the run that called it.
         let ends = rests && told.cancel && !self.is_interrupting();
         if ends && self.cancel_by(&outcome.run_id, told.by.as_ref()).await.is_ok() {
@@ -171,7 +171,7 @@ impl App {
     async fn told_to_end(&self, run_id: &RunId) -> Asked {
         let Ok(Some(leases)) = self.leases() else { return Asked::default() };
         // A database that does not answer tells the next node that takes it up.
-        let told = leases.told_to_end(run_id).await.ok().flatten();
+        let told = leases.cancel_requested(run_id).await.ok().flatten();
         Asked { cancel: told.is_some(), pause: false, by: told.flatten() }
     }
 

@@ -270,7 +270,7 @@ impl App {
         let state = self.journal.run_state(run_id).await?;
         Ok(state.is_some_and(|state| match state.status {
             RunStatus::Running => !self.is_under_way(&state),
-            RunStatus::Paused => state.waits_for_nobody() && !self.is_at_it(run_id),
+            RunStatus::Paused => state.is_ready_to_resume() && !self.is_at_it(run_id),
             _ => false,
         }))
     }
@@ -301,7 +301,7 @@ impl App {
     ) -> Result<EventBody> {
         let id = &resolution.call_id;
         let Some(call) = state.calls_in_doubt().find(|call| call.call_id.as_str() == id) else {
-            let rests = state.calls.iter().find(|call| call.call_id.as_str() == id && call.rests());
+            let rests = state.calls.iter().find(|call| call.call_id.as_str() == id && call.is_suspended());
             if let Some(call) = rests {
                 let message = format!("call `{id}` of `{}` is not in doubt: it waits", call.tool);
                 return Err(Error::new(ErrorCode::BadRequest, message).with_help(match &call.child_run_id {

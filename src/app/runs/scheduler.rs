@@ -82,7 +82,7 @@ impl ActiveRuns {
     }
 
     async fn look(self: &Arc<Self>, leases: &Arc<Leases>) -> Result<()> {
-        for (run_id, by) in leases.to_be_cancelled().await? {
+        for (run_id, by) in leases.runs_to_cancel().await? {
             if let Some(run) = self.active(&run_id) {
                 self.app().running.asked_by(&run_id, by.as_ref());
                 run.cancel.cancel();
@@ -126,7 +126,7 @@ impl ActiveRuns {
     /// `journal_unavailable`.
     pub async fn leave_to_others(&self, run_id: &RunId) -> Result<bool> {
         match self.app().leases()? {
-            Some(leases) => leases.open_again(run_id).await.map(|()| true),
+            Some(leases) => leases.reopen(run_id).await.map(|()| true),
             None => Ok(false),
         }
     }

@@ -62,7 +62,7 @@ impl App {
             self.running.ask_elsewhere(run_id, Ask::Cancel, by)?;
             // It may have come to rest before it could hear of it; else it looks for what was asked behind that.
             let state = self.known_run(run_id).await?;
-            if !state.status.is_at_rest() {
+            if !state.status.is_suspended() {
                 return Ok(());
             }
             self.running.take_back(run_id);

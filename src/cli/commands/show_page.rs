@@ -161,7 +161,7 @@ impl Page<'_> {
             self.call(call.call_id.as_str(), &call.tool, &call.arguments);
         }
         let (mut waits, mut example) = (false, None);
-        for call in state.calls.iter().filter(|call| call.rests()) {
+        for call in state.calls.iter().filter(|call| call.is_suspended()) {
             if let Some(child) = &call.child_run_id {
                 waits = true;
                 output.line(format_args!("  {} {} waits: `luaplan show {child}`", call.call_id, call.tool));

@@ -15,7 +15,7 @@ use crate::{ContextStore, ContextVersion, NewContext, SavedContext};
 
 const COLUMNS: &str = "name, version, hash, octet_length(body)::bigint, created_at, run_id";
 
-/// How often a save that came second tries again.
+/// How often a save that lost to another is retried.
 const TRIES: u32 = 20;
 
 /// The named contexts of a [`super::PostgresJournal`].
@@ -73,7 +73,7 @@ impl ContextStore for PostgresContexts {
                 return Err(conflict(&info.name, expected, newest));
             }
             info.version = newest + 1;
-            // Of several that save the same version one does: name and version are the key.
+            // Name and version are the key, so of concurrent saves of one version only one succeeds.
             let inserted = sqlx::query(
                 "INSERT INTO contexts (name, version, body, hash, created_at, run_id) \
                  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",

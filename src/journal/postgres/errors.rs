@@ -1,4 +1,4 @@
-//! What PostgreSQL says, in our codes.
+//! PostgreSQL's errors as codes of luaplan.
 
 use std::fmt::Display;
 
@@ -29,7 +29,7 @@ pub(super) fn journal_error(shown: &str, error: sqlx::Error) -> Error {
     mapped.with_source(error)
 }
 
-/// The error for a database that does not answer as it should.
+/// The error for a database that does not answer as expected.
 pub(super) fn unavailable(shown: &str, reason: &str) -> Error {
     Error::new(ErrorCode::JournalUnavailable, format!("the journal `{shown}` cannot be used: {reason}"))
         .with_help(
@@ -52,7 +52,7 @@ pub(super) fn newer_record(shown: &str, found: i64) -> Error {
     newer(shown, "record", RECORD_VERSION.into(), found)
 }
 
-/// The error for a record or column that does not hold what it should.
+/// The error for a record or column with unexpected content.
 pub(super) fn undecodable(shown: &str, sequence: u64, reason: &dyn Display) -> Error {
     Error::new(
         ErrorCode::JournalCorrupt,
@@ -61,13 +61,13 @@ pub(super) fn undecodable(shown: &str, sequence: u64, reason: &dyn Display) -> E
     .with_detail("sequence", sequence)
 }
 
-/// Whether the same may succeed over a new connection, or a little later: the connection was cut, the server
+/// Whether a retry over a new connection may succeed: the connection was cut, the server
 /// stops or starts, or another node held the log for too long.
-pub(super) fn is_passing(error: &sqlx::Error) -> bool {
+pub(super) fn is_transient(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolTimedOut => true,
         sqlx::Error::Database(_) => code(error).is_some_and(|code| {
-            // Connection exceptions, too many connections, shutdown and start, an idle transaction ended.
+            // Connection exceptions, too many connections, shutdown and startup, an idle transaction that was ended.
             code.starts_with("08")
                 || code.starts_with("57P")
                 || code == "53300"

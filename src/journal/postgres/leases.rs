@@ -1,9 +1,8 @@
 //! Who runs which run: nodes with a lease that they renew, and runs with a fence that grows.
 //!
-//! A node is a process. It keeps its lease by renewing it, by the database's clock alone. A run belongs to
-//! the node it was last taken up by, under a number one higher than the time before: its fence. Once a
-//! node's lease has run out, any other may take its runs; what the old owner still writes shows the old
-//! fence and is refused.
+//! A node is a process. It renews its lease, by the database's clock alone. A run belongs to the node that
+//! claimed it last; each claim increments its fence. Once a node's lease has expired, any other node may
+//! claim its runs; the writes of the old owner carry the old fence and are refused.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -16,10 +15,10 @@ use luaplan_base::{Error, ErrorCode, Result, RunId};
 
 use super::errors::journal_error;
 
-/// How long after its lease ran out a node counts as gone for good.
-const DEAD_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long after its lease expired a node's row is deleted.
+const DELETED_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What a run was taken up with.
+/// The node and the token of a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
     pub(super) node: Arc<str>,
@@ -42,35 +41,35 @@ pub struct Leases {
 }
 
 struct Own {
-    /// Made anew where records were lost: nothing held under the old name counts any more.
+    /// Replaced where records were lost: claims under the old name no longer count.
     node: Arc<str>,
-    /// Until when this node is sure of its lease, by its own clock; nothing while it has none.
+    /// Until when this node is sure of its lease, by its own clock; `None` while it has none.
     sure_until: Option<Instant>,
-    /// The runs under way here, by the number of their fence; 0 while one is being taken up.
+    /// The fence token of each run this process runs; 0 while a run is being claimed.
     held: HashMap<RunId, i64>,
 }
 
-/// A run this process holds. Given up where this is dropped, whatever the database says.
-pub struct Held {
+/// This process's claim on a run. Dropping it ends the claim in this process; the database is not told.
+pub struct RunLease {
     leases: Arc<Leases>,
     run_id: RunId,
     fence: Fence,
 }
 
-impl Held {
-    /// What to write with.
+impl RunLease {
+    /// The fence to write with.
     #[must_use]
     pub fn fence(&self) -> &Fence {
         &self.fence
     }
 
-    /// Lets other nodes take the run up. `leave` keeps them from doing so by themselves.
+    /// Lets other nodes claim the run. `leave` keeps their schedulers from claiming it by themselves.
     ///
     /// # Errors
-    /// `journal_unavailable`; others then take it up once this node's lease has run out.
-    pub async fn give_back(&self, leave: bool) -> Result<()> {
-        let released = self.leases.release(&self.run_id, &self.fence, leave).await;
-        self.leases.let_go(&self.run_id, &self.fence);
+    /// `journal_unavailable`; others can then claim the run once this node's lease has expired.
+    pub async fn release(&self, leave: bool) -> Result<()> {
+        let released = self.leases.release_run(&self.run_id, &self.fence, leave).await;
+        self.leases.end_claim(&self.run_id, &self.fence);
         released
     }
 
@@ -80,19 +79,19 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for RunLease {
     fn drop(&mut self) {
-        self.leases.let_go(&self.run_id, &self.fence);
+        self.leases.end_claim(&self.run_id, &self.fence);
     }
 }
 
-/// What the loser is told.
+/// The error for a write with an old fence.
 pub(super) fn taken_over(run_id: &RunId) -> Error {
     let message = format!("run {run_id} is not this node's any more; nothing was written");
     Error::new(ErrorCode::RunTakenOver, message).about_run(run_id)
 }
 
-fn under_way(run_id: &RunId) -> Error {
+fn run_active(run_id: &RunId) -> Error {
     Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")).about_run(run_id)
 }
 
@@ -110,12 +109,12 @@ impl Leases {
         &self.pool
     }
 
-    /// This node's name, whether it holds a lease under it or not.
+    /// This node's name, whether or not it holds a lease under it.
     pub(super) fn name(&self) -> Arc<str> {
         self.lock().node.clone()
     }
 
-    /// The runs under way here.
+    /// The runs this process runs.
     pub(super) fn held(&self) -> Vec<String> {
         self.lock().held.keys().map(ToString::to_string).collect()
     }
@@ -130,14 +129,14 @@ impl Leases {
         self.time
     }
 
-    /// This node's name, which it holds a lease under from now on.
+    /// This node's name; the first call takes a lease under it and keeps it renewed.
     ///
     /// # Errors
     /// `journal_unavailable`.
     pub async fn node(self: &Arc<Self>) -> Result<Arc<str>> {
         let registered = self.registered.get_or_try_init(|| async {
             self.renew().await?;
-            self.forget_the_dead().await?;
+            self.delete_expired_nodes().await?;
             tokio::spawn(keep_renewed(Arc::downgrade(self), self.time / 3));
             Ok::<_, Error>(())
         });
@@ -165,44 +164,44 @@ impl Leases {
         Ok(())
     }
 
-    /// Takes up a run nobody is at: a new one, one without an owner, or one whose owner's lease ran out.
+    /// Claims a run: a new one, one without an owner, or one whose owner's lease expired.
     ///
     /// # Errors
-    /// `run_active` where a node that lives has it, `journal_unavailable`.
-    pub async fn acquire(self: &Arc<Self>, run_id: &RunId) -> Result<Held> {
+    /// `run_active` where a live node has it, `journal_unavailable`.
+    pub async fn acquire(self: &Arc<Self>, run_id: &RunId) -> Result<RunLease> {
         let node = self.node().await?;
         {
             let mut own = self.lock();
             if own.held.contains_key(run_id) {
-                return Err(under_way(run_id));
+                return Err(run_active(run_id));
             }
             own.held.insert(run_id.clone(), 0);
         }
-        // Gives the place up again where it is dropped before it has a number.
+        // Dropped before it has a token, it removes the entry again.
         let fence = Fence { node, token: 0 };
-        let mut held = Held { leases: Arc::clone(self), run_id: run_id.clone(), fence };
-        let taken = self.take(run_id, &held.fence.node).await.map_err(|error| self.failed(error))?;
-        let token = taken.ok_or_else(|| under_way(run_id))?;
+        let mut held = RunLease { leases: Arc::clone(self), run_id: run_id.clone(), fence };
+        let claimed = self.claim(run_id, &held.fence.node).await.map_err(|error| self.failed(error))?;
+        let token = claimed.ok_or_else(|| run_active(run_id))?;
         self.lock().held.insert(run_id.clone(), token);
         held.fence.token = token;
         Ok(held)
     }
 
-    /// Whether the fence was given under the name this node has now.
+    /// Whether the claim was made under this node's present name.
     pub(super) fn is_current(&self, fence: &Fence) -> bool {
         self.lock().node == fence.node
     }
 
-    /// Forgets that a run is under way here.
-    pub(super) fn let_go(&self, run_id: &RunId, fence: &Fence) {
+    /// Ends a claim in this process.
+    pub(super) fn end_claim(&self, run_id: &RunId, fence: &Fence) {
         let mut own = self.lock();
         if own.node == fence.node && own.held.get(run_id) == Some(&fence.token) {
             own.held.remove(run_id);
         }
     }
 
-    /// From now on this is another node, without runs; those it had are anybody's.
-    pub(super) fn start_over(self: &Arc<Self>) {
+    /// Makes this process another node, without runs; any node may claim those it had.
+    pub(super) fn reset(self: &Arc<Self>) {
         let old = {
             let mut own = self.lock();
             own.held.clear();
@@ -211,7 +210,7 @@ impl Leases {
         };
         let leases = Arc::clone(self);
         tokio::spawn(async move {
-            if let Err(error) = leases.forget(&old).await {
+            if let Err(error) = leases.delete_node(&old).await {
                 tracing::warn!(%error, "the runs of this node are taken up once its lease has run out");
             }
             if let Err(error) = leases.renew().await {
@@ -220,27 +219,27 @@ impl Leases {
         });
     }
 
-    async fn forget(&self, node: &str) -> Result<()> {
+    async fn delete_node(&self, node: &str) -> Result<()> {
         let forgotten = sqlx::query("DELETE FROM nodes WHERE node = $1").bind(node).execute(&self.pool).await;
         forgotten.map(drop).map_err(|error| self.failed(error))
     }
 
-    /// Takes away the rows of nodes whose leases ran out long ago. A node without a row stands as one whose
-    /// lease ran out, so none that comes back after all is worse off. Each row came with a node that began, so
-    /// whoever begins sweeps.
-    async fn forget_the_dead(&self) -> Result<()> {
+    /// Deletes the rows of nodes whose leases expired long ago. A node without a row counts as one whose lease
+    /// expired, so a node that comes back loses nothing. Each start of a node adds a row, so each start
+    /// deletes old ones.
+    async fn delete_expired_nodes(&self) -> Result<()> {
         sqlx::query(
             "DELETE FROM nodes WHERE node IN (SELECT node FROM nodes \
              WHERE expires_at < clock_timestamp() - $1 * interval '1 second' FOR UPDATE SKIP LOCKED)",
         )
-        .bind(DEAD_AFTER.as_secs_f64())
+        .bind(DELETED_AFTER.as_secs_f64())
         .execute(&self.pool)
         .await
         .map(drop)
         .map_err(|error| self.failed(error))
     }
 
-    /// Ends this node's lease, so that others need not wait for it to run out.
+    /// Ends this node's lease, so that others need not wait for it to expire.
     pub(super) async fn end(&self) {
         let node = {
             let mut own = self.lock();
@@ -249,7 +248,7 @@ impl Leases {
             }
             own.node.clone()
         };
-        if let Err(error) = self.forget(&node).await {
+        if let Err(error) = self.delete_node(&node).await {
             tracing::warn!(%error, "this node's lease was left to run out");
         }
     }
@@ -259,7 +258,7 @@ impl Leases {
         self.pool.close().await;
     }
 
-    /// Whether the run is certainly still this node's. Asks the database where the lease may have run out.
+    /// Checks that this node still owns the run. Asks the database only where the lease may have expired.
     async fn check_fence(&self, run_id: &RunId, fence: &Fence) -> Result<()> {
         {
             let own = self.lock();
@@ -287,7 +286,7 @@ fn new_name() -> Arc<str> {
     RunId::generate().as_str().into()
 }
 
-/// Renews until the leases are gone or ended.
+/// Renews the lease until the leases are dropped or ended.
 async fn keep_renewed(leases: Weak<Leases>, pause: Duration) {
     const TRY_AGAIN: Duration = Duration::from_millis(250);
     let mut next = pause;

@@ -1,15 +1,16 @@
 //! The journal in a PostgreSQL database, shared by every node that uses it.
 //!
-//! The same records, bytes and chain as in a SQLite file. Each process has one writer task, which puts what is
-//! waiting into one transaction; reading uses connections of its own that cannot write. Beside the log stand
-//! two tables that are no record: which nodes live, and which of them has which run.
+//! The same records, bytes and chain as in a SQLite file. Each process has one writer task, which commits its
+//! queue in one transaction; reading uses separate connections that cannot write. Two tables beside the log
+//! are not part of the record: the live nodes, and the owner of each run.
 //!
-//! **Never here:** what an event means, beyond how it leaves its run.
+//! **Never here:** what an event means, beyond the status it gives its run.
 
 mod contexts;
 mod errors;
 mod leases;
 mod read;
+mod record_row;
 mod runs;
 mod schema;
 mod session;
@@ -31,10 +32,10 @@ use luaplan_base::{Error, ErrorCode, Result};
 
 pub use self::contexts::PostgresContexts;
 use self::errors::{journal_error, unavailable};
-pub use self::leases::{Fence, Held, Leases};
+pub use self::leases::{Fence, Leases, RunLease};
 pub use self::runs::{Alarm, OpenRun};
-use self::session::Session;
-use self::writer::{Append, Command, Settle, Writer, closed};
+use self::session::WriterSession;
+use self::writer::{Append, Settle, Writer, WriterCommand, closed};
 use super::anchor;
 use super::private_folder::create_private_folder;
 use super::sequenced::{Head, Row};
@@ -43,19 +44,21 @@ use super::{ConflictGuard, Durability, Event, JournalWrite, PostgresSettings, Re
 /// Appends that may wait for the writer before `append` itself waits.
 const QUEUE_LENGTH: usize = 1024;
 const READERS_MAX: u32 = 4;
-/// Connections for leases, one of them for being woken.
+/// Connections for leases, one of them for notifications.
 const LEASES_MAX: u32 = 3;
-/// How long a step waits for a free connection, or for another node that holds the log.
+/// How long a step waits for a free connection, or for another node that holds the log's lock.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// The server ends a session that holds the log and says nothing for so long: its node has stalled.
+/// The server ends a session that holds the log's lock and is idle for so long: its node has stalled.
 const STALLED_AFTER: Duration = Duration::from_secs(3);
 
-/// Whether the address can be one.
-///
-/// # Errors
-/// `config_invalid`.
-pub(super) fn check(settings: &PostgresSettings) -> Result<()> {
-    options(settings).map(drop)
+impl PostgresSettings {
+    /// Checks that the address is one of PostgreSQL and that this build can use it.
+    ///
+    /// # Errors
+    /// `config_invalid`.
+    pub fn check(&self) -> Result<()> {
+        options(self).map(drop)
+    }
 }
 
 fn options(settings: &PostgresSettings) -> Result<PgConnectOptions> {
@@ -67,7 +70,7 @@ fn options(settings: &PostgresSettings) -> Result<PgConnectOptions> {
     Ok(options.application_name("luaplan").disable_statement_logging())
 }
 
-/// Makes the folder of the anchors: without one a cut-off end of the log would go unseen.
+/// Creates the folder of the anchors: without an anchor, a truncated log would go undetected.
 fn make_folder(folder: &Path) -> Result<()> {
     create_private_folder(folder).map_err(|error| {
         let message = format!("cannot make the data folder {}: {error}", folder.display());
@@ -82,19 +85,19 @@ pub struct PostgresJournal {
     shown: Arc<str>,
     readers: PgPool,
     writers: Option<PgPool>,
-    queue: Option<mpsc::Sender<Command>>,
+    queue: Option<mpsc::Sender<WriterCommand>>,
     leases: Option<Arc<Leases>>,
-    /// The path whose anchor is this node's note of the newest record.
+    /// The path beside which this node's anchor names the newest record.
     anchor: Option<PathBuf>,
 }
 
 impl PostgresJournal {
-    /// Opens the journal to read and write, and makes its tables where there are none. Needs a tokio runtime,
-    /// which runs its writer.
+    /// Opens the journal to read and write, and creates its tables where there are none. Needs a tokio runtime
+    /// for its writer.
     ///
     /// # Errors
     /// `config_invalid` for a bad address; `journal_unavailable` where the database does not answer or may not
-    /// be written; `journal_corrupt` where it ends before a record it certainly had;
+    /// be written; `journal_corrupt` where it ends before a record it is known to have held;
     /// `journal_newer_version`; `journal_disk_full`.
     pub async fn open(settings: &PostgresSettings) -> Result<Self> {
         let options = options(settings)?;
@@ -113,7 +116,7 @@ impl PostgresJournal {
         let leases = Leases::new(Arc::clone(&shown), pool(leasing, LEASES_MAX), settings.lease);
         let leases = Arc::new(leases);
         let (queue, commands) = mpsc::channel(QUEUE_LENGTH);
-        let session = Session::new(writing.clone(), connection, Arc::clone(&shown), newest);
+        let session = WriterSession::new(writing.clone(), connection, Arc::clone(&shown), newest);
         let writer = Writer { session, leases: Arc::clone(&leases), anchor: anchor.clone() };
         tokio::spawn(writer.run(commands));
         Ok(Self {
@@ -126,7 +129,7 @@ impl PostgresJournal {
         })
     }
 
-    /// Opens the journal only to read; `None` where the database has none.
+    /// Opens the journal read-only; `None` where the database has none.
     ///
     /// # Errors
     /// `config_invalid`, `journal_unavailable` and `journal_newer_version`.
@@ -135,7 +138,7 @@ impl PostgresJournal {
         let shown = shown(&options);
         let mut connection = connect(&reading(&options), &shown).await?;
         let found = schema::look(&mut connection, &shown).await;
-        // The answer matters; a failing close would add nothing to it.
+        // A failed close would add nothing to the answer.
         let _ = connection.close().await;
         let Some(id) = found? else { return Ok(None) };
         Ok(Some(Self {
@@ -148,7 +151,7 @@ impl PostgresJournal {
         }))
     }
 
-    /// Where the journal is, without a password.
+    /// The journal's address, without a password.
     #[must_use]
     pub fn shown(&self) -> &str {
         &self.shown
@@ -164,20 +167,20 @@ impl PostgresJournal {
         }
     }
 
-    /// Who runs which run.
+    /// The node's lease and its claims on runs.
     ///
     /// # Errors
-    /// `journal_unavailable` where the journal is open only to read.
+    /// `journal_unavailable` where the journal is open read-only.
     pub fn leases(&self) -> Result<&Arc<Leases>> {
         self.leases.as_ref().ok_or_else(|| closed(&self.shown))
     }
 
-    /// Writes what is waiting, gives this node's runs to others and closes all connections.
+    /// Writes the queue, ends this node's lease and closes all connections.
     pub async fn close(&self) {
         if let Some(queue) = &self.queue {
             let (done, wait) = oneshot::channel();
-            if queue.send(Command::Close(done)).await.is_ok() {
-                // A writer that is gone already has nothing left to close.
+            if queue.send(WriterCommand::Close(done)).await.is_ok() {
+                // A writer that has ended has nothing left to close.
                 let _ = wait.await;
             }
         }
@@ -198,7 +201,7 @@ impl PostgresJournal {
         let (reply, answer) = oneshot::channel();
         let durability = durability.unwrap_or(Durability::Ordered);
         queue
-            .send(Command::Append(Append { rows, durability, fence, reply }))
+            .send(WriterCommand::Append(Append { rows, durability, fence, reply }))
             .await
             .map_err(|_| closed(&self.shown))?;
         answer.await.map_err(|_| closed(&self.shown))?
@@ -220,22 +223,22 @@ impl JournalWrite for PostgresJournal {
         let rows = events.into_iter().map(Row::of).collect::<Result<_>>()?;
         let (reply, answer) = oneshot::channel();
         let settle = Settle { rows, unless, reply };
-        queue.send(Command::Settle(settle)).await.map_err(|_| closed(&self.shown))?;
+        queue.send(WriterCommand::Settle(settle)).await.map_err(|_| closed(&self.shown))?;
         answer.await.map_err(|_| closed(&self.shown))?
     }
 }
 
-/// What the owner of a run writes with.
+/// Writes the records of one run under its owner's fence.
 pub struct FencedWriter {
     journal: Arc<PostgresJournal>,
-    held: Arc<Held>,
+    lease: Arc<RunLease>,
 }
 
 impl FencedWriter {
-    /// A pen for the run that `held` is about.
+    /// A writer for the run of `lease`.
     #[must_use]
-    pub fn new(journal: Arc<PostgresJournal>, held: Arc<Held>) -> Self {
-        Self { journal, held }
+    pub fn new(journal: Arc<PostgresJournal>, lease: Arc<RunLease>) -> Self {
+        Self { journal, lease }
     }
 }
 
@@ -247,7 +250,7 @@ impl JournalWrite for FencedWriter {
     }
 
     async fn append_all(&self, events: Vec<(Event, Durability)>) -> Result<Vec<Record>> {
-        self.journal.send(events, Some(self.held.fence().clone())).await
+        self.journal.send(events, Some(self.lease.fence().clone())).await
     }
 
     async fn settle(&self, events: Vec<Event>, unless: ConflictGuard) -> Result<Settled> {
@@ -255,15 +258,15 @@ impl JournalWrite for FencedWriter {
     }
 
     async fn check_fence(&self) -> Result<()> {
-        self.held.check_fence().await
+        self.lease.check_fence().await
     }
 
     async fn release_lease(&self) -> Result<()> {
-        self.held.give_back(false).await
+        self.lease.release(false).await
     }
 }
 
-/// Refuses to go on writing a log that has lost its end; else its newest record.
+/// Refuses a log that has lost its end; else returns its newest record.
 async fn check_end(connection: &mut PgConnection, shown: &str, anchor: Option<&Path>) -> Result<Head> {
     let failed = |error| journal_error(shown, error);
     let corrupt = |message: String| {
@@ -318,7 +321,7 @@ fn with_schema(options: &PgConnectOptions) -> PgConnectOptions {
     options.clone().options([("search_path", schema::SCHEMA)])
 }
 
-/// Connections that cannot write, whatever the statement.
+/// Options of connections on which every write fails.
 fn reading(options: &PgConnectOptions) -> PgConnectOptions {
     with_schema(options).options([("default_transaction_read_only", "on")])
 }

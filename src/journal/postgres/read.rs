@@ -2,36 +2,18 @@
 
 use async_trait::async_trait;
 use futures::TryStreamExt as _;
-use sqlx::postgres::{PgRow, Postgres};
-use sqlx::{QueryBuilder, Row as _};
+use sqlx::QueryBuilder;
+use sqlx::postgres::Postgres;
 
 use luaplan_base::{Result, RunId};
 
 use super::PostgresJournal;
-use super::errors::{journal_error, newer_record, undecodable};
+use super::errors::journal_error;
+use super::record_row::decode;
 use crate::select::{
     RUNS_AT_ONCE, select_call_counts, select_for_summaries, select_records, select_runs, summaries,
 };
-use crate::{JournalRead, RECORD_VERSION, Record, RecordFilter, RunFilter, RunSummary};
-
-/// A record from its row, columns as [`crate::select::COLUMNS`] has them.
-pub(super) fn decode(shown: &str, row: &PgRow) -> Result<Record> {
-    let sequence = row.try_get::<i64, _>(0).map_err(|error| journal_error(shown, error))?.unsigned_abs();
-    let unreadable = |error: sqlx::Error| undecodable(shown, sequence, &error);
-    let stored: i64 = row.try_get(1).map_err(unreadable)?;
-    let version = u32::try_from(stored)
-        .ok()
-        .filter(|version| *version <= RECORD_VERSION)
-        .ok_or_else(|| newer_record(shown, stored))?;
-    let body: &str = row.try_get(2).map_err(unreadable)?;
-    Ok(Record {
-        sequence,
-        version,
-        previous_hash: row.try_get(3).map_err(unreadable)?,
-        hash: row.try_get(4).map_err(unreadable)?,
-        event: serde_json::from_str(body).map_err(|error| undecodable(shown, sequence, &error))?,
-    })
-}
+use crate::{JournalRead, Record, RecordFilter, RunFilter, RunSummary};
 
 #[async_trait]
 impl JournalRead for PostgresJournal {
@@ -67,7 +49,7 @@ impl PostgresJournal {
         Ok(records)
     }
 
-    /// The runs `ids`, in that order; an id without records is left out.
+    /// The runs `ids`, in that order; ids without records are omitted.
     async fn summaries(&self, ids: &[String]) -> Result<Vec<RunSummary>> {
         if ids.is_empty() {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! The table of runs: who has which, and which are anybody's.
+//! The table of runs: the owner of each, and the runs that any node may claim.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use super::errors::unavailable;
 use super::leases::{Fence, Leases};
 use crate::Actor;
 
-/// The channel nodes wake one another on.
+/// The channel on which nodes notify each other.
 const CHANNEL: &str = "luaplan_work";
 
-/// A run nobody is at, and whether somebody asked for its end.
+/// A run that a node may claim, and whether its cancellation was requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenRun {
     /// The run.
     pub run_id: RunId,
     /// Whether it is to be cancelled.
     pub cancel: bool,
-    /// Who asked for that.
+    /// Who requested that.
     pub cancelled_by: Option<Actor>,
 }
 
 impl Leases {
-    /// The number of the new fence; `None` where a node that lives has the run.
-    pub(super) async fn take(&self, run_id: &RunId, node: &str) -> sqlx::Result<Option<i64>> {
+    /// Claims a run and returns the token of the new fence; `None` where a live node has the run.
+    pub(super) async fn claim(&self, run_id: &RunId, node: &str) -> sqlx::Result<Option<i64>> {
         let new: Option<i64> = sqlx::query_scalar(
             "INSERT INTO runs (run_id, status, node, fence) VALUES ($1, 'open', $2, 1) \
              ON CONFLICT (run_id) DO NOTHING RETURNING fence",
@@ -39,7 +39,7 @@ impl Leases {
             return Ok(new);
         }
         let mut transaction = self.pool().begin().await?;
-        // No record of the old owner is on its way while this is held.
+        // Under this lock no record of the old owner is in flight.
         sqlx::query("SELECT sequence FROM head FOR UPDATE").execute(&mut *transaction).await?;
         let taken = sqlx::query_scalar(
             "UPDATE runs SET node = $2, fence = fence + 1 WHERE run_id = $1 \
@@ -55,7 +55,7 @@ impl Leases {
         Ok(taken)
     }
 
-    pub(super) async fn release(&self, run_id: &RunId, fence: &Fence, leave: bool) -> Result<()> {
+    pub(super) async fn release_run(&self, run_id: &RunId, fence: &Fence, leave: bool) -> Result<()> {
         sqlx::query(
             "UPDATE runs SET node = NULL, status = CASE WHEN $4 AND status = 'open' THEN 'left' ELSE status END \
              WHERE run_id = $1 AND node = $2 AND fence = $3",
@@ -73,8 +73,8 @@ impl Leases {
         Ok(())
     }
 
-    /// Runs to take up, oldest first: those without an owner, those whose owner is gone, and those that have
-    /// slept long enough.
+    /// Runs to claim, oldest first: those without an owner, those whose owner's lease expired, and sleeping runs
+    /// whose wake time has come.
     ///
     /// # Errors
     /// `journal_unavailable`.
@@ -113,21 +113,21 @@ impl Leases {
         Ok(count.unsigned_abs())
     }
 
-    /// Whether somebody asked for the end of a run, and who.
+    /// Whether the cancellation of a run was requested, and by whom.
     ///
     /// # Errors
     /// `journal_unavailable`.
-    pub async fn told_to_end(&self, run_id: &RunId) -> Result<Option<Option<Actor>>> {
-        let told: Option<Option<String>> =
+    pub async fn cancel_requested(&self, run_id: &RunId) -> Result<Option<Option<Actor>>> {
+        let requested: Option<Option<String>> =
             sqlx::query_scalar("SELECT cancel_by FROM runs WHERE run_id = $1 AND cancel")
                 .bind(run_id.as_str())
                 .fetch_optional(self.pool())
                 .await
                 .map_err(|error| self.failed(error))?;
-        Ok(told.map(actor))
+        Ok(requested.map(actor))
     }
 
-    /// Asks whoever runs the run, or takes it up, to end it. Says whether it is under way or waits.
+    /// Requests that the node that runs the run, or claims it next, cancels it. Returns whether the run is open.
     ///
     /// # Errors
     /// `journal_unavailable`.
@@ -145,27 +145,27 @@ impl Leases {
         Ok(asked.rows_affected() > 0)
     }
 
-    /// The runs of this node that somebody wants ended.
+    /// The runs of this node whose cancellation was requested.
     ///
     /// # Errors
     /// `journal_unavailable`.
-    pub async fn to_be_cancelled(&self) -> Result<Vec<(RunId, Option<Actor>)>> {
+    pub async fn runs_to_cancel(&self) -> Result<Vec<(RunId, Option<Actor>)>> {
         let node = self.name();
-        let told: Vec<(String, Option<String>)> = sqlx::query_as(
+        let requested: Vec<(String, Option<String>)> = sqlx::query_as(
             "SELECT run_id, cancel_by FROM runs WHERE cancel AND node = $1 AND status = 'open'",
         )
         .bind(&*node)
         .fetch_all(self.pool())
         .await
         .map_err(|error| self.failed(error))?;
-        told.into_iter().map(|(run_id, by)| Ok((run_id.parse()?, actor(by)))).collect()
+        requested.into_iter().map(|(run_id, by)| Ok((run_id.parse()?, actor(by)))).collect()
     }
 
-    /// Has a paused run taken up by whichever node has room.
+    /// Lets any node with room resume a paused run.
     ///
     /// # Errors
     /// `journal_unavailable`.
-    pub async fn open_again(&self, run_id: &RunId) -> Result<()> {
+    pub async fn reopen(&self, run_id: &RunId) -> Result<()> {
         sqlx::query(
             "UPDATE runs SET status = 'open' WHERE run_id = $1 AND status = 'paused' AND node IS NULL",
         )
@@ -181,7 +181,7 @@ impl Leases {
         woken.map(drop).map_err(|error| self.failed(error))
     }
 
-    /// What tells this node that there is something to do.
+    /// Subscribes this node to notifications of new work.
     ///
     /// # Errors
     /// `journal_unavailable`.
@@ -195,19 +195,19 @@ impl Leases {
     }
 }
 
-/// Who asked, as it was written.
+/// The actor, from its stored form.
 fn actor(said: Option<String>) -> Option<Actor> {
     serde_json::from_str(&said?).ok()
 }
 
-/// Tells that there is something to do.
+/// Notifications of new work.
 pub struct Alarm(PgListener);
 
 impl Alarm {
-    /// Waits for the next time, or until the connection had to be made anew.
+    /// Waits for the next notification, or until the connection was re-established.
     ///
     /// # Errors
-    /// `journal_unavailable` where it could not be made anew.
+    /// `journal_unavailable` where it could not be re-established.
     pub async fn rings(&mut self) -> Result<()> {
         self.0.try_recv().await.map(drop).map_err(|error| unavailable("the database", &error.to_string()))
     }

@@ -8,17 +8,17 @@ use luaplan_base::{Result, RunId};
 use super::errors::{journal_error, newer};
 use crate::request_keys;
 
-/// The schema of the database that holds everything.
+/// The database schema that holds all tables.
 pub(super) const SCHEMA: &str = "luaplan";
 
 /// Version of the tables, kept in `about`.
 pub(super) const SCHEMA_VERSION: i64 = 1;
 
-/// Processes that make the tables at once wait for one another by this.
+/// The advisory lock under which concurrent processes create the tables in turn.
 const MAKING_LOCK: i64 = 0x6c75_6170_6c61_6e01;
 
-/// The log as in a SQLite file (texts compare by bytes there as well), the newest record of it in `head`, and
-/// who runs what: `nodes` and `runs` change as nodes come and go, and are no part of the record.
+/// The log as in a SQLite file (texts compare by bytes there as well), its newest record in `head`, and
+/// the owners of runs: `nodes` and `runs` change as nodes come and go, and are not part of the record.
 const TABLES: &str = "
 CREATE TABLE about (
     schema_version BIGINT NOT NULL,
@@ -83,10 +83,10 @@ CREATE INDEX runs_sleeping ON runs (wake_at) WHERE status = 'sleeping';
 /// The triggers of [`TABLES`].
 pub(super) const TRIGGERS: [&str; 2] = ["records_no_change", "contexts_no_change"];
 
-/// Of these triggers, as `pg_trigger.tgtype` has it: before each statement that updates, deletes or truncates.
+/// Their `pg_trigger.tgtype`: before each statement that updates, deletes or truncates.
 pub(super) const TRIGGER_TYPE: i32 = 2 | 8 | 16 | 32;
 
-/// What their function does, as `pg_proc.prosrc` has it.
+/// The source of their function, as in `pg_proc.prosrc`.
 pub(super) fn trigger_function() -> &'static str {
     TABLES.split("$$").nth(1).unwrap_or_default()
 }
@@ -94,7 +94,7 @@ pub(super) fn trigger_function() -> &'static str {
 /// The id of the journal in this database; `None` where there is none. A newer one is refused.
 pub(super) async fn look(connection: &mut PgConnection, shown: &str) -> Result<Option<String>> {
     let failed = |error| journal_error(shown, error);
-    // Looked up in the tables of the catalogue: `to_regclass` may answer from before a lock was waited for.
+    // Read from the catalogue's tables: `to_regclass` may answer with the state before a lock was waited for.
     let tables: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM pg_catalog.pg_class AS tables JOIN pg_catalog.pg_namespace AS schemas \
          ON schemas.oid = tables.relnamespace WHERE schemas.nspname = $1 AND tables.relname = 'about'",
@@ -116,9 +116,9 @@ pub(super) async fn look(connection: &mut PgConnection, shown: &str) -> Result<O
     Ok(Some(id))
 }
 
-/// Older journals lack this table and this column, and older programs do not miss them. Processes that add them at
-/// once take turns.
-async fn add_what_lacks(connection: &mut PgConnection) -> sqlx::Result<()> {
+/// Older journals lack this table and this column, and older programs do not need them. Concurrent processes add
+/// them in turn.
+async fn add_missing(connection: &mut PgConnection) -> sqlx::Result<()> {
     let is_there: bool = sqlx::query_scalar(
         "SELECT to_regclass('luaplan.request_keys') IS NOT NULL AND EXISTS (SELECT 1 FROM pg_catalog.pg_attribute \
          WHERE attrelid = to_regclass('luaplan.runs') AND attname = 'cancel_by')",
@@ -135,12 +135,12 @@ async fn add_what_lacks(connection: &mut PgConnection) -> sqlx::Result<()> {
     transaction.commit().await
 }
 
-/// The id of the journal in this database, which is made where there is none. Several processes may do this
+/// The id of the journal in this database, created where there is none. Several processes may do this
 /// at once.
 pub(super) async fn prepare(connection: &mut PgConnection, shown: &str) -> Result<String> {
     let failed = |error| journal_error(shown, error);
     if let Some(id) = look(connection, shown).await? {
-        return add_what_lacks(connection).await.map(|()| id).map_err(failed);
+        return add_missing(connection).await.map(|()| id).map_err(failed);
     }
     let mut transaction = connection.begin().await.map_err(failed)?;
     sqlx::query("SELECT pg_advisory_xact_lock($1)")

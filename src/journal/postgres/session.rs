@@ -1,4 +1,4 @@
-//! The connection that writes, made anew whenever it breaks, and the steps of a transaction over it.
+//! The connection of the writer, re-established when it breaks, and the steps of a transaction over it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,33 +8,33 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, R
 
 use luaplan_base::{Error, ErrorCode};
 
-use super::errors::{is_passing, journal_error, newer_record};
+use super::errors::{is_transient, journal_error, newer_record};
 use crate::select::stored_time;
-use crate::sequenced::{Head, Placed};
+use crate::sequenced::{ChainedRow, Head};
 use crate::{Durability, RECORD_VERSION};
 
-/// The longest a connection may take to be made.
+/// The time-out for a new connection.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 
 /// A connection of the writer.
-pub(super) struct Session {
+pub(super) struct WriterSession {
     options: PgConnectOptions,
     connection: Option<PgConnection>,
     shown: Arc<str>,
     /// The newest record known to be in the log.
     newest: Option<Head>,
-    /// Whether the connection is new, so that what the server has must be compared with `newest`.
+    /// Whether the connection is new, so that the server's log must be compared with `newest`.
     is_new: bool,
 }
 
 /// A transaction that has begun.
-pub(super) struct Begun {
+pub(super) struct Transaction {
     pub(super) head: Head,
-    /// Records that were in the log are not any more: the server crashed before it had written its own log.
+    /// Records are no longer in the log: the server crashed before it had flushed its own log.
     pub(super) lost_records: bool,
 }
 
-impl Session {
+impl WriterSession {
     pub(super) fn new(
         options: PgConnectOptions,
         connection: PgConnection,
@@ -54,9 +54,9 @@ impl Session {
         self.connection.as_mut().ok_or_else(|| sqlx::Error::Protocol("the connection is gone".into()))
     }
 
-    /// Takes the lock and reads the head of the chain under it, over a new connection where the last one
+    /// Takes the lock and reads the head of the chain under it; connects first where the last connection
     /// broke.
-    pub(super) async fn begin(&mut self, durability: Durability) -> Result<Begun, Failed> {
+    pub(super) async fn begin(&mut self, durability: Durability) -> Result<Transaction, TransactionError> {
         if self.connection.is_none() {
             let connecting = tokio::time::timeout(CONNECT_MAX, self.options.connect());
             self.connection = Some(connecting.await.map_err(|_| sqlx::Error::PoolTimedOut)??);
@@ -68,9 +68,9 @@ impl Session {
              SELECT sequence, version, hash FROM head FOR UPDATE"
         );
         let begun = self.fetch(sql).await;
-        let row = self.cut_off(begun)?.pop();
+        let row = self.drop_on_error(begun)?.pop();
         let row = row.ok_or_else(|| {
-            Failed::Final(Error::new(
+            TransactionError::Final(Error::new(
                 ErrorCode::JournalCorrupt,
                 format!("the journal `{}` has lost its note of the newest record", self.shown),
             ))
@@ -79,22 +79,22 @@ impl Session {
         let head = Head { sequence: sequence.unsigned_abs(), hash: row.try_get(2)? };
         if version > i64::from(RECORD_VERSION) {
             self.roll_back().await;
-            return Err(Failed::Final(newer_record(&self.shown, version)));
+            return Err(TransactionError::Final(newer_record(&self.shown, version)));
         }
         let lost_records = std::mem::take(&mut self.is_new) && !self.has_newest().await?;
         if lost_records {
             self.newest = None;
         }
-        Ok(Begun { head, lost_records })
+        Ok(Transaction { head, lost_records })
     }
 
-    async fn has_newest(&mut self) -> Result<bool, Failed> {
+    async fn has_newest(&mut self) -> Result<bool, TransactionError> {
         let Some(newest) = self.newest.clone() else { return Ok(true) };
         Ok(self.hash_at(newest.sequence).await?.as_deref() == Some(newest.hash.as_str()))
     }
 
-    /// Whether the last of `placed` is in the log. Asked under the lock, so that whoever wrote has ended.
-    pub(super) async fn has(&mut self, placed: &[Placed]) -> Result<bool, Failed> {
+    /// Whether the last of `placed` is in the log. Called under the lock, so that an earlier writer has finished.
+    pub(super) async fn has(&mut self, placed: &[ChainedRow]) -> Result<bool, TransactionError> {
         let Some(last) = placed.last() else { return Ok(false) };
         let is_there = self.hash_at(last.sequence).await?.as_deref() == Some(last.hash.as_str());
         if is_there {
@@ -103,19 +103,19 @@ impl Session {
         Ok(is_there)
     }
 
-    async fn hash_at(&mut self, sequence: u64) -> Result<Option<String>, Failed> {
+    async fn hash_at(&mut self, sequence: u64) -> Result<Option<String>, TransactionError> {
         let connection = self.get()?;
         let found = sqlx::query_scalar("SELECT hash FROM records WHERE sequence = $1")
             .bind(sequence.cast_signed())
             .fetch_optional(connection)
             .await;
-        self.cut_off(found)
+        self.drop_on_error(found)
     }
 
-    pub(super) async fn insert(&mut self, placed: &[Placed]) -> Result<(), Failed> {
+    pub(super) async fn insert(&mut self, placed: &[ChainedRow]) -> Result<(), TransactionError> {
         let connection = self.get()?;
-        let column = |of: fn(&Placed) -> String| placed.iter().map(of).collect::<Vec<String>>();
-        let optional = |of: fn(&Placed) -> Option<String>| placed.iter().map(of).collect::<Vec<_>>();
+        let column = |of: fn(&ChainedRow) -> String| placed.iter().map(of).collect::<Vec<String>>();
+        let optional = |of: fn(&ChainedRow) -> Option<String>| placed.iter().map(of).collect::<Vec<_>>();
         let inserted = sqlx::query(
             "INSERT INTO records \
              (sequence, version, run_id, at, event, tool, call_id, ok, body, previous_hash, hash) \
@@ -135,18 +135,18 @@ impl Session {
         .bind(column(|one| one.hash.clone()))
         .execute(connection)
         .await;
-        self.cut_off(inserted).map(drop)
+        self.drop_on_error(inserted).map(drop)
     }
 
-    pub(super) async fn commit(&mut self, placed: &[Placed]) -> Result<(), Failed> {
+    pub(super) async fn commit(&mut self, placed: &[ChainedRow]) -> Result<(), TransactionError> {
         let Some(last) = placed.last() else { return Ok(()) };
-        // A number and 64 hexadecimal digits of our own.
+        // Both values are our own: a number and 64 hexadecimal digits.
         let sql = format!(
             "UPDATE head SET sequence = {}, hash = '{}', version = {RECORD_VERSION}; COMMIT",
             last.sequence, last.hash
         );
         let committed = self.fetch(sql).await;
-        self.cut_off(committed)?;
+        self.drop_on_error(committed)?;
         self.newest = Some(Head { sequence: last.sequence, hash: last.hash.clone() });
         Ok(())
     }
@@ -164,41 +164,41 @@ impl Session {
         }
     }
 
-    /// A connection on which anything failed is not used again: the server ends its transaction.
-    pub(super) fn cut_off<T>(&mut self, done: sqlx::Result<T>) -> Result<T, Failed> {
+    /// Drops a connection on which a step failed: the server ends its transaction.
+    pub(super) fn drop_on_error<T>(&mut self, done: sqlx::Result<T>) -> Result<T, TransactionError> {
         done.map_err(|error| {
             self.connection = None;
             error.into()
         })
     }
 
-    /// Ends it; the server notices a connection that just goes away.
+    /// Closes the connection. Where that fails, the server notices the lost connection.
     pub(super) async fn close(&mut self) {
         if let Some(connection) = self.connection.take() {
-            // Everything is committed.
+            // All work is committed, so a failed close loses nothing.
             let _ = connection.close().await;
         }
     }
 }
 
-/// Why a transaction was not done.
-pub(super) enum Failed {
-    /// Over a new connection it may be.
-    Passing(sqlx::Error),
+/// Why a transaction failed.
+pub(super) enum TransactionError {
+    /// A retry over a new connection may succeed.
+    Transient(sqlx::Error),
     Database(sqlx::Error),
     Final(Error),
 }
 
-impl From<sqlx::Error> for Failed {
+impl From<sqlx::Error> for TransactionError {
     fn from(error: sqlx::Error) -> Self {
-        if is_passing(&error) { Self::Passing(error) } else { Self::Database(error) }
+        if is_transient(&error) { Self::Transient(error) } else { Self::Database(error) }
     }
 }
 
-impl Failed {
+impl TransactionError {
     pub(super) fn into_error(self, shown: &str) -> Error {
         match self {
-            Self::Passing(error) | Self::Database(error) => journal_error(shown, error),
+            Self::Transient(error) | Self::Database(error) => journal_error(shown, error),
             Self::Final(error) => error,
         }
     }

@@ -1,4 +1,4 @@
-//! Does the log still say what was written?
+//! Verifies the log.
 
 use futures::TryStreamExt as _;
 use sqlx::postgres::{PgConnection, PgRow};
@@ -9,17 +9,17 @@ use luaplan_base::Result;
 use super::errors::journal_error;
 use super::{PostgresJournal, schema};
 use crate::anchor::{self, Anchor};
-use crate::verify::{Check, ProblemKind, StoredRow, VerifyReport};
+use crate::verify::{LogCheck, ProblemKind, StoredRow, VerifyReport};
 
 impl PostgresJournal {
-    /// Checks every record, the order of all, the end against the database's own note of it and against this
-    /// node's anchor, and the named contexts. What is wrong is in the report, not an error.
+    /// Checks every record, their order, the end against the database's `head` and this node's anchor, and the
+    /// named contexts. Problems are in the report, not an error.
     ///
     /// # Errors
     /// `journal_unavailable` where the database cannot be read at all.
     pub async fn verify(&self) -> Result<VerifyReport> {
-        let mut check = Check::new();
-        // Read before the log: records that come in meanwhile can then only be more.
+        let mut check = LogCheck::new();
+        // Read before the log: records written in between can only make the log longer.
         self.read_anchor(&mut check);
         let failed = |error| journal_error(&self.shown, error);
         let mut connection = self.readers.acquire().await.map_err(failed)?;
@@ -28,18 +28,18 @@ impl PostgresJournal {
             .await
             .map_err(failed)?;
         look(&mut check, &mut connection).await;
-        // Nothing was written; a connection that cannot end its reading is of no further use.
+        // Nothing was written; a connection that cannot roll back is discarded.
         if connection.execute("ROLLBACK").await.is_err() {
             drop(connection.detach());
         }
         Ok(check.finish())
     }
 
-    fn read_anchor(&self, check: &mut Check) {
+    fn read_anchor(&self, check: &mut LogCheck) {
         let Some(path) = &self.anchor else { return };
         match anchor::read(path) {
             Ok(Some(anchor)) => check.expect(anchor),
-            // A node that never wrote has none.
+            // A node that never wrote has no anchor.
             Ok(None) => {}
             Err(error) => check.found(
                 None,
@@ -50,7 +50,7 @@ impl PostgresJournal {
     }
 }
 
-async fn look(check: &mut Check, connection: &mut PgConnection) {
+async fn look(check: &mut LogCheck, connection: &mut PgConnection) {
     if let Err(error) = look_at_database(check, connection).await {
         check.found(None, ProblemKind::Unreadable, format!("the tables cannot be checked: {error}"));
     }
@@ -63,8 +63,8 @@ async fn look(check: &mut Check, connection: &mut PgConnection) {
     }
 }
 
-async fn look_at_database(check: &mut Check, connection: &mut PgConnection) -> sqlx::Result<()> {
-    // Whether it is switched on, fires on whatever changes, and what it does.
+async fn look_at_database(check: &mut LogCheck, connection: &mut PgConnection) -> sqlx::Result<()> {
+    // Whether it is enabled, on which changes it fires, and what it does.
     let found: Vec<(String, bool, bool, String)> = sqlx::query_as(
         "SELECT tgname::text, tgenabled IN ('O', 'A'), \
          tgtype::int = $1 AND tgqual IS NULL AND tgattr::text = '' AND lanname = 'plpgsql', prosrc \
@@ -101,7 +101,7 @@ async fn look_at_database(check: &mut Check, connection: &mut PgConnection) -> s
     Ok(())
 }
 
-async fn look_at_records(check: &mut Check, connection: &mut PgConnection) -> sqlx::Result<()> {
+async fn look_at_records(check: &mut LogCheck, connection: &mut PgConnection) -> sqlx::Result<()> {
     let mut rows = sqlx::query(
         "SELECT sequence, version, run_id, at, event, tool, call_id, ok, body, previous_hash, hash \
          FROM records ORDER BY sequence",
@@ -133,7 +133,7 @@ fn stored(sequence: u64, row: &PgRow) -> sqlx::Result<StoredRow> {
     })
 }
 
-async fn look_at_contexts(check: &mut Check, connection: &mut PgConnection) -> sqlx::Result<()> {
+async fn look_at_contexts(check: &mut LogCheck, connection: &mut PgConnection) -> sqlx::Result<()> {
     let mut rows = sqlx::query("SELECT name, version, body, hash FROM contexts ORDER BY name, version")
         .fetch(connection);
     while let Some(row) = rows.try_next().await? {

@@ -1,11 +1,11 @@
-//! The one task of a process that writes.
+//! The writer: one task for each process.
 //!
-//! Each transaction begins by locking the one row of `head`, which names the newest record. So the nodes
-//! take turns, numbers have no gaps, the order of numbers is the order of commits, and whatever is committed
-//! later is in the database's own log behind it: a forced commit takes all before it to the disk.
+//! Each transaction starts by locking the one row of `head`, which names the newest record. So the nodes
+//! take turns, numbers have no gaps, the order of numbers is the order of commits, and a later commit
+//! follows in the database's own log: a forced commit brings all earlier ones to the disk.
 //!
-//! Under that lock each append shows its fence: the node and number its run was taken up with. Taking a run
-//! over needs the lock too, so nothing is written behind the back of whoever took it over.
+//! Under that lock the fence of each append, the node and token of the run's claim, is compared. A claim takes
+//! the lock too, so an old owner cannot write after another node has claimed the run.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -21,40 +21,40 @@ use luaplan_base::{Error, Result, RunId};
 
 use super::errors::unavailable;
 use super::leases::{Fence, Leases, taken_over};
-use super::read::decode;
-use super::session::{Begun, Failed, Session};
+use super::record_row::decode;
+use super::session::{Transaction, TransactionError, WriterSession};
 use crate::anchor::{self, Anchor};
 use crate::select::select_precluding;
-use crate::sequenced::{Head, Placed, Row, place};
+use crate::sequenced::{ChainedRow, Head, Row, place};
 use crate::{ConflictGuard, Durability, EventBody, Record, Settled};
 
 /// The most appends in one transaction.
 const BATCH_MAX: usize = 256;
 
-/// How long appends wait for a database that does not answer before they are refused.
+/// How long appends wait for a database that does not answer before they fail.
 const OUTAGE_MAX: Duration = Duration::from_secs(15);
 
-/// How long to wait before trying a database again that did not answer.
+/// The pause before a retry where the database did not answer.
 const TRY_AGAIN: Duration = Duration::from_millis(100);
 
-/// What the writer is asked.
-pub(super) enum Command {
+/// A request to the writer.
+pub(super) enum WriterCommand {
     Append(Append),
     Settle(Settle),
-    /// Write what is waiting, close the connection, answer.
+    /// Write the queue, close the connection, answer.
     Close(oneshot::Sender<()>),
 }
 
-/// Events on their way into the log, kept together or not at all.
+/// Events to append, all or none.
 pub(super) struct Append {
     pub(super) rows: Vec<Row>,
     pub(super) durability: Durability,
-    /// What the run was taken up with; `None` for what belongs to no owner.
+    /// The fence of the run's claim; `None` for events of a run without an owner.
     pub(super) fence: Option<Fence>,
     pub(super) reply: oneshot::Sender<Result<Vec<Record>>>,
 }
 
-/// Events that go into the log together, or not at all.
+/// Events to append, all or none, unless a record conflicts.
 pub(super) struct Settle {
     pub(super) rows: Vec<Row>,
     pub(super) unless: ConflictGuard,
@@ -62,42 +62,42 @@ pub(super) struct Settle {
 }
 
 pub(super) struct Writer {
-    pub(super) session: Session,
+    pub(super) session: WriterSession,
     pub(super) leases: Arc<Leases>,
-    /// Where this node notes the newest record it forced.
+    /// The path beside which this node's anchor lies.
     pub(super) anchor: Option<PathBuf>,
 }
 
-/// What a commit that was not answered may have kept.
+/// What a commit whose answer was lost may have written.
 #[derive(Default)]
 struct Unanswered {
-    placed: Vec<Placed>,
-    /// Which appends of the batch it took.
-    took: Vec<bool>,
+    placed: Vec<ChainedRow>,
+    /// Which appends of the batch it included.
+    included: Vec<bool>,
 }
 
-/// A run, its node and the number of its fence.
+/// A run, its node and the token of its fence.
 type Owner = (String, Option<String>, i64);
 
-/// What came of the appends of a batch, in their order: how many records, or why none.
+/// The result of each append of a batch, in order: the number of records, or why there are none.
 type Verdicts = Vec<Result<usize>>;
 
 impl Writer {
-    pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+    pub(super) async fn run(mut self, mut commands: mpsc::Receiver<WriterCommand>) {
         let mut waiting = Vec::with_capacity(BATCH_MAX);
         let mut closers = Vec::new();
         while commands.recv_many(&mut waiting, BATCH_MAX).await != 0 {
             let mut batch = Vec::with_capacity(waiting.len());
             for command in waiting.drain(..) {
                 match command {
-                    Command::Append(append) => batch.push(append),
-                    Command::Settle(settle) => {
-                        // What was asked before comes before.
+                    WriterCommand::Append(append) => batch.push(append),
+                    WriterCommand::Settle(settle) => {
+                        // Earlier appends come first.
                         self.write(std::mem::take(&mut batch)).await;
                         self.settle(settle).await;
                     }
-                    Command::Close(done) => {
-                        // Nothing new comes in; what is in the queue is still received.
+                    WriterCommand::Close(done) => {
+                        // The queue accepts no more; what it holds is still received.
                         commands.close();
                         closers.push(done);
                     }
@@ -119,7 +119,7 @@ impl Writer {
         let mut unanswered = Unanswered::default();
         let kept = loop {
             match self.try_write(&batch, &mut unanswered).await {
-                Err(Failed::Passing(error)) if Instant::now() < give_up => {
+                Err(TransactionError::Transient(error)) if Instant::now() < give_up => {
                     tracing::warn!(%error, "the journal's database does not answer; trying again");
                     tokio::time::sleep(TRY_AGAIN).await;
                 }
@@ -129,10 +129,10 @@ impl Writer {
         };
         match kept {
             Ok((placed, verdicts)) => {
-                let mut records = placed.into_iter().map(Placed::into_record);
+                let mut records = placed.into_iter().map(ChainedRow::into_record);
                 for (append, verdict) in batch.into_iter().zip(verdicts) {
                     let answer = verdict.map(|count| records.by_ref().take(count).collect());
-                    // A caller that was cancelled no longer waits; the records stay.
+                    // A cancelled caller no longer waits; the records stay.
                     let _ = append.reply.send(answer);
                 }
             }
@@ -149,24 +149,25 @@ impl Writer {
         &mut self,
         batch: &[Append],
         unanswered: &mut Unanswered,
-    ) -> Result<(Vec<Placed>, Verdicts), Failed> {
+    ) -> Result<(Vec<ChainedRow>, Verdicts), TransactionError> {
         let durability = batch.iter().map(|append| append.durability).max().unwrap_or(Durability::Ordered);
         let head = self.begin(durability).await?;
         if !unanswered.placed.is_empty() && self.session.has(&unanswered.placed).await? {
-            // The commit was done, and only its answer was lost.
+            // The commit succeeded and only its answer was lost.
             self.session.roll_back().await;
-            let Unanswered { placed, took } = std::mem::take(unanswered);
-            let verdict = |(append, took): (&Append, bool)| match append.rows.first() {
-                Some(row) if !took => Err(taken_over(&row.event.run_id)),
+            let Unanswered { placed, included } = std::mem::take(unanswered);
+            let verdict = |(append, included): (&Append, bool)| match append.rows.first() {
+                Some(row) if !included => Err(taken_over(&row.event.run_id)),
                 _ => Ok(append.rows.len()),
             };
-            let verdicts = batch.iter().zip(took).map(verdict).collect();
+            let verdicts = batch.iter().zip(included).map(verdict).collect();
             return Ok(self.kept(batch, placed, verdicts, durability).await);
         }
         *unanswered = Unanswered::default();
         let verdicts = self.verdicts(batch).await?;
-        let took: Vec<bool> = verdicts.iter().map(Result::is_ok).collect();
-        let accepted = || batch.iter().zip(&took).filter(|(_, took)| **took).map(|(append, _)| append);
+        let included: Vec<bool> = verdicts.iter().map(Result::is_ok).collect();
+        let accepted =
+            || batch.iter().zip(&included).filter(|(_, included)| **included).map(|(append, _)| append);
         let placed = place(head, accepted().flat_map(|append| append.rows.iter().cloned()));
         if placed.is_empty() {
             self.session.roll_back().await;
@@ -176,23 +177,23 @@ impl Writer {
         for append in accepted() {
             self.note_state(append).await?;
         }
-        *unanswered = Unanswered { placed: placed.clone(), took: took.clone() };
+        *unanswered = Unanswered { placed: placed.clone(), included: included.clone() };
         self.session.commit(&placed).await?;
         Ok(self.kept(batch, placed, verdicts, durability).await)
     }
 
-    /// What is left to do once a batch is in the log.
+    /// The steps after a batch is in the log: the anchor, and the claims on runs that ended.
     async fn kept(
         &mut self,
         batch: &[Append],
-        placed: Vec<Placed>,
+        placed: Vec<ChainedRow>,
         verdicts: Verdicts,
         durability: Durability,
-    ) -> (Vec<Placed>, Verdicts) {
+    ) -> (Vec<ChainedRow>, Verdicts) {
         self.move_anchor(&placed, durability).await;
         for (append, _) in batch.iter().zip(&verdicts).filter(|(_, verdict)| verdict.is_ok()) {
             if let (Some(fence), Some(end)) = (&append.fence, append.rows.iter().find(|row| ends(row))) {
-                self.leases.let_go(&end.event.run_id, fence);
+                self.leases.end_claim(&end.event.run_id, fence);
             }
         }
         (placed, verdicts)
@@ -203,7 +204,7 @@ impl Writer {
         let mut unanswered = Unanswered::default();
         let answer = loop {
             match self.try_settle(&settle, &mut unanswered).await {
-                Err(Failed::Passing(error)) if Instant::now() < give_up => {
+                Err(TransactionError::Transient(error)) if Instant::now() < give_up => {
                     tracing::warn!(%error, "the journal's database does not answer; trying again");
                     tokio::time::sleep(TRY_AGAIN).await;
                 }
@@ -214,10 +215,15 @@ impl Writer {
         let _ = settle.reply.send(answer);
     }
 
-    async fn try_settle(&mut self, settle: &Settle, unanswered: &mut Unanswered) -> Result<Settled, Failed> {
+    async fn try_settle(
+        &mut self,
+        settle: &Settle,
+        unanswered: &mut Unanswered,
+    ) -> Result<Settled, TransactionError> {
         let head = self.begin(Durability::Forced).await?;
-        let written =
-            |placed: Vec<Placed>| Settled::Written(placed.into_iter().map(Placed::into_record).collect());
+        let written = |placed: Vec<ChainedRow>| {
+            Settled::Written(placed.into_iter().map(ChainedRow::into_record).collect())
+        };
         if !unanswered.placed.is_empty() && self.session.has(&unanswered.placed).await? {
             self.session.roll_back().await;
             return Ok(written(std::mem::take(&mut unanswered.placed)));
@@ -227,10 +233,10 @@ impl Writer {
         let first = query.build().fetch_optional(connection).await;
         let first = self
             .session
-            .cut_off(first)?
+            .drop_on_error(first)?
             .map(|row: PgRow| decode(self.session.shown(), &row))
             .transpose()
-            .map_err(Failed::Final)?;
+            .map_err(TransactionError::Final)?;
         if first.is_some() || settle.rows.is_empty() {
             self.session.roll_back().await;
             return Ok(first.map_or(Settled::Written(Vec::new()), |first| Settled::Conflict(Box::new(first))));
@@ -243,19 +249,19 @@ impl Writer {
         Ok(written(placed))
     }
 
-    /// A server that crashed may have lost records that were not forced. The runs of this node would go on as
-    /// if they were there, so it gives all of them up: who takes one up begins from what is on record.
-    async fn begin(&mut self, durability: Durability) -> Result<Head, Failed> {
-        let Begun { head, lost_records } = self.session.begin(durability).await?;
+    /// A server that crashed may have lost records that were not forced. The runs of this node would continue as if
+    /// these were on record, so the node gives all of them up: the node that claims one resumes it from the records.
+    async fn begin(&mut self, durability: Durability) -> Result<Head, TransactionError> {
+        let Transaction { head, lost_records } = self.session.begin(durability).await?;
         if lost_records {
             tracing::error!("the database lost records that were not forced; this node gives its runs up");
-            self.leases.start_over();
+            self.leases.reset();
         }
         Ok(head)
     }
 
-    /// For each append whether its fence holds.
-    async fn verdicts(&mut self, batch: &[Append]) -> Result<Verdicts, Failed> {
+    /// Compares the fence of each append.
+    async fn verdicts(&mut self, batch: &[Append]) -> Result<Verdicts, TransactionError> {
         let mut run_ids: Vec<String> =
             batch.iter().flat_map(|append| &append.rows).map(|row| row.event.run_id.to_string()).collect();
         run_ids.sort_unstable();
@@ -267,7 +273,7 @@ impl Writer {
             .await;
         let owners: HashMap<String, (Option<String>, i64)> = self
             .session
-            .cut_off(found)?
+            .drop_on_error(found)?
             .into_iter()
             .map(|(run_id, node, fence)| (run_id, (node, fence)))
             .collect();
@@ -291,9 +297,9 @@ impl Writer {
         Ok(batch.iter().map(verdict).collect())
     }
 
-    /// What the events say about how the run stands goes into `runs` with them; a run that ends or pauses has
-    /// no owner any more. That somebody asked for its end stays until it has one.
-    async fn note_state(&mut self, append: &Append) -> Result<(), Failed> {
+    /// Writes the status that the events give the run to `runs`, in the same transaction; a run that ends or pauses
+    /// loses its owner. A request to cancel stays until the run ends.
+    async fn note_state(&mut self, append: &Append) -> Result<(), TransactionError> {
         let Some(fence) = &append.fence else { return Ok(()) };
         let Some((run_id, status, wake_at)) = append.rows.iter().rev().find_map(state_after) else {
             return Ok(());
@@ -309,15 +315,15 @@ impl Writer {
         .bind(wake_at.map(|at| at.to_string()))
         .execute(connection)
         .await;
-        self.session.cut_off(noted).map(drop)
+        self.session.drop_on_error(noted).map(drop)
     }
 
-    async fn move_anchor(&mut self, placed: &[Placed], durability: Durability) {
+    async fn move_anchor(&mut self, placed: &[ChainedRow], durability: Durability) {
         let Some(last) = placed.last() else { return };
         let Some(path) = self.anchor.clone().filter(|_| durability == Durability::Forced) else { return };
         let anchor = Anchor { sequence: last.sequence, hash: last.hash.clone() };
         let moved = tokio::task::spawn_blocking(move || anchor::advance(&path, &anchor)).await;
-        // The records are on the server's disk; only a cut-off end could go unseen until the next one.
+        // The records are on the server's disk; until the next anchor, only a truncated end could go undetected.
         match moved {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(%error, "the journal's anchor could not be written"),
@@ -330,7 +336,7 @@ fn ends(row: &Row) -> bool {
     row.event.body.ends_run()
 }
 
-/// How a run stands after an event that says so, and when it wakes.
+/// The status that an event gives its run, and when the run wakes.
 fn state_after(row: &Row) -> Option<(&RunId, &'static str, Option<Timestamp>)> {
     let (status, wake_at) = match &row.event.body {
         EventBody::RunStarted { .. } | EventBody::RunResumed { .. } => ("open", None),
@@ -342,7 +348,7 @@ fn state_after(row: &Row) -> Option<(&RunId, &'static str, Option<Timestamp>)> {
     Some((&row.event.run_id, status, wake_at))
 }
 
-/// What is said where the writer is gone.
+/// The error where the writer has ended.
 pub(super) fn closed(shown: &str) -> Error {
     unavailable(shown, "it is closed, or open only to read")
 }

@@ -1,20 +1,20 @@
-//! Texts that are JSON inside a text: what stands there once escapes are resolved.
+//! Text without its JSON escapes, for text that holds JSON.
 //!
-//! Any character may be written `\uXXXX`, so the forms a secret can have are too many to look for one by
-//! one; the text is looked at as it would be read instead.
+//! Any character may be written `\uXXXX`, so a secret has too many forms to search for each; the search runs
+//! over the unescaped text instead.
 
-/// JSON may stand in JSON; so often it is unpacked.
+/// JSON may hold JSON as text; so many levels are unescaped.
 pub(super) const DEPTH_MAX: usize = 4;
 
-/// A text without its escapes, and where each of its bytes came from.
+/// A text without its escapes, and the origin of each of its bytes.
 pub(super) struct Unescaped {
     pub(super) text: String,
-    /// For each byte of `text`, and for its end: the place in the text it was read from.
+    /// For each byte of `text`, and for its end: the place in the original text.
     origins: Vec<usize>,
 }
 
 impl Unescaped {
-    /// `None` where nothing is escaped: as JSON does it, or as `\xXX`, in which programs show bytes.
+    /// `None` where nothing is escaped, neither as in JSON nor as `\xXX`, a common notation for bytes.
     pub(super) fn of(text: &str) -> Option<Self> {
         if !text.contains('\\') {
             return None;
@@ -33,14 +33,14 @@ impl Unescaped {
         Some(unescaped)
     }
 
-    /// The range of the text it was read from.
+    /// The range in the original text.
     pub(super) fn origin(&self, (start, end): (usize, usize)) -> (usize, usize) {
         let at = |place: usize| self.origins.get(place).copied().unwrap_or_default();
         (at(start), at(end))
     }
 }
 
-/// The escape that `text` begins with: the character it stands for, and its length in bytes.
+/// The escape that `text` starts with: the character it encodes, and its length in bytes.
 fn escape(text: &str) -> Option<(char, usize)> {
     let rest = text.strip_prefix('\\')?;
     let simple = match rest.chars().next()? {
@@ -69,7 +69,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((character, 12))
 }
 
-/// The sixteen bits of `uXXXX`.
+/// The UTF-16 unit of `uXXXX`.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix('u')?.get(..4)?;
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(&text[start..end], "\\ud83d\\ude00");
         assert_eq!(Unescaped::of("a\\nb").unwrap().text, "a\nb");
         assert!(Unescaped::of("a\nb").is_none());
-        // What is no escape stays as it is.
+        // A backslash that starts no escape stays.
         for odd in ["\\u12", "\\uzzzz", "\\ud83d", "\\ud83d\\u0041x", "\\u", "x\\u+123"] {
             assert_eq!(Unescaped::of(odd).unwrap().text.replace('A', "\\u0041"), odd, "{odd}");
         }

@@ -2,27 +2,27 @@
 
 use serde_json::Value as Json;
 
-use super::marks::{Marks, Place};
-use super::{Redactor, Scope};
+use super::marks::{Marks, Position};
+use super::{RedactionScope, Redactor};
 use crate::EventBody;
 
 impl Redactor {
-    /// Takes the secrets out of an event and says where, as JSON pointers into it. Ids, hashes and names that
-    /// luaplan makes itself stay.
+    /// Removes secrets from an event and returns where, as JSON pointers into it. Ids, hashes and names that
+    /// luaplan generates are not searched.
     pub fn event(&self, body: &mut EventBody) -> Vec<String> {
-        let mut fields = Fields { redactor: self, marks: Marks::default() };
+        let mut fields = EventFields { redactor: self, marks: Marks::default() };
         fields.of(body);
         fields.marks.into_pointers()
     }
 }
 
-/// Goes through the fields of one event.
-struct Fields<'a> {
+/// Redacts the fields of one event.
+struct EventFields<'a> {
     redactor: &'a Redactor,
     marks: Marks,
 }
 
-impl Fields<'_> {
+impl EventFields<'_> {
     fn of(&mut self, body: &mut EventBody) {
         match body {
             EventBody::RunStarted {
@@ -47,11 +47,11 @@ impl Fields<'_> {
                 by: _,
                 os_user: _,
             } => {
-                self.json("planning", planning.as_deref_mut(), Scope::Arguments);
+                self.json("planning", planning.as_deref_mut(), RedactionScope::Arguments);
                 self.text("task", task.as_mut());
                 self.text("plan_name", plan_name.as_mut());
                 self.text("context_name", context_name.as_mut());
-                self.json("context", [context], Scope::Exact);
+                self.json("context", [context], RedactionScope::Exact);
             }
             EventBody::PromptBudgetComputed {
                 parts,
@@ -60,12 +60,12 @@ impl Fields<'_> {
                 budget_tokens: _,
                 used_tokens: _,
             } => {
-                self.json("parts", [parts], Scope::Text);
+                self.json("parts", [parts], RedactionScope::Text);
                 self.text("trimmed", trimmed);
                 self.text("tools_left_out", tools_left_out);
             }
             EventBody::CandidateJudged { tests, reviewer, reason, .. } => {
-                self.json("tests", tests.as_mut(), Scope::Text);
+                self.json("tests", tests.as_mut(), RedactionScope::Text);
                 self.text("reviewer", reviewer.as_mut());
                 self.text("reason", [reason]);
             }
@@ -98,41 +98,43 @@ impl Fields<'_> {
                 self.exact("source", source);
                 self.text("explanation", explanation.as_mut());
             }
-            EventBody::PlanChecked { findings, .. } => self.json("findings", [findings], Scope::Text),
+            EventBody::PlanChecked { findings, .. } => {
+                self.json("findings", [findings], RedactionScope::Text)
+            }
             EventBody::ToolCallStarted { tool, arguments, .. } => {
                 self.text("tool", [tool]);
-                self.json("arguments", [arguments], Scope::Arguments);
+                self.json("arguments", [arguments], RedactionScope::Arguments);
             }
             EventBody::ToolCallFinished { tool, code, result, error, .. } => {
                 self.text("tool", [tool]);
                 self.text("code", code.as_mut());
-                self.json("result", result.as_mut(), Scope::Exact);
-                self.json("error", error.as_mut(), Scope::Text);
+                self.json("result", result.as_mut(), RedactionScope::Exact);
+                self.json("error", error.as_mut(), RedactionScope::Text);
             }
             EventBody::ToolCallRefused { tool, code, error, arguments, call_id: _, line: _ } => {
                 self.texts([("tool", tool), ("code", code)]);
-                self.json("error", [error], Scope::Text);
-                self.json("arguments", [arguments], Scope::Arguments);
+                self.json("error", [error], RedactionScope::Text);
+                self.json("arguments", [arguments], RedactionScope::Arguments);
             }
             EventBody::LimitHit { limit, observed, code: _ } => {
-                self.json("limit", [limit], Scope::Text);
-                self.json("observed", [observed], Scope::Text);
+                self.json("limit", [limit], RedactionScope::Text);
+                self.json("observed", [observed], RedactionScope::Text);
             }
             EventBody::RunFinished { result, stop_reason: _, usage: _ } => {
-                self.json("result", [result], Scope::Exact);
+                self.json("result", [result], RedactionScope::Exact);
             }
             EventBody::RunFailed { message, error, .. } => {
                 self.text("message", [message]);
-                self.json("error", [error], Scope::Text);
+                self.json("error", [error], RedactionScope::Text);
             }
             EventBody::ApprovalRequested { tool, arguments, reason, origins, .. } => {
                 self.texts([("tool", tool), ("reason", reason)]);
-                self.json("arguments", [arguments], Scope::Arguments);
-                self.json("origins", [origins], Scope::Text);
+                self.json("arguments", [arguments], RedactionScope::Arguments);
+                self.json("origins", [origins], RedactionScope::Text);
             }
             EventBody::ApprovalResolved { tool, by, arguments, reason, .. } => {
                 self.texts([("tool", tool), ("by", by)]);
-                self.json("arguments", arguments.as_mut(), Scope::Arguments);
+                self.json("arguments", arguments.as_mut(), RedactionScope::Arguments);
                 self.text("reason", reason.as_mut());
             }
             EventBody::GrantIssued { tool, tenant, by, .. } => {
@@ -140,7 +142,7 @@ impl Fields<'_> {
             }
             EventBody::GrantRevoked { tool, by, .. } => self.texts([("tool", tool), ("by", by)]),
             EventBody::CallResolved { result, message, .. } => {
-                self.json("result", result.as_mut(), Scope::Exact);
+                self.json("result", result.as_mut(), RedactionScope::Exact);
                 self.text("message", message.as_mut());
             }
             EventBody::PromptComposed { .. }
@@ -155,12 +157,12 @@ impl Fields<'_> {
     }
 
     fn exact(&mut self, field: &str, text: &mut String) {
-        self.redactor.string(text, Scope::Exact, &Place::Top.name(field), &mut self.marks);
+        self.redactor.string(text, RedactionScope::Exact, &Position::Top.name(field), &mut self.marks);
     }
 
     fn text<'t>(&mut self, field: &str, texts: impl IntoIterator<Item = &'t mut String>) {
         for text in texts {
-            self.redactor.string(text, Scope::Text, &Place::Top.name(field), &mut self.marks);
+            self.redactor.string(text, RedactionScope::Text, &Position::Top.name(field), &mut self.marks);
         }
     }
 
@@ -170,9 +172,14 @@ impl Fields<'_> {
         }
     }
 
-    fn json<'j>(&mut self, field: &str, documents: impl IntoIterator<Item = &'j mut Json>, scope: Scope) {
+    fn json<'j>(
+        &mut self,
+        field: &str,
+        documents: impl IntoIterator<Item = &'j mut Json>,
+        scope: RedactionScope,
+    ) {
         for document in documents {
-            self.redactor.json(document, scope, &Place::Top.name(field), &mut self.marks);
+            self.redactor.json(document, scope, &Position::Top.name(field), &mut self.marks);
         }
     }
 }

@@ -1,14 +1,14 @@
-//! A text without its line breaks: a secret that is printed in two lines is one there.
+//! Text without its line breaks, to find a secret that is broken into lines.
 
-/// Stretches of a text that stand on lines of their own, in one row.
-pub(super) struct Joined {
+/// The lines of a text, joined.
+pub(super) struct JoinedLines {
     pub(super) text: String,
-    /// For each line: where it begins in `text`, and where in the text it was read from.
+    /// For each line: its start in `text`, and its start in the original text.
     lines: Vec<(usize, usize)>,
 }
 
-impl Joined {
-    /// Every line break goes, with the blanks around it; `None` where there is none.
+impl JoinedLines {
+    /// Removes every line break with the blanks around it; `None` where there is none.
     pub(super) fn of(text: &str) -> Option<Self> {
         if !text.contains('\n') {
             return None;
@@ -27,7 +27,7 @@ impl Joined {
         (joined.lines.len() > 1).then_some(joined)
     }
 
-    /// The range of the text it was read from, for one that is not empty.
+    /// The range in the original text of a range that is not empty.
     pub(super) fn origin(&self, (start, end): (usize, usize)) -> (usize, usize) {
         let at = |place: usize| {
             let next = self.lines.partition_point(|(begin, _)| *begin <= place);
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn each_line_knows_where_it_came_from() {
         let text = "one  \r\n\t two\n\nthr\u{e9}e\n";
-        let joined = Joined::of(text).unwrap();
+        let joined = JoinedLines::of(text).unwrap();
         assert_eq!(joined.text, "onetwothr\u{e9}e");
         for word in ["one", "two", "thr\u{e9}e"] {
             let start = joined.text.find(word).unwrap();
@@ -55,7 +55,7 @@ mod tests {
         let (from, to) = joined.origin((2, 5));
         assert_eq!(&text[from..to], "e  \r\n\t tw");
         for none in ["", "one", "one\n", "\n\none\n"] {
-            assert!(Joined::of(none).is_none(), "{none:?}");
+            assert!(JoinedLines::of(none).is_none(), "{none:?}");
         }
     }
 }

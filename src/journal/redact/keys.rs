@@ -1,4 +1,4 @@
-//! Keys whose values are secrets by their name.
+//! Keys whose names mark their values as secrets.
 
 const SECRET_WORDS: [&str; 16] = [
     "password",
@@ -19,10 +19,10 @@ const SECRET_WORDS: [&str; 16] = [
     "privatekey",
 ];
 
-/// Words that are harmless alone and secret before `key`.
+/// Words that mark a secret only before `key`.
 const SECRET_BEFORE_KEY: [&str; 5] = ["api", "access", "private", "signing", "encryption"];
 
-/// Whether a value under the key `name` is taken for a secret: `api_key`, `X-Auth-Token`,
+/// Whether a value under the key `name` counts as a secret: `api_key`, `X-Auth-Token`,
 /// `dbPassword`; but not `max_tokens` or `primary_key`.
 #[must_use]
 pub fn looks_secret(name: &str) -> bool {

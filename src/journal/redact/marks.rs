@@ -1,9 +1,12 @@
-//! Where something was taken out of an event: JSON pointers (RFC 6901), made as the redactor goes through it.
+//! Marks: what replaces a removed secret, and the JSON pointers (RFC 6901) of the places where one was removed.
 
-/// More places than these are told by the fields they stand in.
+/// The text that replaces a secret.
+pub const REDACTED: &str = "[redacted]";
+
+/// Beyond so many places, the fields that hold them are listed instead.
 const PLACES_MAX: usize = 100;
 
-/// A longer pointer is told by its field: it is made of keys, and keys are data.
+/// A longer pointer is replaced by its field: pointers consist of keys, and keys are data.
 const POINTER_BYTES_MAX: usize = 500;
 
 /// The places found so far.
@@ -15,7 +18,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    pub(super) fn add(&mut self, place: &Place<'_>) {
+    pub(super) fn add(&mut self, place: &Position<'_>) {
         let pointer = place.pointer();
         let end = pointer.get(1..).and_then(|rest| rest.find('/')).map_or(pointer.len(), |at| at + 1);
         let field = pointer.get(..end).unwrap_or_default();
@@ -31,25 +34,25 @@ impl Marks {
         }
     }
 
-    /// The pointers: each to where something was taken out, or, where there are too many, to the fields that hold
-    /// those places.
+    /// The pointers: one for each place, or, where there are too many, one for each field that holds
+    /// places.
     pub(super) fn into_pointers(self) -> Vec<String> {
         if self.is_full { self.fields } else { self.places }
     }
 }
 
-/// Where the redactor is. It lies on the stack and becomes text only where something is found.
+/// The redactor's position in an event. It lies on the stack and becomes text only where a secret is found.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place<'a> {
-    /// The event itself.
+pub(super) enum Position<'a> {
+    /// The whole event.
     Top,
-    /// Under a name.
-    Name(&'a Place<'a>, &'a str),
-    /// In a list.
-    Item(&'a Place<'a>, usize),
+    /// A member of an object.
+    Name(&'a Position<'a>, &'a str),
+    /// An item of a list.
+    Item(&'a Position<'a>, usize),
 }
 
-impl<'a> Place<'a> {
+impl<'a> Position<'a> {
     pub(super) fn name(&'a self, name: &'a str) -> Self {
         Self::Name(self, name)
     }
@@ -69,7 +72,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Whether something was taken out at `field` (such as `/result`), below it, or somewhere in what holds it.
+/// Whether a secret was removed at `field` (such as `/result`), below it, or at a parent of it.
 pub fn is_marked<S: AsRef<str>>(pointers: &[S], field: &str) -> bool {
     let holds = |outer: &str, inner: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -84,7 +87,7 @@ mod tests {
     #[test]
     fn a_place_is_a_json_pointer() {
         let mut marks = Marks::default();
-        let top = Place::Top;
+        let top = Position::Top;
         let (result, odd) = (top.name("result"), "a/b~c");
         let list = result.name(odd);
         marks.add(&list.item(3));
@@ -98,7 +101,7 @@ mod tests {
 
     #[test]
     fn many_places_are_told_by_their_fields() {
-        let top = Place::Top;
+        let top = Position::Top;
         let result = top.name("result");
         let mut many = Marks::default();
         (0..=PLACES_MAX).for_each(|index| many.add(&result.item(index)));

@@ -1,20 +1,20 @@
-//! The forms a secret value is found in.
+//! The encoded forms of a secret value.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use super::wrapped::is_digit;
 
-/// One text to look for.
+/// One text to find.
 #[derive(Debug, Clone)]
-pub(super) struct Pattern {
+pub(super) struct SecretPattern {
     pub(super) text: String,
     pub(super) is_base64: bool,
-    /// Whether the base64 digit before and after holds some bits of the secret.
+    /// Whether the base64 digits before and after hold some bits of the secret.
     edges: (bool, bool),
 }
 
-impl Pattern {
+impl SecretPattern {
     /// The byte range to replace for a match at `start..end`: with the digits at its edges that
     /// hold part of the secret.
     pub(super) fn widen(&self, bytes: &[u8], start: usize, end: usize) -> (usize, usize) {
@@ -25,22 +25,22 @@ impl Pattern {
     }
 }
 
-/// What a percent encoding leaves as it is besides letters, digits and `-._~`: by RFC 3986, for parts of
-/// a path, and as browsers do it for a component and for a whole address.
+/// What percent-encodings keep besides letters, digits and `-._~`: that of RFC 3986, that for parts of
+/// a path, and those of browsers for a component and for a whole address.
 const LEFT_BY_PERCENT: [&str; 4] = ["", "/", "!'()*", "!'()*;/?:@&=+$,#"];
 
-/// What is left where only other than ASCII is encoded.
+/// What is kept where only non-ASCII is encoded.
 const ALL_ASCII: &str = " !\"#$%&'()*+,/:;<=>?@[\\]^`{|}";
 
-/// How the two quotation marks are written in HTML.
+/// The two quotation marks in HTML.
 const HTML_QUOTES: [(&str, &str); 5] =
     [("\"", "'"), ("&quot;", "'"), ("&quot;", "&#39;"), ("&quot;", "&#x27;"), ("&#34;", "&#39;")];
 
-/// Every form of `secret` to look for, itself among them.
-pub(super) fn patterns_of(secret: &str) -> Vec<Pattern> {
-    // Programs that compare names without their case write them in one.
+/// Every form of `secret` to find, the secret itself included.
+pub(super) fn patterns_of(secret: &str) -> Vec<SecretPattern> {
+    // Programs that compare names without case write them in one case.
     let mut texts = vec![secret.to_owned(), secret.to_ascii_uppercase(), secret.to_ascii_lowercase()];
-    // Serializing a string cannot fail; without it the plain form is still there.
+    // Serializing a string cannot fail; if it did, the plain form would remain.
     if let Ok(quoted) = serde_json::to_string(secret) {
         let plain = &quoted[1..quoted.len() - 1];
         for escaped in [plain.to_owned(), only_ascii(plain, false), only_ascii(plain, true)] {
@@ -59,12 +59,14 @@ pub(super) fn patterns_of(secret: &str) -> Vec<Pattern> {
     texts.extend(HTML_QUOTES.iter().map(|(double, single)| html.replace('"', double).replace('\'', single)));
     texts.push(hexadecimal(secret, true));
     texts.push(hexadecimal(secret, false));
-    // The rest of such a text is read by `percent`.
+    // `percent` decodes the rest of such a text.
     texts.extend([true, false].map(|uppercase| percent_encoded(secret, ALL_ASCII, uppercase)));
     texts.sort();
     texts.dedup();
-    let mut patterns: Vec<Pattern> =
-        texts.into_iter().map(|text| Pattern { text, is_base64: false, edges: (false, false) }).collect();
+    let mut patterns: Vec<SecretPattern> = texts
+        .into_iter()
+        .map(|text| SecretPattern { text, is_base64: false, edges: (false, false) })
+        .collect();
     patterns.extend((0..3).flat_map(|offset| base64_forms(secret.as_bytes(), offset)));
     patterns
 }
@@ -73,7 +75,7 @@ fn hexadecimal(secret: &str, uppercase: bool) -> String {
     secret.bytes().map(|byte| if uppercase { format!("{byte:02X}") } else { format!("{byte:02x}") }).collect()
 }
 
-/// The form of JSON that escapes what is beyond ASCII.
+/// The JSON form that escapes non-ASCII.
 fn only_ascii(json: &str, uppercase: bool) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
@@ -103,9 +105,9 @@ fn percent_encoded(secret: &str, left: &str, uppercase: bool) -> String {
     encoded
 }
 
-/// The digits that the secret alone decides when it begins `offset` bytes after a multiple of
-/// three in what was encoded, in both alphabets.
-fn base64_forms(secret: &[u8], offset: usize) -> Vec<Pattern> {
+/// The base64 digits that the secret alone determines where it starts `offset` bytes after a multiple of
+/// three in the encoded data, in both alphabets.
+fn base64_forms(secret: &[u8], offset: usize) -> Vec<SecretPattern> {
     let mut padded = vec![0; offset];
     padded.extend_from_slice(secret);
     let first = (offset * 8).div_ceil(6);
@@ -116,5 +118,5 @@ fn base64_forms(secret: &[u8], offset: usize) -> Vec<Pattern> {
         .map(|digits| digits[first..end].to_owned())
         .collect();
     forms.dedup();
-    forms.into_iter().map(|text| Pattern { text, is_base64: true, edges }).collect()
+    forms.into_iter().map(|text| SecretPattern { text, is_base64: true, edges }).collect()
 }

@@ -1,12 +1,12 @@
-//! Texts in which characters are percent-encoded: what stands there once they are read.
+//! Text with its percent-encoding decoded.
 //!
-//! Any character may be written `%XX`, whether it has to be or not.
+//! Any character may be written `%XX`, whether or not it needs to be.
 
-/// A text without its `%XX` of ASCII, and where each of its bytes came from. Those of other characters are left: a
-/// secret that has such characters is looked for with these encoded.
+/// A text with `%XX` of ASCII decoded, and the origin of each of its bytes. Other characters stay encoded: a
+/// secret that has such characters is searched for with these encoded.
 pub(super) struct Decoded {
     pub(super) text: String,
-    /// The places in `text` behind each character that was encoded, in order: each took two bytes more.
+    /// The places in `text` after each decoded character, in order: each was two bytes longer.
     shifts: Vec<usize>,
 }
 
@@ -31,7 +31,7 @@ impl Decoded {
         (!decoded.shifts.is_empty()).then_some(decoded)
     }
 
-    /// The range of the text it was read from.
+    /// The range in the original text.
     pub(super) fn origin(&self, (start, end): (usize, usize)) -> (usize, usize) {
         let at = |place: usize| place + 2 * self.shifts.partition_point(|shift| *shift <= place);
         (at(start), at(end))

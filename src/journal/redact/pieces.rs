@@ -1,20 +1,20 @@
-//! Text that comes in pieces, such as a model's answer: a secret may stand in several of them.
+//! Streamed text, such as a model's answer: several pieces may hold one secret.
 //!
-//! Only what is settled is handed on: whole words, up to where a secret may have begun. So a watcher sees words as they
-//! come, a word late, and the end of the text when it is there.
+//! Only whole words are passed on, up to where a secret may have started. So a watcher sees words as they
+//! arrive, one word late, and the rest at the end of the text.
 
 use super::Redactor;
 use super::escapes::{DEPTH_MAX, Unescaped};
-use super::joined::Joined;
+use super::joined::JoinedLines;
 use super::percent::Decoded;
 
-/// So much is held back at most: what is longer is no secret whose end is waited for.
+/// At most so much is held back: no secret is longer.
 const HELD_BYTES_MAX: usize = 16 * 1024;
 
-/// How a key that stands on several lines begins, and how its last line does, and how that line ends.
+/// The start of a PEM key, the start of its last line, and the end of that line.
 const PEM: [&str; 3] = ["-----BEGIN ", "-----END ", "-----"];
 
-/// What came and was not handed on yet.
+/// What was received and not yet passed on.
 #[derive(Debug)]
 pub struct Pieces<'r> {
     redactor: &'r Redactor,
@@ -30,8 +30,8 @@ impl Redactor {
 }
 
 impl Pieces<'_> {
-    /// Takes the next piece, and gives what is settled by it: no secret begins there and ends later. Secrets that stand
-    /// in it whole are still there, for who tells it to take them out and to say so.
+    /// Adds a piece and returns the text that can be passed on: no secret starts in it and ends later. It still holds
+    /// complete secrets, which the caller redacts.
     pub fn add(&mut self, piece: &str) -> Option<String> {
         self.held.push_str(piece);
         let settled = self.redactor.settled(&self.held);
@@ -39,7 +39,7 @@ impl Pieces<'_> {
         self.given(rest)
     }
 
-    /// What is left at the end of the text.
+    /// The rest, at the end of the text.
     pub fn end(&mut self) -> Option<String> {
         self.given(String::new())
     }
@@ -51,12 +51,12 @@ impl Pieces<'_> {
 }
 
 impl Redactor {
-    /// How much of `text` stays as it is judged now, whatever follows.
+    /// The length of the start of `text` whose redaction does not depend on what follows.
     fn settled(&self, text: &str) -> usize {
         if text.len() > HELD_BYTES_MAX {
             return text.len();
         }
-        // The last word may go on.
+        // The last word may be incomplete.
         let words = text.trim_end_matches(|c: char| !c.is_whitespace());
         let is_at_blank = words.len() == text.len();
         let unless_it_goes_on = |settled: usize, (start, end): &(usize, usize)| {
@@ -67,14 +67,14 @@ impl Redactor {
         found.iter().rev().fold(self.begun_in(words, is_at_blank, DEPTH_MAX), unless_it_goes_on)
     }
 
-    /// Where a secret may have begun that goes on behind `text`, in any reading of it; the end of `text` where none has.
+    /// Where a secret may start that continues beyond `text`, in any decoding of it; the end of `text` where none does.
     /// `is_at_blank` says that further blanks may follow.
     fn begun_in(&self, text: &str, is_at_blank: bool, depth: usize) -> usize {
-        // A secret may be broken into lines, with blanks around the break.
+        // Line breaks with blanks around them may split a secret.
         let trimmed = text.trim_end();
         let said = if is_at_blank || text[trimmed.len()..].contains('\n') { trimmed } else { text };
         let mut begun = self.known.begun_at(said).unwrap_or(text.len());
-        if let Some(joined) = Joined::of(said)
+        if let Some(joined) = JoinedLines::of(said)
             && let Some(at) = self.known.begun_at(&joined.text)
         {
             begun = begun.min(joined.origin((at, joined.text.len())).0);
@@ -99,7 +99,7 @@ impl Redactor {
     }
 }
 
-/// Where a key on several lines begins that has no end yet.
+/// The start of a PEM key whose end is still missing.
 fn open_pem(text: &str) -> Option<usize> {
     let [begin, end, ends] = PEM;
     let at = text.rfind(begin)?;

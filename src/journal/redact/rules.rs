@@ -1,12 +1,12 @@
-//! Secrets known by their form: keys that providers mark, and what configuration adds.
+//! Secrets found by their form: keys that providers mark, and patterns of the configuration.
 
 use regex::{Regex, RegexBuilder};
 
 use luaplan_base::{Error, ErrorCode, Result};
 
-/// Forms of keys that are hardly anything else. A word that ends in `sk-` or holds it is none.
+/// Forms that hardly match anything but keys. `sk-` counts only at the start of a word.
 const FORMS: &str = concat!(
-    // Models, and what follows their example; Stripe.
+    // Model providers and others with the same prefix; Stripe.
     r"(?-u:\b)(?:sk-[A-Za-z0-9_-]{20,}|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
     // GitHub, GitLab, npm.
     r"|gh[opusr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,}|glpat-[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{36,}",
@@ -19,17 +19,17 @@ const FORMS: &str = concat!(
     r"|(?:[ \t\r\n]|\\[rn])*[A-Za-z0-9+/=]{40,}(?:(?:[ \t\r\n]|\\[rn])+[A-Za-z0-9+/=]{4,})*)",
 );
 
-/// The shortest text any form fits.
+/// The length of the shortest text that a form matches.
 const BYTES_MIN: usize = 20;
 
-/// Bounds of what configuration adds.
+/// Bounds of configured patterns.
 const PATTERNS_MAX: usize = 50;
 const PATTERN_BYTES_MAX: usize = 500;
 const COMPILED_BYTES_MAX: usize = 1 << 20;
-/// A pattern that fits shorter texts would take ordinary words out.
+/// A pattern that matches shorter texts would remove ordinary words.
 const FITS_BYTES_MIN: usize = 6;
 
-/// The forms to look for.
+/// The forms to find.
 #[derive(Debug, Clone)]
 pub struct SecretForms {
     builtin: Option<Regex>,
@@ -38,11 +38,11 @@ pub struct SecretForms {
 
 impl SecretForms {
     /// The built-in forms and those of `patterns`, regular expressions of the crate `regex`, which take time linear in
-    /// the text. `key` is what they are configured under.
+    /// the text. `key` is their configuration key.
     ///
     /// # Errors
-    /// `config_invalid` for too many, one that is too long or cannot be read, and one that fits texts of less than
-    /// six bytes.
+    /// `config_invalid` for too many patterns, one that is too long or cannot be parsed, and one that matches texts
+    /// shorter than six bytes.
     pub fn new(key: &str, patterns: &[String]) -> Result<Self> {
         if patterns.len() > PATTERNS_MAX {
             let message = format!("{key} has more patterns than it may have");
@@ -61,7 +61,7 @@ impl SecretForms {
         Ok(Self { builtin: Regex::new(FORMS).ok(), configured: configured.collect::<Result<_>>()? })
     }
 
-    /// Where secrets stand in `text`.
+    /// The ranges of secrets in `text`.
     pub(super) fn ranges<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, usize)> + 't {
         let builtin = self.builtin.iter().filter(|_| text.len() >= BYTES_MIN);
         let builtin = builtin.flat_map(|forms| forms.find_iter(text)).filter(|found| is_key(found.as_str()));
@@ -74,7 +74,7 @@ fn compiled(pattern: &str) -> Result<Regex, String> {
     if pattern.len() > PATTERN_BYTES_MAX {
         return Err(format!("it has {} bytes and may have {PATTERN_BYTES_MAX}", pattern.len()));
     }
-    // What the parser says repeats the pattern, which may hold the secret it is for.
+    // The parser's message repeats the pattern, which may hold the secret itself.
     let unread = |_| "it is no regular expression".to_owned();
     let shortest = regex_syntax::parse(pattern).map_err(|_| unread(()))?.properties().minimum_len();
     if shortest.is_none_or(|shortest| shortest < FITS_BYTES_MIN) {
@@ -86,7 +86,7 @@ fn compiled(pattern: &str) -> Result<Regex, String> {
     builder.build().map_err(|_| "it is too large when it is compiled".to_owned())
 }
 
-/// Whether what begins as a key does also looks random: words with hyphens between them do not.
+/// Whether a candidate with a key's prefix also looks random; words joined by hyphens do not.
 fn is_key(found: &str) -> bool {
     let Some(rest) = found.strip_prefix("sk-").or_else(|| found.starts_with("xox").then_some(found)) else {
         return true;
@@ -167,7 +167,7 @@ mod tests {
         assert!(refused(&["\\w{6}{1000}{1000}"]).contains("too large"));
         assert!(refused(&[&"a".repeat(501)]).contains("it has 501 bytes and may have 500"));
         assert!(refused(&["abcdef"; 51]).contains("(limit 50, seen 51)"));
-        // What it is about is not repeated.
+        // The message does not repeat the pattern.
         assert!(!refused(&["hunter-2222("]).contains("hunter"));
     }
 }

@@ -1,16 +1,16 @@
 //! Secrets inside addresses: `scheme://user:PASSWORD@host` and `?token=VALUE`.
 
-use super::REDACTED;
 use super::keys::{looks_secret, words_of};
+use super::marks::REDACTED;
 
-/// Words of names that say where a list goes on: a `page_token` opens nothing.
+/// Words in names of pagination tokens: a `page_token` grants no access.
 const PAGE_WORDS: [&str; 8] = ["page", "next", "continuation", "sync", "cursor", "marker", "start", "resume"];
 
-/// A value under the name `key` is taken for a key from so many bytes on.
+/// A value under the name `key` counts as a key from so many bytes on.
 const KEY_BYTES_MIN: usize = 16;
 
-/// `text` without the passwords and keys of the addresses in it, or nothing where there is none. `everywhere` looks at
-/// what has the form of a query outside of whole addresses as well.
+/// `text` without the passwords and keys of the addresses in it; `None` where there are none. With `everywhere`, text
+/// in the form of a query counts outside of whole addresses as well.
 pub(super) fn without_url_secrets(text: &str, everywhere: bool) -> Option<String> {
     if !(text.contains("://") || everywhere && text.contains('=')) {
         return None;
@@ -45,7 +45,7 @@ pub(super) fn without_url_secrets(text: &str, everywhere: bool) -> Option<String
     Some(safe)
 }
 
-/// Where the password of an address stands, behind its `://`.
+/// The range of the password in an address, after its `://`.
 fn password(rest: &str) -> Option<(usize, usize)> {
     let end = rest.find(|c: char| matches!(c, '/' | '?' | '#') || ends_address(c)).unwrap_or(rest.len());
     let authority = &rest[..end];
@@ -54,15 +54,15 @@ fn password(rest: &str) -> Option<(usize, usize)> {
     (host_at > colon_at + 1).then_some((colon_at + 1, host_at))
 }
 
-/// The values of secret parameters of `text`, which begins at `start`.
+/// The ranges of the values of secret parameters in `text`, which starts at `start`.
 fn queries(text: &str, start: usize, ranges: &mut Vec<(usize, usize)>) {
     for (at, _) in text.match_indices(['?', '&', ';', '#']) {
         let pair = &text[at + 1..];
-        // A name of a parameter is short; what is longer is no query.
+        // A parameter's name is short; longer text is no query.
         let Some(equals) = pair.bytes().take(64).position(|byte| byte == b'=') else { continue };
         let value = &pair[equals + 1..];
         let ends = |c: char| ends_address(c) || matches!(c, '&' | ';' | '#' | ')' | ']' | '}' | '\\' | ',');
-        // What stands there may be the mark of a secret that was taken out before.
+        // The value may be the mark of a secret that was removed before.
         let mark = value.starts_with(REDACTED).then_some(REDACTED.len());
         let value = &value[..mark.or_else(|| value.find(ends)).unwrap_or(value.len())];
         if !value.is_empty() && is_secret(&pair[..equals], value) {

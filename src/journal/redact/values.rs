@@ -1,30 +1,30 @@
-//! The same rules for what is no event: values of plans, failures they see, errors of edges.
+//! The same rules outside of events: values of plans, failures they see, errors of edges.
 
 use bytes::Bytes;
 use indexmap::IndexMap;
 
 use luaplan_base::{CallOutcome, Error, ToolFailure, Value};
 
-use super::{Marks, Place, REDACTED, Redactor, Scope};
+use super::{Marks, Position, REDACTED, RedactionScope, Redactor};
 
 impl Redactor {
-    /// A value without the secrets that are taken out of results.
+    /// A value, redacted as a result is.
     #[must_use]
     pub fn value(&self, value: Value) -> Value {
-        self.value_in(value, Scope::Exact)
+        self.value_in(value, RedactionScope::Exact)
     }
 
-    /// A failure as it is recorded. Plans are shown it so as well, so that they see the same when they are replayed.
+    /// A failure as it is recorded. The plan sees this form too, so that a replay shows it the same.
     #[must_use]
     pub fn failure(&self, failure: ToolFailure) -> ToolFailure {
-        self.failure_in(failure, Scope::Text)
+        self.failure_in(failure, RedactionScope::Text)
     }
 
-    /// An outcome without the secrets that are taken out of results, be it a result or a failure.
+    /// An outcome, result or failure, redacted as a result is.
     pub fn outcome(&self, outcome: CallOutcome) -> CallOutcome {
         match outcome {
             Ok(value) => Ok(self.value(value)),
-            Err(failure) => Err(self.failure_in(failure, Scope::Exact)),
+            Err(failure) => Err(self.failure_in(failure, RedactionScope::Exact)),
         }
     }
 
@@ -33,17 +33,17 @@ impl Redactor {
     pub fn error(&self, error: Error) -> Error {
         error.rewritten(
             |text| self.text(text),
-            |json| self.json(json, Scope::Text, &Place::Top, &mut Marks::default()),
+            |json| self.json(json, RedactionScope::Text, &Position::Top, &mut Marks::default()),
         )
     }
 
-    fn failure_in(&self, mut failure: ToolFailure, scope: Scope) -> ToolFailure {
+    fn failure_in(&self, mut failure: ToolFailure, scope: RedactionScope) -> ToolFailure {
         failure.message = self.text_in(failure.message, scope);
         failure.details = self.members_in(failure.details, scope);
         failure
     }
 
-    fn value_in(&self, value: Value, scope: Scope) -> Value {
+    fn value_in(&self, value: Value, scope: RedactionScope) -> Value {
         match value {
             Value::String(text) => Value::String(self.text_in(text, scope)),
             Value::Bytes(bytes) => Value::from_lua_bytes(self.bytes(bytes)),
@@ -57,11 +57,11 @@ impl Redactor {
         }
     }
 
-    fn members_in(&self, members: IndexMap<String, Value>, scope: Scope) -> IndexMap<String, Value> {
+    fn members_in(&self, members: IndexMap<String, Value>, scope: RedactionScope) -> IndexMap<String, Value> {
         let mut safe = IndexMap::with_capacity(members.len());
         for (name, value) in members {
-            let mut name = self.text_in(name, Scope::Exact);
-            // Two names that differed only in a secret must not become one.
+            let mut name = self.text_in(name, RedactionScope::Exact);
+            // Two names that differ only in a secret must stay two.
             while safe.contains_key(&name) {
                 name.push('\'');
             }
@@ -70,11 +70,11 @@ impl Redactor {
         safe
     }
 
-    fn text_in(&self, text: String, scope: Scope) -> String {
+    fn text_in(&self, text: String, scope: RedactionScope) -> String {
         self.replaced(&text, scope).unwrap_or(text)
     }
 
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     fn bytes(&self, bytes: Bytes) -> Bytes {
         let mut safe = Vec::new();
         let mut kept = 0;

@@ -1,21 +1,21 @@
-//! Base64 that is broken into lines: what its digits are in one row.
+//! Base64 that is broken into lines, with its digits joined.
 //!
-//! Mail breaks after 76 digits and PEM after 64, but any width is seen here, with line ends as they are or as
-//! JSON writes them (`\n`, also escaped again), and with the indentation of folded headers and of YAML. A slash
-//! that JSON wrote as `\/` is one digit as well.
+//! Mail breaks after 76 digits and PEM after 64, but any width is found here, with plain line ends or those of
+//! JSON (`\n`, also escaped again), and with the indentation of folded headers and of YAML. A slash
+//! that JSON wrote as `\/` counts as one digit.
 
-/// What a break has at least one of.
+/// A break holds at least one of these.
 const BREAKS: [u8; 3] = [b'\r', b'\n', b'\\'];
 
-/// The stretches of base64 of a text that go on after a break, each in one row, with a line end between them.
-pub(super) struct Rows {
+/// The runs of base64 digits of a text that continue after a break, each joined, with a line end between them.
+pub(super) struct JoinedBase64 {
     pub(super) text: String,
-    /// For each piece without a break: where it begins in `text`, and where in the text it was read from.
+    /// For each piece without a break: its start in `text`, and its start in the original text.
     pieces: Vec<(usize, usize)>,
 }
 
-impl Rows {
-    /// One pass over the text; `None` where no digits go on after a break.
+impl JoinedBase64 {
+    /// One pass over the text; `None` where no digits continue after a break.
     pub(super) fn of(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         if !BREAKS.iter().any(|begin| bytes.contains(begin)) {
@@ -54,7 +54,7 @@ impl Rows {
         self.text.push_str(text.get(start..end).unwrap_or_default());
     }
 
-    /// The range of the text it was read from, for one that is not empty.
+    /// The range in the original text of a range that is not empty.
     pub(super) fn origin(&self, (start, end): (usize, usize)) -> (usize, usize) {
         let at = |place: usize| {
             let next = self.pieces.partition_point(|(begin, _)| *begin <= place);
@@ -74,7 +74,7 @@ fn digits_end(bytes: &[u8], start: usize) -> usize {
     start + bytes.iter().skip(start).take_while(|byte| is_digit(**byte)).count()
 }
 
-/// Where a break that begins at `start` ends; `start` itself where there is none.
+/// The end of the break that starts at `start`; `start` itself where there is none.
 fn break_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     let mut broken = false;
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn each_stretch_stands_in_a_row_and_knows_where_it_came_from() {
         let text = "a: one\r\ntwo\\\\nthree\\/x four  \n\tfive\n\nsix. seven eight\n";
-        let rows = Rows::of(text).unwrap();
+        let rows = JoinedBase64::of(text).unwrap();
         assert_eq!(rows.text, "onetwothree/x\nfourfivesix\n");
         for word in ["one", "two", "three", "four", "five", "six"] {
             let start = rows.text.find(word).unwrap();
@@ -119,7 +119,7 @@ mod tests {
         for none in
             ["", "one two", "one\\two", "one \\", "\n\none", "one.\ntwo", "one\\\u{e9}two", "one\u{e9}\ntwo"]
         {
-            assert!(Rows::of(none).is_none(), "{none}");
+            assert!(JoinedBase64::of(none).is_none(), "{none}");
         }
     }
 
@@ -128,7 +128,7 @@ mod tests {
     fn rows_are_never_longer_than_their_text() {
         for hostile in ["a\n", "a \\\\\\", "\n", "\\n", "a\\/", "a \t", "a\\n \n"] {
             let text = hostile.repeat(100_000);
-            let rows = Rows::of(&text);
+            let rows = JoinedBase64::of(&text);
             assert!(
                 rows.is_none_or(|rows| rows.text.len() <= text.len() + 1 && rows.pieces.len() <= 300_000)
             );

@@ -1,4 +1,4 @@
-//! What SQLite says, in our codes.
+//! SQLite's errors as codes of luaplan.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const FULL: i32 = 13;
 const CANTOPEN: i32 = 14;
 const NOTADB: i32 = 26;
 
-// An extended one: no room for the file processes share their locks in.
+// An extended code: no space for the shared-memory file of the locks.
 const IOERR_SHMSIZE: i32 = 4874;
 
 /// The error for a failed step on the journal at `path`.
@@ -50,7 +50,7 @@ fn disk_full(path: &Path) -> Error {
     Error::new(ErrorCode::JournalDiskFull, format!("there is no room left for the journal `{shown}`"))
 }
 
-/// The error for a file beside the log, or the log itself, that the system refuses.
+/// The error where the system refuses the log or a file beside it.
 pub(super) fn file_error(path: &Path, error: std::io::Error) -> Error {
     let mapped = match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => disk_full(path),
@@ -80,7 +80,7 @@ pub(super) fn newer(path: &Path, what: &str, known: i64, found: i64) -> Error {
     .with_detail("path", shown.to_string())
 }
 
-/// The error for a record or column that does not hold what it should.
+/// The error for a record or column with unexpected content.
 pub(super) fn undecodable(path: &Path, sequence: u64, reason: &str) -> Error {
     Error::new(
         ErrorCode::JournalCorrupt,
@@ -89,7 +89,7 @@ pub(super) fn undecodable(path: &Path, sequence: u64, reason: &str) -> Error {
     .with_detail("sequence", sequence)
 }
 
-/// Whether SQLite could not open or write its files for want of permission.
+/// Whether SQLite lacked permission to open or write its files.
 pub(super) fn is_unwritable(error: &sqlx::Error) -> bool {
     matches!(primary_code(error), Some(READONLY | CANTOPEN | PERM))
 }

@@ -1,12 +1,12 @@
-//! Which file a path names: a journal that was removed or replaced while it is open would take records that nobody
-//! finds again.
+//! Which file a path names: records written to a journal that was removed or replaced while it is open would be
+//! lost.
 
 use std::io;
 use std::path::Path;
 
 use luaplan_base::{Error, ErrorCode, Result};
 
-/// The file that was at a path when it was opened; nothing where the system does not tell files apart.
+/// The file that a path named when it was opened; `None` where the system has no identity of files.
 pub(super) struct FileIdentity(Option<(u64, u64)>);
 
 impl FileIdentity {
@@ -22,7 +22,7 @@ impl FileIdentity {
             Ok(now) if now.is_none_or(|now| now == opened) => return Ok(()),
             Ok(_) => "was replaced by another file while it was open",
             Err(error) if error.kind() == io::ErrorKind::NotFound => "was removed while it was open",
-            // Whatever is wrong is said by the write itself.
+            // The write itself reports what is wrong.
             Err(_) => return Ok(()),
         };
         let shown = path.display();

@@ -1,8 +1,8 @@
 //! The journal in one SQLite file, shared by every process that uses the same data folder.
 //!
-//! Each process has one writer task, which puts what is waiting into one transaction. The head of
-//! the chain is read inside that transaction, which holds SQLite's write lock, so processes take
-//! turns and the chain stays one. Reading uses connections of its own that cannot write.
+//! Each process has one writer task, which commits its queue in one transaction. The transaction
+//! holds SQLite's write lock and reads the head of the chain inside it, so processes take
+//! turns and there is one chain. Reading uses separate connections that cannot write.
 //!
 //! **Never here:** what an event means.
 
@@ -10,6 +10,7 @@ mod contexts;
 mod errors;
 mod identity;
 mod read;
+mod record_row;
 mod schema;
 mod verify;
 mod writer;
@@ -26,18 +27,18 @@ use tokio::sync::{mpsc, oneshot};
 use luaplan_base::{Error, ErrorCode, Result};
 
 pub use self::contexts::SqliteContexts;
-use self::writer::{Command, Writer};
+use self::writer::{Writer, WriterCommand};
 use super::private_folder::create_private_folder;
 use super::sequenced::Row;
 use super::{ConflictGuard, Durability, Event, GENESIS_HASH, JournalWrite, Record, Settled, anchor};
 
-/// How long a process waits for another that is writing.
+/// How long a process waits for another process's write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Appends that may wait for the writer before `append` itself waits.
 const QUEUE_LENGTH: usize = 1024;
 const READERS_MAX: u32 = 4;
 
-/// Rows a connection's thread reads ahead of who asked for them: each time it has to wait for them costs a wake.
+/// Rows that a connection's thread reads ahead: each wait of the reader costs a wake-up.
 const ROWS_AHEAD: usize = 500;
 
 /// A journal in a SQLite file.
@@ -45,16 +46,16 @@ pub struct SqliteJournal {
     path: Arc<Path>,
     readers: SqlitePool,
     context_writer: Option<SqlitePool>,
-    queue: Option<mpsc::Sender<Command>>,
+    queue: Option<mpsc::Sender<WriterCommand>>,
 }
 
 impl SqliteJournal {
-    /// Opens the journal at `path` to read and write, and makes it (readable for this user only,
-    /// with its folders) where there is none. Needs a tokio runtime, which runs its writer.
+    /// Opens the journal at `path` to read and write, and creates it (readable for this user only,
+    /// with its folders) where there is none. Needs a tokio runtime for its writer.
     ///
     /// # Errors
     /// `journal_unavailable` where file or folder may not be written; `journal_corrupt` where the
-    /// file is something else, or ends before a record it certainly had; `journal_newer_version`;
+    /// file is something else, or ends before a record it is known to have held; `journal_newer_version`;
     /// `journal_disk_full`. The file is left as it was.
     pub async fn open(path: &Path) -> Result<Self> {
         create_private(path)?;
@@ -65,7 +66,7 @@ impl SqliteJournal {
             check_anchor(&mut connection, path).await
         };
         if let Err(error) = ready.await {
-            // The refusal matters; a failing close would add nothing to it.
+            // A failed close would add nothing to the refusal.
             let _ = connection.close().await;
             return Err(error);
         }
@@ -80,7 +81,7 @@ impl SqliteJournal {
         })
     }
 
-    /// Opens the journal at `path` only to read, also from a folder that cannot be written.
+    /// Opens the journal at `path` read-only, also in a folder that cannot be written.
     ///
     /// # Errors
     /// `journal_unavailable` where there is none or it cannot be read, `journal_corrupt` where the
@@ -96,21 +97,21 @@ impl SqliteJournal {
         let options = options(path).read_only(true);
         let looked = look(&options, path).await;
         let options = match looked {
-            // Nobody can write there, so without a write-ahead log the file is all there is.
-            Err(Refused::Unwritable(_)) if !wal_path(path).exists() => {
+            // No process can write there, so without a write-ahead log the file is complete.
+            Err(OpenError::Unwritable(_)) if !wal_path(path).exists() => {
                 let frozen = options.immutable(true);
-                look(&frozen, path).await.map_err(Refused::into_error)?;
+                look(&frozen, path).await.map_err(OpenError::into_error)?;
                 frozen
             }
             other => {
-                other.map_err(Refused::into_error)?;
+                other.map_err(OpenError::into_error)?;
                 options
             }
         };
         Ok(Self { path: path.into(), readers: pool(options, READERS_MAX), context_writer: None, queue: None })
     }
 
-    /// Where the journal is.
+    /// The journal's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -122,18 +123,18 @@ impl SqliteJournal {
         SqliteContexts::new(Arc::clone(&self.path), self.readers.clone(), self.context_writer.clone())
     }
 
-    /// Writes what is waiting and closes the file. Appends after that fail.
+    /// Writes the queue and closes the file. Later appends fail.
     pub async fn close(&self) {
-        // The writer comes last: the last connection folds the write-ahead log into the file, and
-        // one that only reads could not.
+        // The writer closes last: the last connection checkpoints the write-ahead log, and a reader
+        // could not.
         self.readers.close().await;
         if let Some(pool) = &self.context_writer {
             pool.close().await;
         }
         if let Some(queue) = &self.queue {
             let (done, wait) = oneshot::channel();
-            if queue.send(Command::Close(done)).await.is_ok() {
-                // A writer that is gone already has nothing left to close.
+            if queue.send(WriterCommand::Close(done)).await.is_ok() {
+                // A writer that has ended has nothing left to close.
                 let _ = wait.await;
             }
         }
@@ -160,7 +161,7 @@ impl JournalWrite for SqliteJournal {
         let (reply, answer) = oneshot::channel();
         let durability = durability.unwrap_or(Durability::Ordered);
         queue
-            .send(Command::Append(writer::Append { rows, durability, reply }))
+            .send(WriterCommand::Append(writer::Append { rows, durability, reply }))
             .await
             .map_err(|_| self.closed())?;
         answer.await.map_err(|_| self.closed())?
@@ -171,7 +172,7 @@ impl JournalWrite for SqliteJournal {
         let rows = events.into_iter().map(Row::of).collect::<Result<_>>()?;
         let (reply, answer) = oneshot::channel();
         let settle = writer::Settle { rows, unless, reply };
-        queue.send(Command::Settle(settle)).await.map_err(|_| self.closed())?;
+        queue.send(WriterCommand::Settle(settle)).await.map_err(|_| self.closed())?;
         answer.await.map_err(|_| self.closed())?
     }
 }
@@ -180,14 +181,14 @@ fn options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .busy_timeout(BUSY_TIMEOUT)
-        // On macOS only this reaches the disk; elsewhere it does nothing.
+        // macOS needs it to reach the disk; elsewhere it has no effect.
         .pragma("fullfsync", "ON")
         .thread_name(|id| format!("luaplan-journal-{id}"))
         .disable_statement_logging()
 }
 
-/// What undoes a statement that fails midway stays in memory: many rows go in by one. The log of changes is
-/// folded into the file each 16 MiB, as pages that are written again and again are then folded in once.
+/// Statement journals stay in memory: one statement inserts many rows. The write-ahead log is checkpointed
+/// each 16 MiB, so that pages written often are copied once.
 fn for_writing(options: SqliteConnectOptions) -> SqliteConnectOptions {
     const FOLDED_IN_AFTER_PAGES: &str = "4000";
     options.pragma("temp_store", "MEMORY").pragma("wal_autocheckpoint", FOLDED_IN_AFTER_PAGES)
@@ -202,12 +203,12 @@ async fn connect(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteCo
     options.connect().await.map_err(|error| errors::journal_error(path, error))
 }
 
-enum Refused {
+enum OpenError {
     Unwritable(Error),
     Other(Error),
 }
 
-impl Refused {
+impl OpenError {
     fn into_error(self) -> Error {
         match self {
             Self::Unwritable(error) | Self::Other(error) => error,
@@ -215,20 +216,20 @@ impl Refused {
     }
 }
 
-async fn look(options: &SqliteConnectOptions, path: &Path) -> Result<(), Refused> {
+async fn look(options: &SqliteConnectOptions, path: &Path) -> Result<(), OpenError> {
     let refuse = |error: sqlx::Error| {
         let unwritable = errors::is_unwritable(&error);
         let error = errors::journal_error(path, error);
-        if unwritable { Refused::Unwritable(error) } else { Refused::Other(error) }
+        if unwritable { OpenError::Unwritable(error) } else { OpenError::Other(error) }
     };
     let mut connection = options.connect().await.map_err(refuse)?;
     // The first read is where SQLite opens the write-ahead log.
     sqlx::query("SELECT count(*) FROM sqlite_schema").fetch_one(&mut connection).await.map_err(refuse)?;
-    let found = schema::look(&mut connection, path).await.map_err(Refused::Other)?;
+    let found = schema::look(&mut connection, path).await.map_err(OpenError::Other)?;
     connection.close().await.map_err(refuse)?;
     match found {
-        schema::Found::Journal => Ok(()),
-        schema::Found::Empty => Err(Refused::Other(Error::new(
+        schema::FileContent::Journal => Ok(()),
+        schema::FileContent::Empty => Err(OpenError::Other(Error::new(
             ErrorCode::JournalCorrupt,
             format!("`{}` is empty: it is not a journal", path.display()),
         ))),
@@ -241,7 +242,7 @@ fn wal_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Makes folders and file where they are missing, for this user only. SQLite gives its companion
+/// Creates folders and file where they are missing, for this user only. SQLite gives its companion
 /// files the same mode.
 fn create_private(path: &Path) -> Result<()> {
     let refuse = |error| errors::file_error(path, error);
@@ -251,7 +252,7 @@ fn create_private(path: &Path) -> Result<()> {
     anchor::open_private(path).map(drop).map_err(refuse)
 }
 
-/// Refuses to go on writing a log that has lost its end: the evidence would be written over.
+/// Refuses to append to a log that has lost its end: that would overwrite the evidence.
 async fn check_anchor(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     let anchor_file = anchor::anchor_path(path);
     let corrupt = |message: String| {

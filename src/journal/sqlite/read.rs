@@ -1,39 +1,19 @@
 //! Reading records back.
 
-use std::path::Path;
-
 use async_trait::async_trait;
 use futures::TryStreamExt as _;
-use sqlx::sqlite::{Sqlite, SqliteRow};
-use sqlx::{QueryBuilder, Row as _};
+use sqlx::QueryBuilder;
+use sqlx::sqlite::Sqlite;
 
 use luaplan_base::{Result, RunId};
 
 use super::SqliteJournal;
-use super::errors::{journal_error, newer, undecodable};
+use super::errors::journal_error;
+use super::record_row::decode;
 use crate::select::{
     RUNS_AT_ONCE, select_call_counts, select_for_summaries, select_records, select_runs, summaries,
 };
-use crate::{JournalRead, RECORD_VERSION, Record, RecordFilter, RunFilter, RunSummary};
-
-/// A record from its row, columns as [`crate::select::COLUMNS`] has them.
-pub(super) fn decode(path: &Path, row: &SqliteRow) -> Result<Record> {
-    let sequence = row.try_get::<i64, _>(0).map_err(|error| journal_error(path, error))?;
-    let sequence = sequence.unsigned_abs();
-    let unreadable = |error: sqlx::Error| undecodable(path, sequence, &error.to_string());
-    let version: u32 = row.try_get(1).map_err(unreadable)?;
-    if version > RECORD_VERSION {
-        return Err(newer(path, "record", RECORD_VERSION.into(), version.into()));
-    }
-    let body: &str = row.try_get(2).map_err(unreadable)?;
-    Ok(Record {
-        sequence,
-        version,
-        previous_hash: row.try_get(3).map_err(unreadable)?,
-        hash: row.try_get(4).map_err(unreadable)?,
-        event: serde_json::from_str(body).map_err(|error| undecodable(path, sequence, &error.to_string()))?,
-    })
-}
+use crate::{JournalRead, Record, RecordFilter, RunFilter, RunSummary};
 
 #[async_trait]
 impl JournalRead for SqliteJournal {
@@ -69,7 +49,7 @@ impl SqliteJournal {
         Ok(records)
     }
 
-    /// The runs `ids`, in that order; an id without records is left out.
+    /// The runs `ids`, in that order; ids without records are omitted.
     async fn summaries(&self, ids: &[String]) -> Result<Vec<RunSummary>> {
         if ids.is_empty() {
             return Ok(Vec::new());

@@ -66,22 +66,22 @@ pub(super) fn triggers() -> Vec<(&'static str, String)> {
     named.collect()
 }
 
-/// A statement with single blanks, as line breaks and indents say nothing.
+/// A statement with single blanks, as line breaks and indentation carry no meaning.
 pub(super) fn one_line(statement: &str) -> String {
     statement.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What an opened file turned out to be.
+/// The content of an opened file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
-    /// Nothing is in it yet.
+pub(super) enum FileContent {
+    /// It is empty.
     Empty,
-    /// A journal this program can use.
+    /// It is a journal that this program can use.
     Journal,
 }
 
-/// Looks without touching: a file of a newer program or of something else is refused.
-pub(super) async fn look(connection: &mut SqliteConnection, path: &Path) -> Result<Found> {
+/// Inspects the file without changing it; refuses one of a newer program or of another kind.
+pub(super) async fn look(connection: &mut SqliteConnection, path: &Path) -> Result<FileContent> {
     let row = sqlx::query(
         "SELECT (SELECT user_version FROM pragma_user_version), \
                 (SELECT application_id FROM pragma_application_id), \
@@ -92,7 +92,7 @@ pub(super) async fn look(connection: &mut SqliteConnection, path: &Path) -> Resu
     .map_err(|error| journal_error(path, error))?;
     let (version, application, objects): (i64, i64, i64) = (row.get(0), row.get(1), row.get(2));
     if objects == 0 && version == 0 && application == 0 {
-        return Ok(Found::Empty);
+        return Ok(FileContent::Empty);
     }
     if application != APPLICATION_ID {
         return Err(Error::new(
@@ -104,17 +104,17 @@ pub(super) async fn look(connection: &mut SqliteConnection, path: &Path) -> Resu
     if version > SCHEMA_VERSION {
         return Err(newer(path, "schema", SCHEMA_VERSION, version));
     }
-    Ok(Found::Journal)
+    Ok(FileContent::Journal)
 }
 
-/// Makes an empty file a journal, and sees to it that the log runs in write-ahead mode. Several
+/// Makes an empty file a journal, and switches it to write-ahead mode. Several
 /// processes may do this at once.
 pub(super) async fn prepare(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     let found = look(connection, path).await?;
     switch_to_wal(connection, path).await?;
     let failed = |error| journal_error(path, error);
-    if found == Found::Journal {
-        // Older journals lack it, and older programs do not miss it.
+    if found == FileContent::Journal {
+        // Older journals lack it, and older programs do not need it.
         return connection.execute(sqlx::raw_sql(request_keys::TABLE)).await.map(drop).map_err(failed);
     }
     connection.execute("BEGIN IMMEDIATE").await.map_err(failed)?;
@@ -124,16 +124,16 @@ pub(super) async fn prepare(connection: &mut SqliteConnection, path: &Path) -> R
     made.and(ended.map(drop))
 }
 
-/// Inside the transaction: another process may have come first.
+/// Called inside the transaction: another process may have created it first.
 async fn create(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
-    if look(connection, path).await? == Found::Journal {
+    if look(connection, path).await? == FileContent::Journal {
         return Ok(());
     }
     let sql = format!(
         "{SCHEMA} {} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};",
         request_keys::TABLE
     );
-    // The text is made of constants of this file alone.
+    // The text consists of constants of this file.
     connection
         .execute(sqlx::raw_sql(AssertSqlSafe(sql)))
         .await
@@ -141,7 +141,7 @@ async fn create(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// SQLite does not wait for locks when it changes the mode, so this does.
+/// SQLite does not wait for locks when it changes the mode, so this function does.
 async fn switch_to_wal(connection: &mut SqliteConnection, path: &Path) -> Result<()> {
     const TRIES: u32 = 100;
     const PAUSE: Duration = Duration::from_millis(20);

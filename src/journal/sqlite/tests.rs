@@ -1,4 +1,4 @@
-//! What only the inside can arrange: a database that may not grow.
+//! Cases that only this module can set up: a database that may not grow.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use luaplan_base::{RunId, SeededRandomness, SpanId, TraceId};
 
-use super::writer::{Append, Command, Writer};
+use super::writer::{Append, Writer, WriterCommand};
 use super::*;
 use crate::sequenced::Row;
 use crate::{EventBody, JournalRead as _, RecordFilter};
@@ -27,11 +27,11 @@ fn printed(text: String) -> Event {
     }
 }
 
-async fn append(queue: &mpsc::Sender<Command>, text: String) -> Result<Record> {
+async fn append(queue: &mpsc::Sender<WriterCommand>, text: String) -> Result<Record> {
     let event = printed(text);
     let (reply, answer) = oneshot::channel();
     let rows = vec![Row::of(event).unwrap()];
-    let command = Command::Append(Append { rows, durability: Durability::Forced, reply });
+    let command = WriterCommand::Append(Append { rows, durability: Durability::Forced, reply });
     assert!(queue.send(command).await.is_ok());
     answer.await.unwrap().map(|mut records| records.remove(0))
 }

@@ -1,4 +1,4 @@
-//! Does the log still say what was written?
+//! Verifies the log.
 
 use futures::TryStreamExt as _;
 use sqlx::pool::PoolConnection;
@@ -10,30 +10,30 @@ use luaplan_base::Result;
 use super::errors::journal_error;
 use super::{SqliteJournal, schema};
 use crate::anchor;
-use crate::verify::{Check, ProblemKind, StoredRow, VerifyReport};
+use crate::verify::{LogCheck, ProblemKind, StoredRow, VerifyReport};
 
 impl SqliteJournal {
-    /// Checks every record, the order of all, the end against the anchor, the file in itself and
-    /// the named contexts. What is wrong is in the report, not an error.
+    /// Checks every record, their order, the end against the anchor, the file's own integrity and
+    /// the named contexts. Problems are in the report, not an error.
     ///
     /// # Errors
     /// `journal_unavailable` or `journal_corrupt` where the file cannot be read at all.
     pub async fn verify(&self) -> Result<VerifyReport> {
-        let mut check = Check::new();
-        // Read before the log: records that come in meanwhile can then only be more.
+        let mut check = LogCheck::new();
+        // Read before the log: records written in between can only make the log longer.
         self.read_anchor(&mut check);
         let mut connection =
             self.readers.acquire().await.map_err(|error| journal_error(&self.path, error))?;
         connection.execute("BEGIN").await.map_err(|error| journal_error(&self.path, error))?;
         look(&mut check, &mut connection).await;
-        // Nothing was written; a connection that cannot end its reading is of no further use.
+        // Nothing was written; a connection that cannot roll back is discarded.
         if connection.execute("ROLLBACK").await.is_err() {
             drop(connection.detach());
         }
         Ok(check.finish())
     }
 
-    fn read_anchor(&self, check: &mut Check) {
+    fn read_anchor(&self, check: &mut LogCheck) {
         let file = anchor::anchor_path(&self.path);
         match anchor::read(&self.path) {
             Ok(Some(anchor)) => check.expect(anchor),
@@ -51,7 +51,7 @@ impl SqliteJournal {
     }
 }
 
-async fn look(check: &mut Check, connection: &mut PoolConnection<Sqlite>) {
+async fn look(check: &mut LogCheck, connection: &mut PoolConnection<Sqlite>) {
     if let Err(error) = look_at_file(check, connection).await {
         check.found(None, ProblemKind::Unreadable, format!("the file cannot be checked: {error}"));
     }
@@ -64,7 +64,7 @@ async fn look(check: &mut Check, connection: &mut PoolConnection<Sqlite>) {
     }
 }
 
-async fn look_at_file(check: &mut Check, connection: &mut PoolConnection<Sqlite>) -> sqlx::Result<()> {
+async fn look_at_file(check: &mut LogCheck, connection: &mut PoolConnection<Sqlite>) -> sqlx::Result<()> {
     let found: Vec<(String, Option<String>)> =
         sqlx::query_as("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
             .fetch_all(&mut **connection)
@@ -74,7 +74,7 @@ async fn look_at_file(check: &mut Check, connection: &mut PoolConnection<Sqlite>
         let there = found.iter().find(|(name, _)| name == trigger);
         let what = match there {
             None => "is missing",
-            // One of the same name may fire never, or do nothing.
+            // A trigger of the same name may never fire, or do nothing.
             Some((_, sql)) if schema::one_line(sql.as_deref().unwrap_or_default()) != *statement => {
                 "is not the one the journal was made with"
             }
@@ -95,8 +95,8 @@ async fn look_at_file(check: &mut Check, connection: &mut PoolConnection<Sqlite>
     Ok(())
 }
 
-async fn look_at_records(check: &mut Check, connection: &mut PoolConnection<Sqlite>) -> sqlx::Result<()> {
-    // The unary plus keeps SQLite from answering out of an index, which may differ from the table.
+async fn look_at_records(check: &mut LogCheck, connection: &mut PoolConnection<Sqlite>) -> sqlx::Result<()> {
+    // The unary plus keeps SQLite from answering from an index, which may differ from the table.
     let mut rows = sqlx::query(
         "SELECT sequence, version, +run_id, +at, +event, +tool, call_id, ok, body, previous_hash, hash \
          FROM records NOT INDEXED ORDER BY sequence",
@@ -133,7 +133,7 @@ fn stored(sequence: u64, row: &SqliteRow) -> sqlx::Result<StoredRow> {
     })
 }
 
-async fn look_at_contexts(check: &mut Check, connection: &mut PoolConnection<Sqlite>) -> sqlx::Result<()> {
+async fn look_at_contexts(check: &mut LogCheck, connection: &mut PoolConnection<Sqlite>) -> sqlx::Result<()> {
     let mut rows = sqlx::query("SELECT name, version, body, hash FROM contexts ORDER BY name, version")
         .fetch(&mut **connection);
     while let Some(row) = rows.try_next().await? {

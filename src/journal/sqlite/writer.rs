@@ -1,4 +1,4 @@
-//! The one task of a process that writes.
+//! The writer: one task for each process.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,37 +12,37 @@ use luaplan_base::Result;
 
 use super::errors::{journal_error, newer};
 use super::identity::FileIdentity;
-use super::read::decode;
+use super::record_row::decode;
 use crate::anchor::Anchor;
 use crate::select::{select_precluding, stored_time};
-use crate::sequenced::{Head, Placed, Row, place};
+use crate::sequenced::{ChainedRow, Head, Row, place};
 use crate::{ConflictGuard, Durability, RECORD_VERSION, Record, Settled, anchor};
 
 /// The most appends in one transaction.
 const BATCH_MAX: usize = 256;
 
-/// Rows of the insert statements, longest first: few enough to keep them all prepared.
+/// Row counts of the insert statements, longest first: few enough to keep all of them prepared.
 const INSERT_ROWS: [usize; 3] = [32, 8, 1];
 
 const BEGIN: &str =
     "BEGIN IMMEDIATE; SELECT sequence, version, hash FROM records ORDER BY sequence DESC LIMIT 1";
 
-/// What the writer is asked.
-pub(super) enum Command {
+/// A request to the writer.
+pub(super) enum WriterCommand {
     Append(Append),
     Settle(Settle),
-    /// Write what is waiting, close the file, answer.
+    /// Write the queue, close the file, answer.
     Close(oneshot::Sender<()>),
 }
 
-/// Events on their way into the log, kept together or not at all.
+/// Events to append, all or none.
 pub(super) struct Append {
     pub(super) rows: Vec<Row>,
     pub(super) durability: Durability,
     pub(super) reply: oneshot::Sender<Result<Vec<Record>>>,
 }
 
-/// Events that go into the log together, or not at all.
+/// Events to append, all or none, unless a record conflicts.
 pub(super) struct Settle {
     pub(super) rows: Vec<Row>,
     pub(super) unless: ConflictGuard,
@@ -54,7 +54,7 @@ pub(super) struct Writer {
     path: Arc<Path>,
     file: FileIdentity,
     inserts: Vec<Insert>,
-    /// What `PRAGMA synchronous` was last set to; nothing until it was.
+    /// The last setting of `PRAGMA synchronous`; `None` before the first.
     durability: Option<Durability>,
 }
 
@@ -65,7 +65,7 @@ struct Insert {
     last_sql: Arc<str>,
 }
 
-/// Who waits for how many of the events of a batch.
+/// The callers of a batch, each with the number of its events.
 type Waiting = (usize, oneshot::Sender<Result<Vec<Record>>>);
 
 impl Writer {
@@ -75,23 +75,23 @@ impl Writer {
         Self { connection, path, file, inserts, durability: None }
     }
 
-    pub(super) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+    pub(super) async fn run(mut self, mut commands: mpsc::Receiver<WriterCommand>) {
         let mut waiting = Vec::with_capacity(BATCH_MAX);
         let mut closers = Vec::new();
         while commands.recv_many(&mut waiting, BATCH_MAX).await != 0 {
             let mut batch = Vec::with_capacity(waiting.len());
             for command in waiting.drain(..) {
                 match command {
-                    Command::Append(append) => batch.push(append),
-                    Command::Settle(settle) => {
-                        // What was asked before comes before.
+                    WriterCommand::Append(append) => batch.push(append),
+                    WriterCommand::Settle(settle) => {
+                        // Earlier appends come first.
                         if !batch.is_empty() {
                             self.write(std::mem::take(&mut batch)).await;
                         }
                         self.settle(settle).await;
                     }
-                    Command::Close(done) => {
-                        // Nothing new comes in; what is in the queue is still received.
+                    WriterCommand::Close(done) => {
+                        // The queue accepts no more; what it holds is still received.
                         commands.close();
                         closers.push(done);
                     }
@@ -105,7 +105,7 @@ impl Writer {
             tracing::warn!(%error, "the journal could not be closed cleanly");
         }
         for done in closers {
-            // Whoever asked may have stopped waiting.
+            // The caller may have stopped waiting.
             let _ = done.send(());
         }
     }
@@ -115,16 +115,16 @@ impl Writer {
         let settled = match self.settled(rows, &unless).await {
             Ok(settled) => Ok(settled),
             Err(error) => {
-                // SQLite may have rolled back by itself already.
+                // SQLite may already have rolled back by itself.
                 let _ = self.connection.execute("ROLLBACK").await;
                 Err(error)
             }
         };
-        // Whoever asked may no longer wait.
+        // The caller may have stopped waiting.
         let _ = reply.send(settled);
     }
 
-    /// Looks and writes under one write lock.
+    /// Looks for a conflict and writes under one write lock.
     async fn settled(&mut self, rows: Vec<Row>, unless: &ConflictGuard) -> Result<Settled> {
         let head = self.begin(Durability::Forced).await?;
         let first = self.first_of(unless).await?;
@@ -136,10 +136,10 @@ impl Writer {
         let placed = place(head, rows);
         self.insert(&placed).await?;
         self.move_anchor(&placed).await;
-        Ok(Settled::Written(placed.into_iter().map(Placed::into_record).collect()))
+        Ok(Settled::Written(placed.into_iter().map(ChainedRow::into_record).collect()))
     }
 
-    /// The first record that makes it too late.
+    /// The first conflicting record.
     async fn first_of(&mut self, unless: &ConflictGuard) -> Result<Option<Record>> {
         let path = Arc::clone(&self.path);
         let mut query = select_precluding::<Sqlite>(unless);
@@ -164,17 +164,17 @@ impl Writer {
                 reply_kept(placed, waiting);
             }
             Err(error) => {
-                // SQLite may have rolled back by itself already.
+                // SQLite may already have rolled back by itself.
                 let _ = self.connection.execute("ROLLBACK").await;
                 for (_, reply) in waiting {
-                    // A caller that was cancelled no longer waits.
+                    // A cancelled caller no longer waits.
                     let _ = reply.send(Err(error.without_source()));
                 }
             }
         }
     }
 
-    async fn keep(&mut self, rows: Vec<Row>, durability: Durability) -> Result<Vec<Placed>> {
+    async fn keep(&mut self, rows: Vec<Row>, durability: Durability) -> Result<Vec<ChainedRow>> {
         let head = self.begin(durability).await?;
         let placed = place(head, rows);
         self.insert(&placed).await?;
@@ -188,7 +188,7 @@ impl Writer {
         let failed = |error| journal_error(&path, error);
         let durability = durability.max(Durability::Ordered);
         if self.durability != Some(durability) {
-            // SQLite sets this while it prepares the statement, so it must not be a kept one.
+            // SQLite applies it while it prepares the statement, so the statement must not be cached.
             let sql = match durability {
                 Durability::Forced => "PRAGMA synchronous = FULL",
                 Durability::Queued | Durability::Ordered => "PRAGMA synchronous = NORMAL",
@@ -207,13 +207,13 @@ impl Writer {
         Ok(Head { sequence: sequence.unsigned_abs(), hash: row.try_get(2).map_err(failed)? })
     }
 
-    async fn insert(&mut self, placed: &[Placed]) -> Result<()> {
+    async fn insert(&mut self, placed: &[ChainedRow]) -> Result<()> {
         let mut rest = placed;
         while let Some(insert) = self.inserts.iter().find(|insert| insert.rows <= rest.len()) {
             let (now, later) = rest.split_at(insert.rows);
             rest = later;
             let sql = if rest.is_empty() { &insert.last_sql } else { &insert.sql };
-            // The text is made of constants and question marks.
+            // The text consists of constants and question marks.
             let mut query = sqlx::query(AssertSqlSafe(Arc::clone(sql)));
             for one in now {
                 query = bound(one, query);
@@ -223,12 +223,12 @@ impl Writer {
         Ok(())
     }
 
-    async fn move_anchor(&self, placed: &[Placed]) {
+    async fn move_anchor(&self, placed: &[ChainedRow]) {
         let Some(newest) = placed.last() else { return };
         let anchor = Anchor { sequence: newest.sequence, hash: newest.hash.clone() };
         let path = Arc::clone(&self.path);
         let moved = tokio::task::spawn_blocking(move || anchor::advance(&path, &anchor)).await;
-        // The records are on the disk; only a cut-off end could go unseen until the next one.
+        // The records are on the disk; until the next anchor, only a truncated end could go undetected.
         match moved {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(%error, "the journal's anchor could not be written"),
@@ -249,7 +249,10 @@ impl Insert {
     }
 }
 
-fn bound<'q>(one: &Placed, query: Query<'q, Sqlite, SqliteArguments>) -> Query<'q, Sqlite, SqliteArguments> {
+fn bound<'q>(
+    one: &ChainedRow,
+    query: Query<'q, Sqlite, SqliteArguments>,
+) -> Query<'q, Sqlite, SqliteArguments> {
     let event = &one.row.event;
     query
         .bind(one.sequence.cast_signed())
@@ -265,10 +268,10 @@ fn bound<'q>(one: &Placed, query: Query<'q, Sqlite, SqliteArguments>) -> Query<'
         .bind(one.hash.clone())
 }
 
-fn reply_kept(placed: Vec<Placed>, waiting: Vec<Waiting>) {
-    let mut records = placed.into_iter().map(Placed::into_record);
+fn reply_kept(placed: Vec<ChainedRow>, waiting: Vec<Waiting>) {
+    let mut records = placed.into_iter().map(ChainedRow::into_record);
     for (count, reply) in waiting {
-        // A caller that was cancelled no longer waits; the records stay.
+        // A cancelled caller no longer waits; the records stay.
         let _ = reply.send(Ok(records.by_ref().take(count).collect()));
     }
 }

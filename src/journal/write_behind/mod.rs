@@ -1,9 +1,9 @@
-//! Writes the events of one run behind it, so that the run does not wait for each.
+//! Writes the events of one run in the background, so that the run does not wait for each.
 //!
-//! One task takes what was handed over, in order, and appends what is waiting in one go. What nobody waits
-//! for is gathered for a few milliseconds, as a transaction costs more than the records in it. What could
-//! not be kept is told to whoever waits next; until then everything later is refused as well, so the
-//! log never has a hole with something after it.
+//! One task receives events in order and appends the queue at once. Events that the run does not wait for are
+//! collected for a few milliseconds, as a transaction costs more than the records in it. The next caller that
+//! waits gets the error of a failed write; until then all later events are refused as well, so the
+//! log never has a gap with records after it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,27 +15,27 @@ use luaplan_base::{Error, ErrorCode, Result};
 
 use super::{Durability, Event, EventListener, JournalWrite, Record};
 
-/// Events that may be handed over and not yet kept; the run waits beyond that.
+/// The most events queued and not yet recorded; beyond that the run waits.
 const BEHIND_MAX: usize = 1_024;
 
-/// How long events that nobody waits for are gathered, and how many at most. A run that is killed may lose the
-/// reads of so long; its listeners hear of them so much later.
+/// How long events that the run does not wait for are collected, and how many at most. A killed run may lose the
+/// reads of that time, and its listeners get them that much later.
 const GATHERING: Duration = Duration::from_millis(5);
 const GATHERED_MAX: usize = 256;
 
-/// The run's end of the task.
+/// The run's handle of the task.
 pub(super) struct WriteBehind {
     queue: mpsc::UnboundedSender<Handed>,
     room: Arc<Semaphore>,
 }
 
-/// What is handed over.
+/// A message to the task.
 enum Handed {
-    /// To be kept, then told.
+    /// To be recorded, then sent to the listeners.
     Event { event: Box<Event>, durability: Durability, done: Option<Done>, _room: OwnedSemaphorePermit },
-    /// To be told in its turn, not kept.
+    /// To be sent to the listeners in its turn, not recorded.
     Passing(Box<Event>),
-    /// Nothing: whoever waits is told that everything before is kept.
+    /// No event: the caller waits until everything before is recorded.
     Mark(Done),
 }
 
@@ -48,17 +48,17 @@ impl Handed {
 }
 
 impl WriteBehind {
-    /// Starts the task; it ends when this end is dropped and all is written. Needs a tokio runtime.
+    /// Starts the task, which ends once this handle is dropped and all is written. Needs a tokio runtime.
     pub(super) fn start(journal: Arc<dyn JournalWrite>, listeners: Vec<EventListener>) -> Self {
         let (queue, handed) = mpsc::unbounded_channel();
-        tokio::spawn(Task { journal, listeners, failure: None }.run(handed));
+        tokio::spawn(WriteTask { journal, listeners, failure: None }.run(handed));
         Self { queue, room: Arc::new(Semaphore::new(BEHIND_MAX)) }
     }
 
-    /// Hands an event over, and waits until it is kept unless it is only [`Durability::Queued`].
+    /// Queues an event, and waits until it is recorded unless it is only [`Durability::Queued`].
     ///
     /// # Errors
-    /// As [`JournalWrite::append`], for this event or one before it that nobody waited for.
+    /// As [`JournalWrite::append`], for this event or an earlier one that was not waited for.
     pub(super) async fn write(&self, event: Event, durability: Durability) -> Result<()> {
         let room = Arc::clone(&self.room).acquire_owned().await.map_err(|_| gone())?;
         let (done, wait) = match durability {
@@ -76,16 +76,16 @@ impl WriteBehind {
         }
     }
 
-    /// Hands over an event that is told and not kept.
+    /// Queues an event for the listeners alone.
     pub(super) fn tell(&self, event: Event) {
-        // A runtime that is going down tells nobody any more.
+        // A runtime that shuts down no longer notifies.
         let _ = self.queue.send(Handed::Passing(Box::new(event)));
     }
 
-    /// Waits until everything handed over is kept.
+    /// Waits until everything queued is recorded.
     ///
     /// # Errors
-    /// As [`JournalWrite::append`], for an event that nobody waited for.
+    /// As [`JournalWrite::append`], for an event that was not waited for.
     pub(super) async fn catch_up(&self) -> Result<()> {
         let (done, wait) = oneshot::channel();
         self.queue.send(Handed::Mark(done)).map_err(|_| gone())?;
@@ -97,19 +97,19 @@ fn gone() -> Error {
     Error::new(ErrorCode::JournalUnavailable, "the task that writes this run's events is gone")
 }
 
-struct Task {
+struct WriteTask {
     journal: Arc<dyn JournalWrite>,
     listeners: Vec<EventListener>,
-    /// What went wrong and was told to nobody yet.
+    /// A failure that no caller has received yet.
     failure: Option<Error>,
 }
 
-impl Task {
+impl WriteTask {
     async fn run(mut self, mut handed: mpsc::UnboundedReceiver<Handed>) {
         let mut waiting = Vec::with_capacity(BEHIND_MAX);
         while handed.recv_many(&mut waiting, BEHIND_MAX).await != 0 {
             gather(&mut handed, &mut waiting).await;
-            let mut batch = Batch::default();
+            let mut batch = RecordBatch::default();
             for one in waiting.drain(..) {
                 match one {
                     Handed::Event { event, durability, done: None, .. } if self.failure.is_none() => {
@@ -126,7 +126,7 @@ impl Task {
                         self.write(std::mem::take(&mut batch)).await;
                         self.answer(done);
                     }
-                    // Behind a failure that nobody knows of yet.
+                    // Dropped, after a failure that no caller has received yet.
                     Handed::Event { .. } => {}
                     Handed::Passing(event) => batch.tells.push(Tell::Passing(event)),
                     Handed::Mark(done) => {
@@ -142,9 +142,9 @@ impl Task {
         }
     }
 
-    /// Keeps a batch and tells it, in order.
-    async fn write(&mut self, batch: Batch) {
-        let Batch { events, tells } = batch;
+    /// Records a batch and notifies the listeners, in order.
+    async fn write(&mut self, batch: RecordBatch) {
+        let RecordBatch { events, tells } = batch;
         let kept = match events.is_empty() {
             true => Vec::new(),
             false => match self.journal.append_all(events).await {
@@ -179,7 +179,7 @@ impl Task {
     }
 }
 
-/// Takes more of what comes within a moment, until somebody waits or there is enough.
+/// Collects more messages for a moment, until a caller waits or there are enough.
 async fn gather(handed: &mut mpsc::UnboundedReceiver<Handed>, waiting: &mut Vec<Handed>) {
     let deadline = Instant::now() + GATHERING;
     while waiting.len() < GATHERED_MAX && !waiting.iter().any(Handed::is_waited_for) {
@@ -191,9 +191,9 @@ async fn gather(handed: &mut mpsc::UnboundedReceiver<Handed>, waiting: &mut Vec<
     }
 }
 
-/// What is written in one go, and in which order it is told with what is not kept.
+/// Events for one append, and the order in which they and transient events go to the listeners.
 #[derive(Default)]
-struct Batch {
+struct RecordBatch {
     events: Vec<(Event, Durability)>,
     tells: Vec<Tell>,
 }
@@ -205,7 +205,7 @@ enum Tell {
 }
 
 fn answer(done: Done, answer: Result<()>) {
-    // Whoever waited may have been cancelled; the record stays.
+    // A cancelled caller no longer waits; the record stays.
     let _ = done.send(answer);
 }
 

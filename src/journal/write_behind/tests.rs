@@ -1,4 +1,4 @@
-//! Nothing is lost, nothing overtakes, and no failure goes untold.
+//! No event is lost or reordered, and no failure goes unreported.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,12 +12,12 @@ use super::super::{
 };
 use super::*;
 
-/// Refuses what comes while it is broken.
+/// Refuses appends while it is broken.
 #[derive(Default)]
 struct Breaking {
     kept: MemoryJournal,
     broken: AtomicBool,
-    /// How often something was appended.
+    /// The number of appends.
     appends: AtomicUsize,
 }
 
@@ -93,7 +93,8 @@ async fn what_is_handed_over_is_kept_and_told_in_order() {
     for number in 0..1000 {
         world.print(&number.to_string(), Durability::Queued).await.unwrap();
         if number == 500 {
-            world.log.tell_passing(EventBody::LlmText { text: "passing".into() });
+            let text = EventBody::LlmText { text: "passing".into() };
+            world.log.emit(text, Durability::Queued).await.unwrap();
         }
     }
     world.print("end", Durability::Forced).await.unwrap();

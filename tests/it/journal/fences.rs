@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use luaplan::base::ErrorCode;
-use luaplan::journal::{FencedWriter, Held, JournalRead as _, PostgresJournal, RecordFilter};
+use luaplan::journal::{FencedWriter, JournalRead as _, PostgresJournal, RecordFilter, RunLease};
 use sqlx::Executor as _;
 
 use super::places::settings;
@@ -14,11 +14,11 @@ async fn open(database: &Database) -> Arc<PostgresJournal> {
     Arc::new(PostgresJournal::open(&settings(database)).await.unwrap())
 }
 
-async fn take(journal: &PostgresJournal, run: u8) -> luaplan::base::Result<Arc<Held>> {
+async fn take(journal: &PostgresJournal, run: u8) -> luaplan::base::Result<Arc<RunLease>> {
     journal.leases().unwrap().acquire(&run_id(run)).await.map(Arc::new)
 }
 
-fn pen(journal: &Arc<PostgresJournal>, held: &Arc<Held>) -> FencedWriter {
+fn pen(journal: &Arc<PostgresJournal>, held: &Arc<RunLease>) -> FencedWriter {
     FencedWriter::new(Arc::clone(journal), Arc::clone(held))
 }
 
@@ -122,10 +122,10 @@ async fn the_record_of_an_end_gives_the_run_back_with_it() {
     // A run given back without an end is there for all.
     let open_run = take(&one, 2).await.unwrap();
     pen(&one, &open_run).append(event(2, 0, started("y")), Durability::Ordered).await.unwrap();
-    open_run.give_back(false).await.unwrap();
+    open_run.release(false).await.unwrap();
     let found = two.leases().unwrap().open_runs(9).await.unwrap();
     assert_eq!(found.iter().map(|run| &run.run_id).collect::<Vec<_>>(), [&run_id(2)]);
-    take(&two, 2).await.unwrap().give_back(true).await.unwrap();
+    take(&two, 2).await.unwrap().release(true).await.unwrap();
     assert!(one.leases().unwrap().open_runs(9).await.unwrap().is_empty());
 }
 
