@@ -73,7 +73,7 @@ impl Access<'_> {
         let tenant = match self.app().tenant_of(run_id).await? {
             Some(tenant) => Some(tenant),
             // Begun, and not yet on record.
-            None => self.runs.active(run_id).map(|run| run.tenant),
+            None => self.runs.registry().active(run_id).map(|run| run.tenant),
         };
         match tenant {
             Some(tenant) if reach == Reach::All || tenant == self.caller.tenant() => Ok(()),

@@ -20,8 +20,8 @@ use super::config::{Config, Environment, Loaded};
 use super::discreet::Discreet;
 use crate::ownership::local_lock::Owners;
 use crate::plans::analysis::Analysis;
-use crate::runs::control_files::RunsUnderWay;
 use crate::runs::planning::{PlanningOptions, PromptRef};
+use crate::runs::registry::RunRegistry;
 use crate::tools::assemble;
 use crate::tools::mcp::McpServers;
 use crate::{EventHub, PolicyReport};
@@ -47,7 +47,7 @@ pub struct App {
     pub(super) redactor: Arc<Redactor>,
     pub(super) hub: EventHub,
     pub(super) owners: Arc<Owners>,
-    pub(super) running: Arc<RunsUnderWay>,
+    pub(super) running: Arc<RunRegistry>,
     pub(super) interrupting: Arc<AtomicBool>,
     pub(super) analysis: Arc<Analysis>,
     pub(super) clock: Arc<dyn Clock>,
@@ -133,7 +133,7 @@ impl App {
             llm,
             redactor,
             hub: EventHub::default(),
-            running: Arc::new(RunsUnderWay::new(owners.folder())),
+            running: Arc::new(RunRegistry::new(owners.folder())),
             owners,
             interrupting: Arc::default(),
             analysis: Arc::new(Analysis::new()),

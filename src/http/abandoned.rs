@@ -53,7 +53,9 @@ async fn take_up(runs: &Arc<ActiveRuns>, run_id: &RunId) -> Result<Option<Active
     while runs.app().is_abandoned(run_id).await? {
         let request = ResumeRequest::new(run_id.clone(), CancellationToken::new());
         match runs.resume(request).await {
-            Err(error) if error.code() == ErrorCode::TooManyRequests => runs.until_one_ends().await,
+            Err(error) if error.code() == ErrorCode::TooManyRequests => {
+                runs.registry().until_one_ends().await
+            }
             done => return done.map(Some),
         }
     }

@@ -21,7 +21,7 @@ pub(super) async fn healthz() -> axum::Json<Json> {
 #[utoipa::path(get, path = "/readyz", operation_id = "readyz", tag = "health",
     responses((status = 200, description = "Ready"), (status = 503, description = "Stopping, or the journal does not answer")))]
 pub(super) async fn readyz(State(state): State<Arc<ApiState>>) -> Result<axum::Json<Json>, Problem> {
-    if state.runs.is_stopping() {
+    if state.runs.registry().is_stopping() {
         return Err(Error::new(ErrorCode::ShuttingDown, "the server is stopping").into());
     }
     state.app.journal().runs(RunFilter { limit: Some(1), ..RunFilter::default() }).await?;

@@ -153,16 +153,16 @@ impl ApiState {
     {
         let name = signal().await;
         tracing::info!(signal = name, "stopping");
-        self.runs.stop_accepting();
+        self.runs.registry().stop_accepting();
         self.app.announce_shutdown(name).await;
         let grace = self.app.config().server.shutdown_grace;
         tokio::select! {
-            () = self.runs.wait_until_idle(Instant::now() + grace) => {}
+            () = self.runs.registry().wait_until_idle(Instant::now() + grace) => {}
             name = signal() => tracing::info!(signal = name, "stopping at once"),
         }
         self.app.interrupt_runs();
-        self.runs.cancel_all();
-        self.runs.wait_until_idle(Instant::now() + CANCEL_GRACE).await;
+        self.runs.registry().cancel_all();
+        self.runs.registry().wait_until_idle(Instant::now() + CANCEL_GRACE).await;
         self.end_streams();
     }
 }

@@ -26,7 +26,7 @@ impl ApiState {
     }
 
     pub(super) fn active(&self, run_id: &RunId) -> Option<ActiveRun> {
-        self.runs.active(run_id)
+        self.runs.registry().active(run_id)
     }
 
     /// Cancelled when event streams must end, so that the server can.

@@ -95,7 +95,7 @@ impl McpServer {
         if let Some(wait) = wait_of(args.wait.as_deref())? {
             let until = self.app().after(wait);
             let rests = async {
-                if let Some(mut run) = self.runs().active(&run_id) {
+                if let Some(mut run) = self.runs().registry().active(&run_id) {
                     let _ = run.outcome.wait_for(Option::is_some).await;
                 }
                 // What is not known at all is told below.
@@ -119,7 +119,7 @@ impl McpServer {
         let run_id: RunId = args.run_id.parse()?;
         let caller = caller_of(context);
         let access = self.runs().access(&caller);
-        let run = self.runs().active(&run_id);
+        let run = self.runs().registry().active(&run_id);
         access.cancel(&run_id).await?;
         if let Some(run) = run {
             // How it ended is told by `run_status` too; here it only has to have ended.

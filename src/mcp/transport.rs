@@ -37,7 +37,7 @@ where
     let line_bytes = usize::try_from(config.server.body_limit_bytes).unwrap_or(usize::MAX);
     let here = runs.clone();
     let at_end = move || {
-        here.stop_accepting();
+        here.registry().stop_accepting();
         here.app().interrupt_runs();
     };
     let transport = Lines::new(tokio::io::stdin(), tokio::io::stdout(), line_bytes, at_end);
@@ -63,23 +63,23 @@ where
     tokio::select! {
         _ = &mut closed => {
             is_closed = true;
-            runs.stop_accepting();
+            runs.registry().stop_accepting();
         }
         name = signal() => {
             tracing::info!(signal = name, "stopping");
-            runs.stop_accepting();
+            runs.registry().stop_accepting();
             runs.app().announce_shutdown(name).await;
             let grace = runs.app().config().server.shutdown_grace;
             tokio::select! {
-                () = runs.wait_until_idle(Instant::now() + grace) => {}
+                () = runs.registry().wait_until_idle(Instant::now() + grace) => {}
                 _ = &mut closed => is_closed = true,
                 name = signal() => tracing::info!(signal = name, "stopping at once"),
             }
         }
     }
     runs.app().interrupt_runs();
-    runs.cancel_all();
-    runs.wait_until_idle(Instant::now() + CANCEL_GRACE).await;
+    runs.registry().cancel_all();
+    runs.registry().wait_until_idle(Instant::now() + CANCEL_GRACE).await;
     // A run's place is free a moment before its answer is written.
     if !is_closed {
         tokio::select! {

@@ -146,7 +146,7 @@ impl McpServer {
         context: &Context,
     ) -> Result<ActiveRun> {
         // The outcome is told a moment before the run's place is free.
-        while self.runs().active(run_id).is_some_and(|run| run.is_over()) {
+        while self.runs().registry().active(run_id).is_some_and(|run| run.is_over()) {
             tokio::time::sleep(PLACE_PAUSE).await;
         }
         let request = ResumeRequest {
@@ -165,7 +165,7 @@ impl McpServer {
         match resumed {
             // Who joins says nothing about the run's calls: what was said would be lost.
             Err(error) if error.code() == ErrorCode::RunActive && !says_something => {
-                self.runs().active(run_id).ok_or(error)
+                self.runs().registry().active(run_id).ok_or(error)
             }
             resumed => resumed,
         }

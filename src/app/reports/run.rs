@@ -56,7 +56,7 @@ impl ActiveRuns {
     pub async fn report(&self, run_id: &RunId) -> Result<Json> {
         let Some(summary) = self.app().journal().run_summary(run_id).await? else {
             // Begun, and not yet on record.
-            if self.active(run_id).is_some() {
+            if self.registry().active(run_id).is_some() {
                 return Ok(json!({ "run_id": run_id, "status": "running", "under_way_here": true }));
             }
             return Err(no_such_run(run_id));
@@ -168,24 +168,18 @@ impl ActiveRuns {
     /// # Errors
     /// As [`ActiveRuns::cancel`].
     pub async fn cancel_by(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
-        let Some(run) = self.active(run_id) else {
-            if self.app().journal().run_summary(run_id).await?.is_none() {
-                return Err(no_such_run(run_id));
-            }
-            if let Some(leases) = self.app().leases()?
-                && leases.ask_to_cancel(run_id, by).await?
-            {
-                return Ok(());
-            }
-            return self.app().cancel_by(run_id, by).await;
-        };
-        self.app().running.asked_by(run_id, by);
-        run.cancel.cancel();
-        if self.active(run_id).is_none() {
-            // It came to rest, or to its end, in that moment.
-            return self.app().cancel_unless_over(run_id, by).await;
+        if self.registry().cancel_in_place(run_id, by) {
+            return Ok(());
         }
-        Ok(())
+        if self.app().journal().run_summary(run_id).await?.is_none() {
+            return Err(no_such_run(run_id));
+        }
+        if let Some(leases) = self.app().leases()?
+            && leases.ask_to_cancel(run_id, by).await?
+        {
+            return Ok(());
+        }
+        self.app().cancel_by(run_id, by).await
     }
 
     /// Whether a run of this id has begun, on record or not.
@@ -193,7 +187,8 @@ impl ActiveRuns {
     /// # Errors
     /// As reading the journal.
     pub async fn is_known(&self, run_id: &RunId) -> Result<bool> {
-        Ok(self.active(run_id).is_some() || self.app().journal().run_summary(run_id).await?.is_some())
+        Ok(self.registry().active(run_id).is_some()
+            || self.app().journal().run_summary(run_id).await?.is_some())
     }
 
     async fn events(&self, run_id: &RunId, names: &[&str]) -> Result<Vec<EventBody>> {
@@ -211,7 +206,7 @@ impl ActiveRuns {
     fn summary(&self, summary: &RunSummary) -> Json {
         let mut json = serde_json::to_value(summary).unwrap_or_default();
         if let Json::Object(members) = &mut json {
-            members.insert("under_way_here".into(), self.active(&summary.run_id).is_some().into());
+            members.insert("under_way_here".into(), self.registry().active(&summary.run_id).is_some().into());
         }
         json
     }

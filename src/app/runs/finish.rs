@@ -138,7 +138,7 @@ impl App {
             }
         } else {
             let asked = self.running.remove(run_id);
-            let late = self.running.take_back(run_id);
+            let late = self.running.files().take_back(run_id);
             if late.cancel { late } else { asked }
         };
         self.ended_at_rest(outcome, &told).await

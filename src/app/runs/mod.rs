@@ -10,6 +10,7 @@ pub(crate) mod finish;
 pub(crate) mod planning;
 pub(crate) mod provenance;
 pub(crate) mod recovered;
+pub(crate) mod registry;
 pub(crate) mod request_keys;
 pub(crate) mod request_params;
 pub(crate) mod reset;
@@ -23,3 +24,6 @@ pub(crate) mod start;
 pub(crate) mod stopping;
 pub(crate) mod stuck;
 pub(crate) mod timers;
+
+#[cfg(test)]
+mod tests;

@@ -7,10 +7,10 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_base::{Error, ErrorCode, Result, RunId};
-use luaplan_journal::{Durability, Leases, OpenRun};
+use luaplan_base::{ErrorCode, Result, RunId};
+use luaplan_journal::{Leases, OpenRun};
 
-use crate::{ActiveRun, ActiveRuns, ResumeRequest, RunSpec};
+use crate::{ActiveRuns, ResumeRequest};
 
 /// How often a node looks for itself, whether it was woken or not.
 const LOOK: Duration = Duration::from_millis(500);
@@ -22,37 +22,6 @@ const AT_ONCE: usize = 4;
 const RUNS_MAX: usize = 32;
 
 impl ActiveRuns {
-    /// Starts a run in the background, which was checked and is on record before this returns. Where nodes share the
-    /// journal and this one has no room the run is left to the others: then there is no run here.
-    ///
-    /// # Errors
-    /// As [`crate::App::check_planning`], and as [`crate::App::accepted_for`]; `too_many_requests` where there is no
-    /// room and none may wait, `shutting_down`, and as writing the journal.
-    pub async fn start(self: &Arc<Self>, mut spec: RunSpec) -> Result<Option<ActiveRun>> {
-        let app = Arc::clone(self.app());
-        app.admit(&mut spec).await?;
-        let leases = app.leases()?.cloned();
-        let (run_id, cancel) = (spec.run_id.clone(), spec.cancel.clone());
-        match self.place(run_id, spec.circumstances.tenant.clone(), cancel) {
-            Ok(place) => {
-                let claims = async move { app.start(spec, None, Durability::Forced).await };
-                self.execute_in(place, claims).await.map(Some)
-            }
-            Err(full) if full.code() == ErrorCode::TooManyRequests && app.can_be_released(&spec) => {
-                let Some(leases) = leases else { return Err(full) };
-                let (limit, waiting) = (app.config().queue_max, leases.waiting().await?);
-                if waiting >= limit.into() {
-                    let message = "as many runs as may be wait for a node with room";
-                    return Err(Error::new(ErrorCode::TooManyRequests, message).with_limit(limit, waiting));
-                }
-                let started = app.start(spec, None, Durability::Forced).await?;
-                app.release(started).await?;
-                Ok(None)
-            }
-            Err(refused) => Err(refused),
-        }
-    }
-
     /// Takes part until no run may begin here any more. Does nothing where the journal is not shared.
     pub async fn share_work(self: Arc<Self>) {
         let leases = match self.app().leases() {
@@ -60,7 +29,7 @@ impl ActiveRuns {
             _ => return,
         };
         let mut alarm = None;
-        while !self.is_stopping() {
+        while !self.registry().is_stopping() {
             if alarm.is_none() {
                 alarm = leases.alarm().await.ok();
             }
@@ -83,15 +52,12 @@ impl ActiveRuns {
 
     async fn look(self: &Arc<Self>, leases: &Arc<Leases>) -> Result<()> {
         for (run_id, by) in leases.runs_to_cancel().await? {
-            if let Some(run) = self.active(&run_id) {
-                self.app().running.asked_by(&run_id, by.as_ref());
-                run.cancel.cancel();
-            }
+            self.registry().cancel_in_place(&run_id, by.as_ref());
         }
         if !self.app().config().server.take_up_runs {
             return Ok(());
         }
-        let room = self.room().min(RUNS_MAX);
+        let room = self.registry().room(self.runs_max()).min(RUNS_MAX);
         if room == 0 {
             return Ok(());
         }

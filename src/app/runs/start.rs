@@ -1,14 +1,21 @@
 //! The one way a run starts: its log is claimed, what it is to do is put on record, and the rest is
 //! [`App::execute`]'s.
 
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+use tracing::Instrument as _;
+
 use luaplan_base::{ContentHash, Error, ErrorCode, Result, Value};
+use luaplan_engine::RunOutcome;
 use luaplan_journal::{Actor, Durability, EventBody, RunLog, RunState, check_context_name};
 
 use super::planning::PlanningOptions;
+use super::registry::{ActiveRun, Place};
 use super::spec::{RunSpec, Work};
-use crate::App;
 use crate::agents::AgentRun;
 use crate::plans::check::PlanOf;
+use crate::{ActiveRuns, App};
 
 /// A run that this process holds, started just now or resumed, and must execute.
 pub(crate) struct ClaimedRun {
@@ -157,5 +164,94 @@ impl App {
     pub(super) async fn release(&self, started: ClaimedRun) -> Result<()> {
         self.running.remove(&started.spec.run_id);
         started.log.release_lease().await
+    }
+}
+
+impl ActiveRuns {
+    /// Starts a run in the background, which was checked and is on record before this returns. Where nodes share the
+    /// journal and this one has no room the run is left to the others: then there is no run here.
+    ///
+    /// # Errors
+    /// As [`crate::App::check_planning`], and as [`crate::App::accepted_for`]; `too_many_requests` where there is no
+    /// room and none may wait, `shutting_down`, and as writing the journal.
+    pub async fn start(self: &Arc<Self>, mut spec: RunSpec) -> Result<Option<ActiveRun>> {
+        let app = Arc::clone(self.app());
+        app.admit(&mut spec).await?;
+        let leases = app.leases()?.cloned();
+        let (run_id, cancel) = (spec.run_id.clone(), spec.cancel.clone());
+        match self.registry().place(run_id, spec.circumstances.tenant.clone(), cancel, self.runs_max()) {
+            Ok(place) => {
+                let claims = async move { app.start(spec, None, Durability::Forced).await };
+                self.execute_in(place, claims).await.map(Some)
+            }
+            Err(full) if full.code() == ErrorCode::TooManyRequests && app.can_be_released(&spec) => {
+                let Some(leases) = leases else { return Err(full) };
+                let (limit, waiting) = (app.config().queue_max, leases.waiting().await?);
+                if waiting >= limit.into() {
+                    let message = "as many runs as may be wait for a node with room";
+                    return Err(Error::new(ErrorCode::TooManyRequests, message).with_limit(limit, waiting));
+                }
+                let started = app.start(spec, None, Durability::Forced).await?;
+                app.release(started).await?;
+                Ok(None)
+            }
+            Err(refused) => Err(refused),
+        }
+    }
+
+    /// Executes the run that `claims` claims in the background, once it has; the run is executed even where the
+    /// request for it is gone.
+    ///
+    /// # Errors
+    /// As `claims`.
+    pub(super) async fn execute_in(
+        self: &Arc<Self>,
+        place: Place,
+        claims: impl Future<Output = Result<ClaimedRun>> + Send + 'static,
+    ) -> Result<ActiveRun> {
+        let (sender, is_claimed) = oneshot::channel();
+        let (runs, run) = (Arc::clone(self), place.run.clone());
+        let span = tracing::info_span!("run", run_id = %place.run_id);
+        tokio::spawn(
+            async move {
+                let claimed = match claims.await {
+                    Ok(claimed) => claimed,
+                    Err(error) => {
+                        drop(place);
+                        let _ = sender.send(Err(error));
+                        return;
+                    }
+                };
+                let _ = sender.send(Ok(()));
+                tracing::info!("the run is under way");
+                let outcome = runs.app().execute(claimed).await;
+                let code = outcome.result.as_ref().err().map(|why| why.code().as_str());
+                tracing::info!(status = outcome.status().as_str(), code, "the run ended");
+                runs.leave(place, outcome).await;
+            }
+            .instrument(span),
+        );
+        let broke_off = |_| Err(Error::new(ErrorCode::Internal, "the run broke off"));
+        is_claimed.await.unwrap_or_else(broke_off)?;
+        Ok(run)
+    }
+
+    /// Gives the place of a run back that ended or came to rest.
+    pub(super) async fn leave(self: &Arc<Self>, place: Place, outcome: RunOutcome) {
+        let (rests, wake_at) = (outcome.status().is_suspended(), outcome.wake_at());
+        let (run_id, tenant) = (place.run_id.clone(), place.run.tenant.clone());
+        // That no client waits for the outcome is no fault.
+        let _ = place.sender.send(Some(Arc::new(outcome)));
+        if !rests || self.app().is_interrupting() {
+            return;
+        }
+        // Cancelled in the moment in which it came to rest, when its drive could hear of it no more.
+        if let Some((_place, by)) = place.leave_unless_cancelled() {
+            if let Err(error) = self.app().cancel_unless_over(&run_id, by.as_ref()).await {
+                tracing::warn!(%run_id, %error, "a run at rest could not be ended");
+            }
+        } else if let Some(wake_at) = wake_at {
+            self.wake_later(tenant, run_id, wake_at);
+        }
     }
 }

@@ -59,13 +59,13 @@ impl App {
             return Ok(());
         }
         if state.status == RunStatus::Running && self.is_under_way(&state) {
-            self.running.ask_elsewhere(run_id, Ask::Cancel, by)?;
+            self.running.files().write(run_id, Ask::Cancel, by)?;
             // It may have come to rest before it could hear of it; else it looks for what was asked behind that.
             let state = self.known_run(run_id).await?;
             if !state.status.is_suspended() {
                 return Ok(());
             }
-            self.running.take_back(run_id);
+            self.running.files().take_back(run_id);
             return self.cancel_family(hold, &state, by).await;
         }
         // Whoever meant to wake it finds its end.
@@ -113,12 +113,12 @@ impl App {
                 .with_help("resume it (`luaplan resume RUN`) or end it (`luaplan cancel RUN`)")
                 .about_run(run_id));
         }
-        self.running.ask_elsewhere(run_id, Ask::Pause, by)
+        self.running.files().write(run_id, Ask::Pause, by)
     }
 
-    /// Takes back what was asked of a run of another process and nobody has heeded.
+    /// Takes back what was asked of a run of another process and it has not acted on.
     pub fn take_back_asks(&self, run_id: &RunId) {
-        self.running.take_back(run_id);
+        self.running.files().take_back(run_id);
     }
 }
 

@@ -154,7 +154,7 @@ impl ActiveRuns {
             Ok(()) => {}
             Err((ErrorCode::TooManyRequests, _)) => return Some(due),
             // Another process holds it, or somebody resumed it; where it ended there, nothing is left to do.
-            Err((ErrorCode::RunActive, _)) if self.active(run_id).is_none() => {
+            Err((ErrorCode::RunActive, _)) if self.registry().active(run_id).is_none() => {
                 let again = self.app().now().checked_add(jiff::SignedDuration::from_secs(30));
                 self.wake_later(due.tenant, due.run_id, again.unwrap_or(Timestamp::MAX));
             }
@@ -185,7 +185,7 @@ async fn watch(sleepers: Arc<Sleepers>, runs: Weak<ActiveRuns>) {
                     let _ = tokio::time::timeout(next, sleepers.changed.notified()).await;
                 } else {
                     tokio::select! {
-                        () = runs.until_one_ends() => waiting.clear(),
+                        () = runs.registry().until_one_ends() => waiting.clear(),
                         _ = tokio::time::timeout(next, sleepers.changed.notified()) => {}
                     }
                 }

@@ -176,7 +176,7 @@ async fn a_sleeping_run_can_be_cancelled_and_then_goes_on_no_more() {
     let mut run = runs.start(request).await.unwrap().unwrap();
     run.outcome.wait_for(Option::is_some).await.unwrap();
     wait_for(&app, &run_id, RunStatus::Sleeping).await;
-    while runs.active(&run_id).is_some() {
+    while runs.registry().active(&run_id).is_some() {
         tokio::task::yield_now().await;
     }
     runs.cancel(&run_id).await.unwrap();
