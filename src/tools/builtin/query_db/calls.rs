@@ -7,12 +7,12 @@
 
 use std::collections::BTreeSet;
 
-use super::check::{StatementKind, is_any};
 use super::denied::denied_function;
 use super::dialect::Dialect;
 use super::failure::{Failed, refused};
 use super::functions::{AllowedFunctions, is_pure};
 use super::lex::{Token, TokenKind};
+use super::statement::{Questions, StatementKind};
 
 /// Bare words that a bracket may follow without a call, in every dialect.
 const WORDS: &str = "IN AND OR NOT EXISTS ANY ALL SOME SELECT FROM WHERE ON USING JOIN AS VALUES OVER GROUP BY HAVING \
@@ -29,20 +29,6 @@ const MYSQL_WORDS: &str = "DIV MOD XOR REGEXP RLIKE BINARY INDEX KEY FOR AGAINST
 const MYSQL_WITHOUT_BLANK: &str = "adddate bit_and bit_or bit_xor cast count curdate curtime date_add date_sub extract \
     group_concat max mid min now position session_user std stddev stddev_pop stddev_samp subdate substr substring sum \
     sysdate system_user trim variance var_pop var_samp";
-
-/// What only a PostgreSQL server can answer. Names are as the server resolves them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Questions {
-    /// Names before a bracket.
-    pub(super) called: BTreeSet<String>,
-    /// Those of `called` that are pure in `pg_catalog`, or words of the language.
-    pub(super) known: BTreeSet<String>,
-    /// Names after a dot, which are calls where no column has the name.
-    pub(super) members: BTreeSet<String>,
-    pub(super) operators: BTreeSet<String>,
-    /// Names before a dot, which may be schemas that are not searched otherwise.
-    pub(super) schemas: BTreeSet<String>,
-}
 
 /// Checks each name that may be a call. `tokens` have no comments.
 ///
@@ -215,7 +201,7 @@ fn names_columns(dialect: Dialect, tokens: &[Token<'_>], index: usize) -> bool {
     let Some(close) = list_of_names(tokens, index + 2) else { return false };
     let after = |ahead: usize| tokens.get(close + ahead);
     let defined = after(1).is_some_and(|word| word.is_keyword("AS"))
-        && after(2).is_some_and(|next| next.is("(") || is_any(next, &["NOT", "MATERIALIZED"]));
+        && after(2).is_some_and(|next| next.is("(") || next.is_any_keyword(&["NOT", "MATERIALIZED"]));
     defined || (dialect == Dialect::Mysql && before(1).is_some_and(|token| token.is(")")))
 }
 

@@ -5,20 +5,14 @@
 //! words, not meaning, and refuses when in doubt. It catches what the session lets through: reading
 //! files of the server, sleeping, locks, session settings.
 
-use super::calls::{Questions, calls};
+use super::calls::calls;
 use super::denied::{NamePosition, denied_name};
 use super::dialect::Dialect;
 use super::failure::{Failed, refused};
 use super::functions::AllowedFunctions;
 use super::generators::generators;
 use super::lex::{Token, TokenKind, lex};
-
-/// What a statement does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StatementKind {
-    Read,
-    Write,
-}
+use super::statement::{Questions, StatementKind};
 
 const READING: [&str; 4] = ["SELECT", "WITH", "VALUES", "TABLE"];
 const WRITING: [&str; 3] = ["INSERT", "UPDATE", "DELETE"];
@@ -121,22 +115,22 @@ fn kind_of(dialect: Dialect, tokens: &[Token<'_>], write_granted: bool) -> Resul
     if first.is_keyword("EXPLAIN") {
         rest = explained(rest);
         return match rest.first() {
-            Some(target) if is_any(target, &READING) => Ok(StatementKind::Read),
+            Some(target) if target.is_any_keyword(&READING) => Ok(StatementKind::Read),
             _ => Err(refused("only a reading statement can be explained")),
         };
     }
-    let reads = is_any(first, &READING)
+    let reads = first.is_any_keyword(&READING)
         || match dialect {
             Dialect::Sqlite => false,
             Dialect::Postgres if first.is_keyword("SHOW") => return shows_setting(rest),
             Dialect::Postgres => false,
-            Dialect::Mysql => shows(rest) || is_any(first, &["DESCRIBE", "DESC"]),
+            Dialect::Mysql => shows(rest) || first.is_any_keyword(&["DESCRIBE", "DESC"]),
         };
     if reads {
         return Ok(StatementKind::Read);
     }
     let word = first.text.to_uppercase();
-    if is_any(first, &WRITING) {
+    if first.is_any_keyword(&WRITING) {
         return if write_granted {
             Ok(StatementKind::Write)
         } else {
@@ -159,7 +153,8 @@ fn shows_setting(tokens: &[Token<'_>]) -> Result<StatementKind, Failed> {
 }
 
 fn shows(tokens: &[Token<'_>]) -> bool {
-    let is = |at: usize, keywords: &[&str]| tokens.get(at).is_some_and(|token| is_any(token, keywords));
+    let is =
+        |at: usize, keywords: &[&str]| tokens.get(at).is_some_and(|token| token.is_any_keyword(keywords));
     is(0, &["SHOW"])
         && (is(1, &SHOWN)
             || (is(1, &["FULL"]) && is(2, &SHOWN_FULL))
@@ -179,14 +174,14 @@ fn skip_parentheses<'t, 's>(mut tokens: &'t [Token<'s>]) -> &'t [Token<'s>] {
 fn explained<'t, 's>(tokens: &'t [Token<'s>]) -> &'t [Token<'s>] {
     let mut rest = tokens.get(1..).unwrap_or_default();
     if rest.first().is_some_and(|first| first.is("("))
-        && !rest.get(1).is_some_and(|second| is_any(second, &READING))
+        && !rest.get(1).is_some_and(|second| second.is_any_keyword(&READING))
     {
         let close = rest.iter().position(|token| token.is(")")).map_or(rest.len(), |at| at + 1);
         rest = rest.get(close..).unwrap_or_default();
     }
     while rest
         .first()
-        .is_some_and(|first| is_any(first, &["ANALYZE", "VERBOSE", "QUERY", "PLAN", "EXTENDED"]))
+        .is_some_and(|first| first.is_any_keyword(&["ANALYZE", "VERBOSE", "QUERY", "PLAN", "EXTENDED"]))
     {
         rest = rest.get(1..).unwrap_or_default();
     }
@@ -208,7 +203,7 @@ fn words(dialect: Dialect, tokens: &[Token<'_>], kind: StatementKind) -> Result<
         }
         if let Some(name) = token.name() {
             let inside = index.checked_sub(2).filter(|_| member).and_then(|at| tokens.get(at)?.name());
-            let listed = show && before.is_some_and(|before| is_any(before, &["FROM", "IN"]));
+            let listed = show && before.is_some_and(|before| before.is_any_keyword(&["FROM", "IN"]));
             let schema = listed || next.is_some_and(|next| next.is("."));
             if denied_name(dialect, &name, NamePosition { inside: inside.as_deref(), schema }) {
                 return Err(refused(format!("`{name}` may not be read")));
@@ -225,7 +220,7 @@ fn words(dialect: Dialect, tokens: &[Token<'_>], kind: StatementKind) -> Result<
 /// SQLite takes a text in quotes for a name where a table stands.
 fn text_as_table(token: &Token<'_>, before: Option<&Token<'_>>) -> Result<(), Failed> {
     let stands = before.is_some_and(|before| {
-        is_any(before, &["FROM", "JOIN", "INTO", "UPDATE", "TABLE"])
+        before.is_any_keyword(&["FROM", "JOIN", "INTO", "UPDATE", "TABLE"])
             || before.is(",")
             || before.is(".")
             || before.is("(")
@@ -243,14 +238,14 @@ fn keyword(
     called: bool,
     kind: StatementKind,
 ) -> Result<(), Failed> {
-    let next_is = |keywords: &[&str]| next.is_some_and(|next| is_any(next, keywords));
+    let next_is = |keywords: &[&str]| next.is_some_and(|next| next.is_any_keyword(keywords));
     let word = token.text.to_uppercase();
     if token.is_keyword("INTO") {
         return Err(refused("INTO would write the result somewhere"));
     }
     // `ON CONFLICT … DO UPDATE` and `ON DUPLICATE KEY UPDATE` belong to a granted INSERT.
     let upsert = kind == StatementKind::Write && token.is_keyword("UPDATE");
-    if is_any(token, &MODIFYING) && !called && !upsert {
+    if token.is_any_keyword(&MODIFYING) && !called && !upsert {
         return Err(refused(format!("{word} writes")).with_help("put a column of that name in quotes"));
     }
     if token.is_keyword("FOR") && next_is(&["UPDATE", "SHARE", "NO", "KEY"]) {
@@ -279,8 +274,4 @@ fn variables(dialect: Dialect, token: &Token<'_>, next: Option<&Token<'_>>) -> R
             .with_help("use `?`, `$1` or `:name`"));
     }
     Ok(())
-}
-
-pub(super) fn is_any(token: &Token<'_>, keywords: &[&str]) -> bool {
-    keywords.iter().any(|keyword| token.is_keyword(keyword))
 }

@@ -2,22 +2,13 @@
 
 use luaplan_base::Value;
 
-use super::calls::Questions;
-use super::check::{Checked, StatementKind, check};
+use super::check::{Checked, check};
 use super::dialect::Dialect;
 use super::failure::{Failed, bad_arguments, refused};
 use super::functions::AllowedFunctions;
 use super::request::{Condition, Form, Request, TableForm};
-use super::template::{Params, Rendered, Template};
-
-/// A checked statement, ready to send.
-#[derive(Debug)]
-pub(super) struct Statement {
-    pub(super) rendered: Rendered,
-    pub(super) kind: StatementKind,
-    /// The questions to PostgreSQL before it runs.
-    pub(super) questions: Questions,
-}
+use super::statement::Statement;
+use super::template::{Params, Template};
 
 /// Writes the statement for `dialect` and checks its final text.
 ///

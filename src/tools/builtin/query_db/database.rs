@@ -1,22 +1,25 @@
 //! One configured database, whichever of the three kinds it is.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use luaplan_base::{Error, ErrorCode, Result, Value};
 
-use super::calls::Questions;
-use super::check::StatementKind;
-use super::compose::Statement;
 use super::dialect::Dialect;
+#[cfg(not(feature = "mysql"))]
+use super::driver_absent::AbsentDatabase as MysqlDatabase;
+#[cfg(not(feature = "postgres"))]
+use super::driver_absent::AbsentDatabase as PostgresDatabase;
 use super::failure::{Failed, Secrets};
+#[cfg(feature = "mysql")]
 use super::mysql::MysqlDatabase;
+#[cfg(feature = "postgres")]
 use super::postgres::PostgresDatabase;
 use super::rows::Rows;
 use super::session::Target;
-use super::settings::{DatabaseUrl, QueryDbSettings};
+use super::settings::{BadUrl, DatabaseUrl, QueryDbSettings};
 use super::sqlite::SqliteDatabase;
+use super::statement::{Questions, Statement, StatementKind};
 use super::template::Rendered;
 
 pub(super) struct Database {
@@ -30,21 +33,6 @@ enum Engine {
     Mysql(Box<MysqlDatabase>),
 }
 
-/// Why a URL gives no database.
-pub(super) struct BadUrl {
-    pub(super) reason: String,
-    pub(super) help: &'static str,
-}
-
-impl BadUrl {
-    pub(super) fn malformed(reason: &impl fmt::Display) -> Self {
-        Self {
-            reason: reason.to_string(),
-            help: "write `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE` or `mysql://…`",
-        }
-    }
-}
-
 impl Database {
     pub(super) fn new(
         name: &str,
@@ -53,14 +41,15 @@ impl Database {
         statement_timeout: Duration,
         base_dir: &Path,
     ) -> Result<Self> {
-        let target = Target {
+        let secrets = Secrets::new(url.secrets());
+        let target = |read_error| Target {
             name: name.to_owned(),
-            secrets: Secrets::new(url.secrets()),
+            secrets: secrets.clone(),
+            read_error,
             connect_timeout: settings.connect_timeout,
             statement_timeout,
             pool_size: usize::try_from(settings.pool_size).unwrap_or(usize::MAX),
         };
-        let secrets = target.secrets.clone();
         let refuse = |BadUrl { reason, help }| {
             let reason = secrets.remove(&reason).into_owned();
             let key = format!("tools.query_db.databases.{name}");
@@ -72,15 +61,20 @@ impl Database {
         let scheme = text.split(':').next().unwrap_or_default();
         let engine = match scheme {
             "sqlite" => {
-                let open = |path| Engine::Sqlite(SqliteDatabase::new(target, base_dir.join(path)));
+                let open = |path| {
+                    Engine::Sqlite(SqliteDatabase::new(
+                        target(SqliteDatabase::server_error),
+                        base_dir.join(path),
+                    ))
+                };
                 sqlite_path(text).map(open).map_err(|reason| BadUrl::malformed(&reason))
             }
-            "postgres" | "postgresql" => {
-                PostgresDatabase::of(target, text).map(|database| Engine::Postgres(Box::new(database)))
-            }
+            "postgres" | "postgresql" => PostgresDatabase::of(target(PostgresDatabase::server_error), text)
+                .map(|database| Engine::Postgres(Box::new(database))),
             "mysql" | "mariadb" => {
                 let text = text.replacen("mariadb:", "mysql:", 1);
-                MysqlDatabase::of(target, &text).map(|database| Engine::Mysql(Box::new(database)))
+                MysqlDatabase::of(target(MysqlDatabase::server_error), &text)
+                    .map(|database| Engine::Mysql(Box::new(database)))
             }
             _ => Err(BadUrl::malformed(&"the URL does not begin with sqlite:, postgres: or mysql:")),
         };

@@ -69,6 +69,10 @@ impl Token<'_> {
     pub(super) fn is_keyword(&self, keyword: &str) -> bool {
         self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(keyword)
     }
+
+    pub(super) fn is_any_keyword(&self, keywords: &[&str]) -> bool {
+        keywords.iter().any(|keyword| self.is_keyword(keyword))
+    }
 }
 
 /// Every token of `text`, comments included, white space left out.

@@ -23,23 +23,21 @@ pub(crate) mod outline;
 mod pool;
 mod request;
 mod rows;
+mod server_error;
 mod session;
 mod settings;
 mod sqlite;
 mod sqlite_job;
 mod sqlite_process;
 mod sqlite_reader;
+mod statement;
 mod template;
 
+#[cfg(not(all(feature = "mysql", feature = "postgres")))]
+mod driver_absent;
 #[cfg(feature = "mysql")]
 mod mysql;
-#[cfg(not(feature = "mysql"))]
-#[path = "mysql_absent.rs"]
-mod mysql;
 #[cfg(feature = "postgres")]
-mod postgres;
-#[cfg(not(feature = "postgres"))]
-#[path = "postgres_absent.rs"]
 mod postgres;
 
 #[cfg(test)]
@@ -55,7 +53,6 @@ use luaplan_base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, V
 use luaplan_bus::{Invocation, Tool};
 use luaplan_catalog::ToolSpec;
 
-use self::check::StatementKind;
 use self::compose::compose;
 use self::database::Database;
 use self::failure::Failed;
@@ -65,6 +62,7 @@ use self::rows::{Caps, Rows};
 use self::settings::Forms;
 pub use self::settings::{DatabaseUrl, Decimals, QueryDbSettings};
 pub use self::sqlite_reader::sqlite_reader_main;
+use self::statement::StatementKind;
 
 /// The default database, if there is one of that name.
 const DEFAULT_DATABASE: &str = "main";

@@ -1,8 +1,9 @@
 //! What a statement does, before its database is known.
 
-use super::check::{StatementKind, check_kind};
+use super::check::check_kind;
 use super::dialect::Dialect;
 use super::lex::{TokenKind, lex};
+use super::statement::StatementKind;
 
 /// A statement as far as its text tells.
 #[derive(Debug, Clone, PartialEq, Eq)]

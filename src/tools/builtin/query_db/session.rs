@@ -10,9 +10,10 @@ use sqlx::{Arguments, Column, Connection, Database, Either, Encode, Row, Type};
 use luaplan_base::{ErrorCode, Value};
 
 use super::dialect::Dialect;
-use super::failure::{Failed, Secrets, from_sqlx, query_failed, unreachable};
+use super::failure::{Failed, Secrets, query_failed, unreachable};
 use super::pool::{Lease, Pool, PoolPlace};
 use super::rows::{Flow, Room, Rows};
+use super::server_error::{ReadError, from_sqlx};
 
 /// What a running statement yields: rows, and how many it changed.
 type RowStream<'c, DB> =
@@ -35,6 +36,8 @@ pub(super) struct Target {
     /// The configured name.
     pub(super) name: String,
     pub(super) secrets: Secrets,
+    /// Reads the errors of its driver.
+    pub(super) read_error: ReadError,
     pub(super) connect_timeout: Duration,
     pub(super) statement_timeout: Duration,
     pub(super) pool_size: usize,
@@ -42,7 +45,7 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn failed(&self, error: &sqlx::Error) -> Failed {
-        let failed = from_sqlx(error, &self.name, &self.secrets);
+        let failed = from_sqlx(error, self.read_error, &self.name, &self.secrets);
         if failed.tool_failure().code == ErrorCode::ToolTimeout.as_str() {
             let limit_ms = i64::try_from(self.statement_timeout_ms()).unwrap_or(i64::MAX);
             return failed.with_detail("limit_ms", limit_ms);

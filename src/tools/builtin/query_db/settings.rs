@@ -38,6 +38,21 @@ pub struct QueryDbSettings {
     pub decimals: Decimals,
 }
 
+/// Why a URL gives no database.
+pub(super) struct BadUrl {
+    pub(super) reason: String,
+    pub(super) help: &'static str,
+}
+
+impl BadUrl {
+    pub(super) fn malformed(reason: &impl fmt::Display) -> Self {
+        Self {
+            reason: reason.to_string(),
+            help: "write `sqlite:PATH`, `postgres://USER:PASSWORD@HOST/DATABASE` or `mysql://…`",
+        }
+    }
+}
+
 /// What a column becomes whose type holds more digits than a number of Lua: `NUMERIC`, `DECIMAL`, `money`, and
 /// unsigned integers of 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use sqlx::error::DatabaseError;
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteQueryResult, SqliteRow, SqliteValueRef};
 use sqlx::{
     AssertSqlSafe, Column, ColumnOrigin, ConnectOptions, Decode, Executor, Row, SqlSafeStr as _, Sqlite,
@@ -19,16 +20,16 @@ use tokio_util::sync::CancellationToken;
 
 use luaplan_base::Value;
 
-use super::check::StatementKind;
-use super::compose::Statement;
 use super::dialect::Dialect;
 use super::failure::{Failed, query_failed, unreachable};
 use super::number::{float, json};
 use super::pool::Pool;
 use super::rows::{Room, Rows};
+use super::server_error::{Cause, ServerError};
 use super::session::{Target, arguments};
 use super::sqlite_job::Job;
 use super::sqlite_process::SqliteProcess;
+use super::statement::{Statement, StatementKind};
 
 /// Virtual machine steps between two checks of the stop flag: well under a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 1_000;
@@ -103,6 +104,13 @@ impl SqliteDatabase {
             | (Where::Here { writer: pool, .. }, StatementKind::Write)
             | (Where::Alone(pool), _) => self.run_here(pool, statement, rows).await,
         }
+    }
+
+    /// Reads an error of this driver.
+    pub(super) fn server_error(error: &dyn DatabaseError) -> ServerError {
+        let code = error.code().and_then(|code| code.parse::<i64>().ok());
+        let number = code.map(|code| ("sqlite_code", code));
+        ServerError { cause: cause(code.unwrap_or_default()), number, ..ServerError::default() }
     }
 
     async fn run_in(
@@ -319,5 +327,16 @@ fn value(raw: SqliteValueRef<'_>, declared: &str) -> Option<Value> {
             let bytes = <&[u8] as Decode<'_, Sqlite>>::decode(raw).ok()?;
             Some(Value::from_lua_bytes(bytes.to_vec()))
         }
+    }
+}
+
+/// By result code; the low byte is the primary one.
+fn cause(code: i64) -> Cause {
+    match code & 0xff {
+        5 | 6 => Cause::Contention,
+        8 => Cause::ReadOnly,
+        9 => Cause::Timeout,
+        11 | 14 | 26 => Cause::Misconfigured,
+        _ => Cause::Other,
     }
 }

@@ -11,13 +11,10 @@ use serde_json::Value as Json;
 
 use luaplan_base::{ToolFailure, Value};
 
-use super::calls::Questions;
-use super::check::StatementKind;
-use super::compose::Statement;
-use super::failure::{Failed, Secrets, query_failed};
+use super::failure::{Failed, query_failed};
 use super::rows::{Caps, Rows};
 use super::session::Target;
-use super::sqlite::SqliteDatabase;
+use super::statement::{Questions, Statement, StatementKind};
 use super::template::Rendered;
 
 /// The most bytes of one message, above every `bytes_max` that makes sense.
@@ -26,9 +23,9 @@ pub(super) const MESSAGE_BYTES_MAX: u32 = 1 << 30;
 /// One checked statement for one file.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Job {
-    name: String,
-    path: PathBuf,
-    statement_timeout: Duration,
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+    pub(super) statement_timeout: Duration,
     sql: String,
     values: Vec<Json>,
     writes: bool,
@@ -54,38 +51,14 @@ impl Job {
         }
     }
 
-    /// The file, for this process alone.
-    pub(super) fn database(&self) -> SqliteDatabase {
-        let target = Target {
-            name: self.name.clone(),
-            secrets: Secrets::default(),
-            connect_timeout: self.statement_timeout,
-            statement_timeout: self.statement_timeout,
-            pool_size: 1,
-        };
-        SqliteDatabase::alone(target, self.path.clone())
-    }
-
-    /// Runs the statement in this process.
-    pub(super) async fn answer(self, database: &SqliteDatabase) -> JobAnswer {
-        let values = match values_of(self.values) {
-            Ok(values) => values,
-            Err(failed) => return JobAnswer::failed(failed),
-        };
+    /// The statement, and how much its result may hold.
+    pub(super) fn into_statement(self) -> Result<(Statement, Caps), Failed> {
         let statement = Statement {
-            rendered: Rendered { sql: self.sql, values },
+            rendered: Rendered { sql: self.sql, values: values_of(self.values)? },
             kind: if self.writes { StatementKind::Write } else { StatementKind::Read },
             questions: Questions::default(),
         };
-        let mut rows = Rows::new(self.caps);
-        match database.run(&statement, &mut rows).await {
-            Ok(()) => {
-                let affected = rows.affected;
-                let rows = rows.into_rows().iter().map(Value::to_exact_json).collect();
-                JobAnswer::Rows { rows, affected }
-            }
-            Err(failed) => JobAnswer::failed(failed),
-        }
+        Ok((statement, self.caps))
     }
 }
 
@@ -96,10 +69,19 @@ fn values_of(values: Vec<Json>) -> Result<Vec<Value>, Failed> {
 }
 
 impl JobAnswer {
-    fn failed(failed: Failed) -> Self {
-        let ToolFailure { code, message, retryable, details } = failed.into_tool_failure();
-        let details = details.into_iter().map(|(name, value)| (name, value.to_exact_json())).collect();
-        Self::Failure { code, message, retryable, details }
+    pub(super) fn new(outcome: Result<Rows, Failed>) -> Self {
+        match outcome {
+            Ok(rows) => {
+                let affected = rows.affected;
+                Self::Rows { rows: rows.into_rows().iter().map(Value::to_exact_json).collect(), affected }
+            }
+            Err(failed) => {
+                let ToolFailure { code, message, retryable, details } = failed.into_tool_failure();
+                let details =
+                    details.into_iter().map(|(name, value)| (name, value.to_exact_json())).collect();
+                Self::Failure { code, message, retryable, details }
+            }
+        }
     }
 
     /// Adds the rows, or fails as the process did.

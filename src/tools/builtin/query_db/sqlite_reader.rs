@@ -9,7 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 use luaplan_base::{Error, ErrorCode, Result};
 
-use super::sqlite_job;
+use super::failure::{Failed, Secrets};
+use super::rows::Rows;
+use super::session::Target;
+use super::sqlite::SqliteDatabase;
+use super::sqlite_job::{self, Job, JobAnswer};
 
 /// The memory that the process may map after its start. `hard_heap_limit` bounds SQLite's own memory lower;
 /// this bounds everything else.
@@ -60,10 +64,10 @@ pub fn sqlite_reader_main(folder: &Path) -> Result<()> {
         std::process::exit(0);
     });
     for job in jobs {
-        let database = job.database();
+        let database = database(&job);
         let answer = runtime.block_on(async {
             tokio::select! {
-                answer = job.answer(&database) => Some(answer),
+                outcome = run(job, &database) => Some(JobAnswer::new(outcome)),
                 () = stop.cancelled() => None,
             }
         });
@@ -74,6 +78,26 @@ pub fn sqlite_reader_main(folder: &Path) -> Result<()> {
     }
     drop(done.0);
     Ok(())
+}
+
+/// The file of a job, for this process alone.
+fn database(job: &Job) -> SqliteDatabase {
+    let target = Target {
+        name: job.name.clone(),
+        secrets: Secrets::default(),
+        read_error: SqliteDatabase::server_error,
+        connect_timeout: job.statement_timeout,
+        statement_timeout: job.statement_timeout,
+        pool_size: 1,
+    };
+    SqliteDatabase::alone(target, job.path.clone())
+}
+
+async fn run(job: Job, database: &SqliteDatabase) -> std::result::Result<Rows, Failed> {
+    let (statement, caps) = job.into_statement()?;
+    let mut rows = Rows::new(caps);
+    database.run(&statement, &mut rows).await?;
+    Ok(rows)
 }
 
 /// Files of one folder, no network, bounded memory, no other program's rights.

@@ -2,6 +2,7 @@
 
 mod session;
 
+use std::borrow::Cow;
 use std::str::FromStr as _;
 
 use sqlx::error::DatabaseError;
@@ -11,16 +12,15 @@ use sqlx::{AssertSqlSafe, Column, ConnectOptions, Decode, Executor, MySql, MySql
 use luaplan_base::Value;
 
 use self::session::{Session, end_thread};
-use super::check::StatementKind;
-use super::compose::Statement;
-use super::database::BadUrl;
 use super::dialect::Dialect;
 use super::failure::Failed;
 use super::number::{decimal, float, fraction, json, seconds, single, unsigned};
 use super::pool::Pool;
 use super::rows::{Flow, Room, Rows};
+use super::server_error::{Cause, ServerError};
 use super::session::{Target, arguments};
-use super::settings::{Decimals, Forms, Intervals};
+use super::settings::{BadUrl, Decimals, Forms, Intervals};
+use super::statement::{Statement, StatementKind};
 
 pub(super) struct MysqlDatabase {
     target: Target,
@@ -64,6 +64,17 @@ impl MysqlDatabase {
             lease.give_back();
         }
         Ok(())
+    }
+
+    /// Reads an error of this driver.
+    pub(super) fn server_error(error: &dyn DatabaseError) -> ServerError {
+        let number = error.try_downcast_ref::<MySqlDatabaseError>().map_or(0, MySqlDatabaseError::number);
+        ServerError {
+            cause: cause(number),
+            sqlstate: error.code().map(Cow::into_owned),
+            number: Some(("errno", i64::from(number))),
+            ..ServerError::default()
+        }
     }
 
     async fn command(&self, connection: &mut MySqlConnection, sql: &'static str) -> Result<(), Failed> {
@@ -120,9 +131,16 @@ impl MysqlDatabase {
     }
 }
 
-/// The server's own number of an error of this kind.
-pub(super) fn error_number(error: &dyn DatabaseError) -> Option<u16> {
-    error.try_downcast_ref::<MySqlDatabaseError>().map(MySqlDatabaseError::number)
+/// By error number, MySQL and MariaDB.
+fn cause(number: u16) -> Cause {
+    match number {
+        1969 | 3024 => Cause::Timeout,
+        1040 | 1053 | 1158..=1161 | 1203 | 1317 | 1927 | 2006 | 2013 => Cause::Unreachable,
+        1792 | 1290 => Cause::ReadOnly,
+        1205 | 1213 => Cause::Contention,
+        1044 | 1045 | 1049 | 1698 => Cause::Misconfigured,
+        _ => Cause::Other,
+    }
 }
 
 /// A cell of the binary protocol, by its column's type.

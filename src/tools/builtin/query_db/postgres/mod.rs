@@ -18,16 +18,15 @@ use luaplan_base::Value;
 
 use self::decode::decode;
 use self::encode::{Encoded, arguments, encode};
-use super::check::StatementKind;
-use super::compose::Statement;
-use super::database::BadUrl;
 use super::dialect::Dialect;
-use super::failure::{Failed, ServerSaid, query_failed};
+use super::failure::{Failed, query_failed};
 use super::lex::{TokenKind, lex};
 use super::pool::Pool;
 use super::rows::{Flow, Room, Rows};
+use super::server_error::{Cause, ServerError};
 use super::session::Target;
-use super::settings::{Forms, Intervals};
+use super::settings::{BadUrl, Forms, Intervals};
+use super::statement::{Statement, StatementKind};
 
 pub(super) struct PostgresDatabase {
     target: Target,
@@ -68,6 +67,18 @@ impl PostgresDatabase {
             lease.give_back();
         }
         Ok(())
+    }
+
+    /// Reads an error of this driver. Its DETAIL is left out: it quotes rows.
+    pub(super) fn server_error(error: &dyn DatabaseError) -> ServerError {
+        let Some(error) = error.try_downcast_ref::<PgDatabaseError>() else { return ServerError::default() };
+        let position = match error.position() {
+            Some(PgErrorPosition::Original(position)) => Some(position),
+            _ => None,
+        };
+        let sqlstate = Some(error.code().to_owned());
+        let hint = error.hint().map(str::to_owned);
+        ServerError { cause: cause(error.code()), sqlstate, hint, position, number: None }
     }
 
     async fn command(&self, connection: &mut PgConnection, sql: &'static str) -> Result<(), Failed> {
@@ -149,15 +160,18 @@ impl PostgresDatabase {
     }
 }
 
-/// What the server tells of an error of this kind. Its DETAIL is left out: it quotes rows.
-pub(super) fn said(error: &dyn DatabaseError) -> Option<ServerSaid> {
-    let error = error.try_downcast_ref::<PgDatabaseError>()?;
-    let position = match error.position() {
-        Some(PgErrorPosition::Original(position)) => Some(position),
-        _ => None,
-    };
-    let hint = error.hint().map(str::to_owned);
-    Some(ServerSaid { sqlstate: Some(error.code().to_owned()), hint, position, number: None })
+/// By SQLSTATE, PostgreSQL manual appendix A.
+fn cause(state: &str) -> Cause {
+    match state {
+        "57014" => Cause::Timeout,
+        "57P01" | "57P02" | "57P03" | "57P05" | "53300" => Cause::Unreachable,
+        "25006" => Cause::ReadOnly,
+        "40001" | "40P01" | "55P03" => Cause::Contention,
+        "3D000" => Cause::Misconfigured,
+        state if state.starts_with("08") => Cause::Unreachable,
+        state if state.starts_with("28") => Cause::Misconfigured,
+        _ => Cause::Other,
+    }
 }
 
 /// An interval whose length in seconds nothing says.

@@ -4,11 +4,12 @@
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection, Row};
 
-use super::super::calls::{Questions, not_allowed};
+use super::super::calls::not_allowed;
 use super::super::dialect::Dialect;
 use super::super::failure::{Failed, refused};
 use super::super::functions::is_pure;
 use super::super::pool::until_gone;
+use super::super::statement::Questions;
 
 /// The server's process behind a session.
 #[derive(Debug, Clone, PartialEq, Eq)]

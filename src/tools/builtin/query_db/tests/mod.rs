@@ -11,7 +11,7 @@ use serde_json::json;
 use luaplan_base::{Effect, Value};
 use luaplan_catalog::read_manifest;
 
-use super::check::{Checked, StatementKind};
+use super::check::Checked;
 use super::dialect::Dialect;
 use super::failure::{Failed, Secrets};
 use super::functions::AllowedFunctions;
@@ -20,6 +20,7 @@ use super::number::{decimal, float, single, unsigned};
 use super::rows::{Caps, Rows};
 use super::settings::DatabaseUrl;
 use super::settings::Decimals;
+use super::statement::StatementKind;
 use super::template::{Params, Template};
 
 const ALL: [Dialect; 3] = [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql];

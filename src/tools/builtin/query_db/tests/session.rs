@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use sqlx::Connection as _;
 
-use super::super::calls::Questions;
-use super::super::check::StatementKind;
-use super::super::compose::Statement;
 use super::super::database::Database;
 use super::super::rows::{Caps, Rows};
 use super::super::settings::{DatabaseUrl, QueryDbSettings};
+use super::super::statement::{Questions, Statement, StatementKind};
 use super::super::template::Rendered;
 use super::server;
 
