@@ -14,7 +14,7 @@ use luaplan_journal::create_private_folder;
 
 use super::content::canonical;
 use super::kept_file::read_regular;
-use super::prompts::AcceptedPrompt;
+use super::prompts::{AcceptedPrompt, Refused};
 use super::settings::McpServerSettings;
 
 const VERSION: u32 = 1;
@@ -81,15 +81,6 @@ pub struct AcceptedTool {
 /// The protocol's default of an absent hint.
 const fn unsaid() -> bool {
     true
-}
-
-/// A tool that cannot be taken, and why.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Refused {
-    /// The server's own name for it.
-    pub original: String,
-    /// Why.
-    pub reason: String,
 }
 
 /// How a tool differs from what was accepted before.

@@ -19,13 +19,13 @@ use tokio::time::Instant;
 
 use luaplan_base::{ContentHash, ErrorCode, ToolFailure};
 
-use super::accepted::{Accepted, AcceptedTool, Refused, hash_of};
+use super::accepted::{Accepted, AcceptedTool, hash_of};
 use super::address::{Address, secrets_of_address};
 use super::content::shown;
 use super::handler::Handler;
 use super::oauth::Authorization;
 use super::process::{Process, UNASKED_BYTES_MAX};
-use super::prompts::{self, AcceptedPrompt};
+use super::prompts::{self, AcceptedPrompt, Refused};
 use super::remote;
 use super::settings::{McpServerSettings, McpTransport};
 use super::trouble::{self, LastTrouble, cause};

@@ -23,11 +23,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
-pub use accepted::{Accepted, AcceptedTool, Change, Refused};
+pub use accepted::{Accepted, AcceptedTool, Change};
 pub use address::{secrets_of_address, shown_address};
 pub use connection::McpConnection;
 pub use oauth::{Authorization, LoginState, PendingLogin};
-pub use prompts::{AcceptedArgument, AcceptedPrompt};
+pub use prompts::{AcceptedArgument, AcceptedPrompt, Refused};
 pub use settings::{McpServerSettings, McpTransport, OAuthGrant, OAuthSettings};
 pub use trouble::HELP;
 

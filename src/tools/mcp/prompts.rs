@@ -7,7 +7,6 @@ use serde_json::json;
 use luaplan_base::{ContentHash, ErrorCode, ToolFailure};
 use luaplan_catalog::plan_name;
 
-use super::accepted::Refused;
 use super::content::canonical;
 
 /// More prompts than this are not taken from one server.
@@ -41,6 +40,15 @@ pub struct AcceptedArgument {
     pub name: String,
     /// Whether it is required.
     pub required: bool,
+}
+
+/// A tool or a prompt that cannot be taken, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Refused {
+    /// The server's own name for it.
+    pub original: String,
+    /// Why.
+    pub reason: String,
 }
 
 impl AcceptedPrompt {

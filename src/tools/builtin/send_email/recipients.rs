@@ -4,10 +4,9 @@ use lettre::Address;
 use lettre::message::{Mailbox, Mailboxes};
 use url::Host;
 
-use luaplan_base::{ErrorCode, Result, ToolFailure, Value};
+use luaplan_base::{ErrorCode, ToolFailure, Value};
 
 use super::header_text;
-use super::settings::invalid;
 
 /// The longest text one address argument may be.
 const ADDRESSES_BYTES_MAX: usize = 32 * 1024;
@@ -88,13 +87,11 @@ fn normalize(mailbox: Mailbox) -> Result<Mailbox, String> {
 pub(super) struct AllowList(Vec<(String, String)>);
 
 impl AllowList {
-    pub(super) fn parse(patterns: &[String]) -> Result<Self> {
-        let parse = |pattern: &String| {
-            let refuse = || {
-                let shown = pattern.escape_debug();
-                invalid("allow_recipients", &format!("holds `{shown}`, which is no address pattern"))
-                    .with_help("write `user1@example.com`, `*@example.com` or `*@*.example.com`")
-            };
+    /// # Errors
+    /// The pattern that is none.
+    pub(super) fn parse<'a>(patterns: &'a [String]) -> Result<Self, &'a String> {
+        let parse = |pattern: &'a String| {
+            let refuse = || pattern;
             let (local, domain) = pattern.trim().split_once('@').ok_or_else(refuse)?;
             let clean = |part: &str| {
                 !part.is_empty()
@@ -113,7 +110,7 @@ impl AllowList {
             };
             Ok((local.to_owned(), domain))
         };
-        patterns.iter().map(parse).collect::<Result<_>>().map(Self)
+        patterns.iter().map(parse).collect::<Result<_, _>>().map(Self)
     }
 
     /// The part before the @ is compared as written, the domain without regard to case. A `*`

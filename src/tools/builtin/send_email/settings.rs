@@ -84,7 +84,11 @@ impl Checked {
     pub(super) fn new(settings: SendEmailSettings, password: Option<SecretString>) -> Result<Self> {
         let from = parse_sender(&settings.from)
             .map_err(|reason| invalid("from", &format!("`{}` {reason}", settings.from.escape_debug())))?;
-        let allowed = AllowList::parse(&settings.allow_recipients)?;
+        let allowed = AllowList::parse(&settings.allow_recipients).map_err(|pattern| {
+            let shown = pattern.escape_debug();
+            invalid("allow_recipients", &format!("holds `{shown}`, which is no address pattern"))
+                .with_help("write `user1@example.com`, `*@example.com` or `*@*.example.com`")
+        })?;
         for (key, value) in [
             ("attachment_bytes_max", settings.attachment_bytes_max),
             ("recipients_max", settings.recipients_max as u64),
@@ -210,7 +214,7 @@ fn is_hello_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
 }
 
-pub(super) fn invalid(key: &str, reason: &str) -> Error {
+fn invalid(key: &str, reason: &str) -> Error {
     let key = format!("tools.send_email.{key}");
     Error::new(ErrorCode::ConfigInvalid, format!("{key} {reason}")).with_detail("key", key)
 }

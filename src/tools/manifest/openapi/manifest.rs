@@ -5,10 +5,22 @@ use serde_json::{Map, Value as Json, json};
 use super::answer::OperationAnswer;
 use super::body::Body;
 use super::document::Document;
+use super::options::ImportOptions;
 use super::parameters::{Places, ToolParameters, path_template};
 use super::schema::cut;
 use super::security::Auth;
-use super::{ImportOptions, Manifest, answer, body, parameters, security, server};
+use super::{answer, body, parameters, security, server};
+
+/// A manifest that was made.
+#[derive(Debug, Clone)]
+pub struct Manifest {
+    /// The file's text.
+    pub text: String,
+    /// Omissions, and hints for the user.
+    pub notes: Vec<String>,
+    /// The name of the secret it needs.
+    pub secret: Option<String>,
+}
 
 /// A longer description of a tool is cut.
 const DESCRIPTION_CHARACTERS_MAX: usize = 1_000;

@@ -12,6 +12,7 @@ mod body;
 mod document;
 mod fetch;
 mod manifest;
+mod options;
 mod parameters;
 mod schema;
 mod security;
@@ -27,6 +28,8 @@ use luaplan_catalog::plan_name;
 pub use self::document::Document;
 pub use self::fetch::{DOCUMENT_BYTES_MAX, fetch};
 use self::manifest::Draft;
+pub use self::manifest::Manifest;
+pub use self::options::ImportOptions;
 
 /// Methods a manifest knows, as documents write them.
 const METHODS: [&str; 6] = ["get", "head", "post", "put", "patch", "delete"];
@@ -34,19 +37,6 @@ const METHODS: [&str; 6] = ["get", "head", "post", "put", "patch", "delete"];
 const OTHER_METHODS: [&str; 2] = ["options", "trace"];
 /// Stands for the methods of a path that are not known.
 const ANY_METHOD: &str = "*";
-
-/// The user's options for an import.
-#[derive(Debug, Clone, Default)]
-pub struct ImportOptions {
-    /// Names tools `PREFIX.operation`.
-    pub prefix: Option<String>,
-    /// The server to call, in place of the document's.
-    pub server: Option<String>,
-    /// The name of the secret, in place of the security scheme's.
-    pub secret: Option<String>,
-    /// The user of HTTP basic authentication.
-    pub user: Option<String>,
-}
 
 /// One operation of a document, and its tool.
 #[derive(Debug, Clone)]
@@ -63,17 +53,6 @@ pub struct Operation {
     pub tool: String,
     /// Its manifest, or why there can be none.
     pub manifest: Result<Manifest, String>,
-}
-
-/// A manifest that was made.
-#[derive(Debug, Clone)]
-pub struct Manifest {
-    /// The file's text.
-    pub text: String,
-    /// Omissions, and hints for the user.
-    pub notes: Vec<String>,
-    /// The name of the secret it needs.
-    pub secret: Option<String>,
 }
 
 impl Document {

@@ -3,7 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::document::Document;
-use super::{ImportOptions, parameters};
+use super::options::ImportOptions;
+use super::parameters;
 
 /// What goes into the manifest.
 #[derive(Debug)]
