@@ -1,9 +1,10 @@
 //! The check: source and catalog in, findings out.
 
-use luaplan_base::{ErrorCode, LimitName, Limits, Value};
+use luaplan_base::{ErrorCode, LimitName, Limits};
 use luaplan_catalog::Catalog;
 use luaplan_syntax::parse;
 
+use super::input::CheckInput;
 use super::report::Report;
 use crate::names::{judge, walk};
 use crate::{CheckedPlan, Finding, Severity, rules, types};
@@ -28,23 +29,6 @@ impl CheckReport {
     pub fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.severity == Severity::Error)
     }
-}
-
-/// The input of a check.
-#[derive(Debug, Clone, Copy)]
-pub struct CheckInput<'a> {
-    /// The plan's source.
-    pub source: &'a str,
-    /// What messages call the plan: a file name, or `plan`.
-    pub name: &'a str,
-    /// The tools it may call.
-    pub catalog: &'a Catalog,
-    /// The size it may have.
-    pub limits: &'a Limits,
-    /// The context it is to run with, where known: only its shape counts. An empty object counts as none.
-    pub context: Option<&'a Value>,
-    /// The task the plan was written for, where there is one: its addresses are allowed in the plan.
-    pub task: Option<&'a str>,
 }
 
 /// Checks a plan against the tools it may call and the size it may have, without a context. The short

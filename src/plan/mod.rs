@@ -19,6 +19,7 @@ mod engine;
 mod finding;
 pub mod flow;
 mod guards;
+mod input;
 mod names;
 pub mod preview;
 mod report;
@@ -31,10 +32,11 @@ mod types;
 #[path = "types_absent.rs"]
 mod types;
 
-pub use check::{CheckInput, CheckReport, admit_accepted, check, check_with};
+pub use check::{CheckReport, admit_accepted, check, check_with};
 pub use checked::CheckedPlan;
 pub use engine::unsupported_on_piccolo;
 pub use finding::{Finding, Severity};
+pub use input::CheckInput;
 pub use names::globals;
 pub use rules::rule_codes;
 pub use shape::shape;

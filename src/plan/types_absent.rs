@@ -5,7 +5,7 @@ use emmylua_parser::LuaChunk;
 
 use luaplan_base::ErrorCode;
 
-use super::check::CheckInput;
+use super::input::CheckInput;
 use super::report::Report;
 use crate::names::calls::Calls;
 use crate::names::found::Walk;

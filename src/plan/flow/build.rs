@@ -7,9 +7,8 @@
 use std::rc::Rc;
 
 use super::program::{Block, Expr, Stat, Target};
-use super::rules::Rule;
 use super::solver::Solver;
-use super::state::{At, Factor, FrameId, Node, ObjectKind};
+use super::state::{At, Factor, FrameId, Node, ObjectKind, Rule};
 use super::value::{Cell, Constant, NIL};
 
 /// A block with more labels than this is taken to jump back to each.

@@ -1,63 +1,8 @@
 //! What a call may reach, and how its frame is connected with the caller's.
 
-use super::rules::Rule;
 use super::solver::Solver;
-use super::state::{At, Factor, Link, Node, ObjectId, ObjectKind, RuleId};
+use super::state::{Factor, Link, Node, ObjectId, ObjectKind, Rule, RuleId, Want};
 use super::value::{ANY, Cell, NIL};
-
-/// A call as the caller sees it.
-#[derive(Clone)]
-pub(super) struct Want {
-    /// Which call of the source it is; `u32::MAX` for calls that Lua makes itself.
-    pub(super) place: u32,
-    pub(super) fixed: Vec<Node>,
-    pub(super) rest: Option<Node>,
-    pub(super) results: Vec<Node>,
-    pub(super) more: Option<Node>,
-    /// What may have ended the run before the call; its own part goes to `at.stop`.
-    pub(super) before: Node,
-    pub(super) at: At,
-    pub(super) factor: Factor,
-    /// For a protected call: what may have ended the run before it.
-    pub(super) guard: Option<Node>,
-    /// Whether it runs as a branch of `parallel`.
-    pub(super) beside: bool,
-    /// Tells the helpers of one rule apart.
-    pub(super) tag: u32,
-}
-
-impl Want {
-    /// A call that Lua makes itself, once, without arguments or results.
-    pub(super) const fn once(at: At, before: Node) -> Self {
-        Self {
-            place: u32::MAX,
-            fixed: Vec::new(),
-            rest: None,
-            results: Vec::new(),
-            more: None,
-            before,
-            at,
-            factor: Factor::Once,
-            guard: None,
-            beside: false,
-            tag: 1,
-        }
-    }
-
-    /// The argument at a place, from 0.
-    pub(super) fn argument(&self, place: usize) -> Option<Node> {
-        self.fixed.get(place).copied().or(self.rest)
-    }
-
-    /// The same without the first arguments.
-    pub(super) fn skip(&self, count: usize) -> (Vec<Node>, Option<Node>) {
-        (self.fixed.iter().skip(count).copied().collect(), self.rest)
-    }
-
-    pub(super) fn part(&self, part: u32) -> u32 {
-        self.tag.wrapping_mul(37).wrapping_add(part)
-    }
-}
 
 impl Solver<'_> {
     /// Calls everything that `callee` may be.

@@ -2,8 +2,7 @@
 
 use super::build::Builder;
 use super::program::{Call, Expr, Literal, Operator, Table};
-use super::rules::Rule;
-use super::state::{Key, Node, ObjectKind};
+use super::state::{Key, Node, ObjectKind, Rule};
 use super::value::{Cell, Constant, NIL};
 
 impl Builder<'_, '_> {

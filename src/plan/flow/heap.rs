@@ -1,9 +1,8 @@
 //! Reads and writes objects, metatables included.
 
-use super::calls::Want;
 use super::rules::{KeyPart, key_parts};
 use super::solver::Solver;
-use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind};
+use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind, Want};
 use super::value::{ANY, Cell, NIL, Taint};
 
 impl Solver<'_> {

@@ -1,11 +1,10 @@
 //! What the library's functions do with values. A function without an entry here is assumed to read all of its
 //! arguments, to call the functions among them, and to return anything made of them.
 
-use super::calls::Want;
 use super::made::made_by;
 use super::rules::{KeyPart, only};
 use super::solver::Solver;
-use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind};
+use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind, Want};
 use super::value::{ANY, Cell, NIL, NUMBER, Taint};
 
 const NESTED_MAX: u32 = 12;

@@ -1,11 +1,10 @@
 //! The library `list`: elements flow where its functions put them. What picks, tests or sorts elements has
 //! control over them, and does not flow into them.
 
-use super::calls::Want;
 use super::lists::{OFTEN, often};
 use super::rules::KeyPart;
 use super::solver::Solver;
-use super::state::{Key, ObjectId, ObjectKind};
+use super::state::{Key, ObjectId, ObjectKind, Want};
 use super::value::{BOOL, Cell, Constant, NIL, NULL, NUMBER};
 
 /// Levels of nested lists that `list.flatten` is followed into.

@@ -1,9 +1,8 @@
 //! Lists as the plan library sees them: their elements, and the functions it calls for each.
 
-use super::calls::Want;
 use super::rules::KeyPart;
 use super::solver::Solver;
-use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind};
+use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind, Want};
 use super::value::{Cell, NUMBER, TEXT, Taint};
 
 /// The tag of helpers that call functions of the plan repeatedly.

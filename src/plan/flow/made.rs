@@ -1,9 +1,8 @@
 //! The results of library functions that neither call nor keep their arguments.
 
-use super::calls::Want;
 use super::rules::{KeyPart, only};
 use super::solver::Solver;
-use super::state::{Factor, Key, ObjectKind};
+use super::state::{Factor, Key, ObjectKind, Want};
 use super::value::{ANY, BOOL, Cell, Constant, NIL, NULL, NUMBER, TEXT, Taint};
 
 /// The form of a result; the bits are the kinds of its plain values.

@@ -44,8 +44,8 @@ use luaplan_catalog::Catalog;
 
 use crate::CheckedPlan;
 use crate::names::globals;
-use rules::Rule;
 use solver::Solver;
+use state::Rule;
 use state::{At, FrameId, Key, Node, ObjectKind};
 use value::{ANY, Cell, Constant};
 

@@ -1,9 +1,8 @@
 //! Functions that call others in special ways: protected, repeated, in parallel, as coroutines.
 
-use super::calls::Want;
 use super::rules::KeyPart;
 use super::solver::Solver;
-use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind, RuleId};
+use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind, RuleId, Want};
 use super::value::{ANY, BOOL, Cell, NIL, Taint};
 
 impl Solver<'_> {

@@ -2,87 +2,10 @@
 
 use std::rc::Rc;
 
-use super::calls::Want;
 use super::program::Operator;
 use super::solver::Solver;
-use super::state::{At, Key, Node, ObjectId};
+use super::state::{At, Key, Node, ObjectId, Rule, Want};
 use super::value::{BOOL, Cell, Constant, NIL, NULL, NUMBER, TEXT, Taint, concat};
-
-#[derive(Debug)]
-pub(super) enum Rule {
-    /// The whole cell.
-    Flow {
-        from: Node,
-        to: Node,
-    },
-    /// What the plain value depends on.
-    Taint {
-        from: Node,
-        to: Node,
-    },
-    /// An assignment to a variable: whether it happens matters too.
-    Write {
-        value: Node,
-        to: Node,
-        at: At,
-    },
-    Index {
-        base: Node,
-        key: Node,
-        to: Node,
-        at: At,
-    },
-    Store {
-        base: Node,
-        key: Node,
-        value: Node,
-        at: At,
-    },
-    Operation {
-        operator: Operator,
-        operands: Vec<Node>,
-        to: Node,
-        at: At,
-    },
-    /// `and`, `or`.
-    Choose {
-        first: Node,
-        second: Node,
-        keeps_true: bool,
-        to: Node,
-    },
-    /// The variable of a numeric `for`.
-    Counter {
-        limits: [Node; 3],
-        to: Node,
-        at: At,
-    },
-    /// The variables of a generic `for`; `decides` is the control of its body.
-    Iterate {
-        iterator: Node,
-        state: Node,
-        first: Node,
-        results: Vec<Node>,
-        decides: Node,
-        before: Node,
-        at: At,
-    },
-    /// A to-be-closed variable.
-    Close {
-        value: Node,
-        at: At,
-    },
-    Call {
-        place: u32,
-        callee: Node,
-        arguments: Vec<Node>,
-        rest: Option<Node>,
-        results: Vec<Node>,
-        more: Option<Node>,
-        before: Node,
-        at: At,
-    },
-}
 
 /// A key as far as it is known.
 #[derive(Clone, PartialEq)]

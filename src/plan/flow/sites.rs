@@ -7,24 +7,13 @@ use serde_json::Value as Json;
 
 use luaplan_catalog::ToolSpec;
 
-use super::calls::Want;
 use super::rules::only;
 use super::solver::Solver;
-use super::state::{Key, Node, ObjectKind, Use};
+use super::state::{Key, Node, ObjectKind, SiteCells, Use, Want};
 use super::value::{BOOL, Cell, NIL, NUMBER, TEXT};
 
 /// The name for arguments that fit no parameter.
 pub(super) const OTHER: &str = "…";
-
-/// What reaches the calls of one tool from one place of the source.
-#[derive(Debug)]
-pub(super) struct SiteCells {
-    pub(super) place: u32,
-    pub(super) tool: Rc<str>,
-    pub(super) parameters: BTreeMap<Rc<str>, Node>,
-    pub(super) control: Node,
-    pub(super) stops: Node,
-}
 
 impl Solver<'_> {
     fn site(&mut self, place: u32, tool: &Rc<str>) -> u32 {

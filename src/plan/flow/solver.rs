@@ -5,12 +5,10 @@ use std::rc::Rc;
 
 use luaplan_catalog::Catalog;
 
-use super::calls::Want;
 use super::program::Program;
-use super::rules::Rule;
-use super::sites::SiteCells;
 use super::state::{
-    At, Factor, Frame, FrameId, Key, Link, Node, Object, ObjectId, ObjectKind, RuleId, Source, Use,
+    At, Factor, Frame, FrameId, Key, Link, Node, Object, ObjectId, ObjectKind, Rule, RuleId, SiteCells,
+    Source, Use, Want,
 };
 use super::value::{Cell, NULL, NUMBER, TEXT, Taint};
 

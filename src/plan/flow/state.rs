@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use super::program::{FunctionId, VarId};
+use super::program::{FunctionId, Operator, VarId};
 
 pub(super) type Node = u32;
 pub(super) type ObjectId = u32;
@@ -123,4 +123,145 @@ pub(super) struct Use {
     pub(super) loops: u32,
     pub(super) factor: Factor,
     pub(super) site: u32,
+}
+
+/// What reads some cells and adds to others.
+#[derive(Debug)]
+pub(super) enum Rule {
+    /// The whole cell.
+    Flow {
+        from: Node,
+        to: Node,
+    },
+    /// What the plain value depends on.
+    Taint {
+        from: Node,
+        to: Node,
+    },
+    /// An assignment to a variable: whether it happens matters too.
+    Write {
+        value: Node,
+        to: Node,
+        at: At,
+    },
+    Index {
+        base: Node,
+        key: Node,
+        to: Node,
+        at: At,
+    },
+    Store {
+        base: Node,
+        key: Node,
+        value: Node,
+        at: At,
+    },
+    Operation {
+        operator: Operator,
+        operands: Vec<Node>,
+        to: Node,
+        at: At,
+    },
+    /// `and`, `or`.
+    Choose {
+        first: Node,
+        second: Node,
+        keeps_true: bool,
+        to: Node,
+    },
+    /// The variable of a numeric `for`.
+    Counter {
+        limits: [Node; 3],
+        to: Node,
+        at: At,
+    },
+    /// The variables of a generic `for`; `decides` is the control of its body.
+    Iterate {
+        iterator: Node,
+        state: Node,
+        first: Node,
+        results: Vec<Node>,
+        decides: Node,
+        before: Node,
+        at: At,
+    },
+    /// A to-be-closed variable.
+    Close {
+        value: Node,
+        at: At,
+    },
+    Call {
+        place: u32,
+        callee: Node,
+        arguments: Vec<Node>,
+        rest: Option<Node>,
+        results: Vec<Node>,
+        more: Option<Node>,
+        before: Node,
+        at: At,
+    },
+}
+
+/// A call as the caller sees it.
+#[derive(Clone)]
+pub(super) struct Want {
+    /// Which call of the source it is; `u32::MAX` for calls that Lua makes itself.
+    pub(super) place: u32,
+    pub(super) fixed: Vec<Node>,
+    pub(super) rest: Option<Node>,
+    pub(super) results: Vec<Node>,
+    pub(super) more: Option<Node>,
+    /// What may have ended the run before the call; its own part goes to `at.stop`.
+    pub(super) before: Node,
+    pub(super) at: At,
+    pub(super) factor: Factor,
+    /// For a protected call: what may have ended the run before it.
+    pub(super) guard: Option<Node>,
+    /// Whether it runs as a branch of `parallel`.
+    pub(super) beside: bool,
+    /// Tells the helpers of one rule apart.
+    pub(super) tag: u32,
+}
+
+impl Want {
+    /// A call that Lua makes itself, once, without arguments or results.
+    pub(super) const fn once(at: At, before: Node) -> Self {
+        Self {
+            place: u32::MAX,
+            fixed: Vec::new(),
+            rest: None,
+            results: Vec::new(),
+            more: None,
+            before,
+            at,
+            factor: Factor::Once,
+            guard: None,
+            beside: false,
+            tag: 1,
+        }
+    }
+
+    /// The argument at a place, from 0.
+    pub(super) fn argument(&self, place: usize) -> Option<Node> {
+        self.fixed.get(place).copied().or(self.rest)
+    }
+
+    /// The same without the first arguments.
+    pub(super) fn skip(&self, count: usize) -> (Vec<Node>, Option<Node>) {
+        (self.fixed.iter().skip(count).copied().collect(), self.rest)
+    }
+
+    pub(super) fn part(&self, part: u32) -> u32 {
+        self.tag.wrapping_mul(37).wrapping_add(part)
+    }
+}
+
+/// What reaches the calls of one tool from one place of the source.
+#[derive(Debug)]
+pub(super) struct SiteCells {
+    pub(super) place: u32,
+    pub(super) tool: Rc<str>,
+    pub(super) parameters: BTreeMap<Rc<str>, Node>,
+    pub(super) control: Node,
+    pub(super) stops: Node,
 }

@@ -1,9 +1,8 @@
 //! The library's functions that read and change tables.
 
-use super::calls::Want;
 use super::rules::KeyPart;
 use super::solver::Solver;
-use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind};
+use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind, Want};
 use super::value::{ANY, Cell, Constant, NIL, NUMBER};
 
 impl Solver<'_> {

@@ -26,7 +26,7 @@ use luaplan_catalog::ToolSpec;
 use luaplan_syntax::Span;
 
 use super::Severity;
-use super::check::CheckInput;
+use super::input::CheckInput;
 use super::report::Report;
 use crate::names::calls::ToolCall;
 use crate::names::found::{Walk, span_of};

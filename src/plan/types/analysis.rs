@@ -10,6 +10,7 @@ use emmylua_parser::{LuaAstNode, LuaFuncStat};
 use luaplan_catalog::{Catalog, stubs};
 
 use super::super::declarations;
+use super::kinds::Typed;
 use super::question::{Question, TypeFinding};
 use super::{arguments, fields, library, nils, operands};
 
@@ -95,13 +96,6 @@ impl Analysis {
         verdicts.extend(operands::judge(&typed));
         verdicts
     }
-}
-
-/// A plan whose types are known.
-pub(super) struct Typed<'a> {
-    pub(super) model: emmylua_code_analysis::SemanticModel<'a>,
-    pub(super) tools: &'a HashMap<LuaSignatureId, String>,
-    pub(super) question: &'a Question,
 }
 
 fn path(name: &str) -> PathBuf {

@@ -11,10 +11,9 @@ use luaplan_syntax::Span;
 
 use super::super::report::Report;
 use super::super::{Severity, arguments as literal};
-use super::ToolCall;
-use super::analysis::Typed;
-use super::kinds::{ValueKind, name_of};
+use super::kinds::{Typed, ValueKind, name_of};
 use super::question::TypeFinding;
+use crate::names::calls::ToolCall;
 
 pub(super) fn judge(typed: &Typed<'_>) -> Vec<TypeFinding> {
     let mut verdicts = Vec::new();

@@ -12,8 +12,7 @@ use luaplan_base::{ErrorCode, nearest};
 
 use super::super::Severity;
 use super::super::guards::{Use, is_target, use_of};
-use super::analysis::Typed;
-use super::kinds::{Fields, ValueKind, is_context};
+use super::kinds::{Fields, Typed, ValueKind, is_context};
 use super::question::TypeFinding;
 
 /// Members of a failed call besides `error`, `code` and `retryable`.

@@ -1,14 +1,21 @@
 //! An inferred type in short: what a value may be.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use emmylua_code_analysis::{LuaMemberKey, LuaType};
+use emmylua_code_analysis::{LuaMemberKey, LuaSignatureId, LuaType, SemanticModel};
 use emmylua_parser::{LuaAstNode, LuaExpr, LuaNameExpr};
 
 use luaplan_base::Value;
 
-use super::CONTEXT;
-use super::analysis::Typed;
+use super::masked::CONTEXT;
+use super::question::Question;
+
+/// A plan whose types are known.
+pub(super) struct Typed<'a> {
+    pub(super) model: SemanticModel<'a>,
+    pub(super) tools: &'a HashMap<LuaSignatureId, String>,
+    pub(super) question: &'a Question,
+}
 
 /// One thing a value may be.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,10 +10,9 @@ use luaplan_base::{ErrorCode, Value};
 use luaplan_syntax::Span;
 
 use super::super::{Severity, declarations};
-use super::ToolCall;
-use super::analysis::Typed;
-use super::kinds::ValueKind;
+use super::kinds::{Typed, ValueKind};
 use super::question::TypeFinding;
+use crate::names::calls::ToolCall;
 
 /// A function as declared.
 struct Function {

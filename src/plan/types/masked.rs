@@ -4,8 +4,10 @@ use emmylua_parser::{LuaChunk, LuaClosureExpr, LuaExpr, LuaStat, LuaVarExpr};
 
 use luaplan_syntax::Span;
 
-use super::CONTEXT;
 use crate::names::found::{comments, span_of};
+
+/// The class of the context in the declarations.
+pub(super) const CONTEXT: &str = "Context";
 
 /// Source of the same length as the plan's, except for one inserted line.
 pub(super) struct Masked {

@@ -21,17 +21,14 @@ use std::collections::HashSet;
 
 use emmylua_parser::LuaChunk;
 
-use super::check::CheckInput;
+use super::input::CheckInput;
 use super::report::Report;
 use super::{Severity, shape};
-use crate::names::calls::{Calls, ToolCall};
+use crate::names::calls::Calls;
 use crate::names::found::Walk;
 use luaplan_base::ErrorCode;
-use masked::Masked;
+use masked::{CONTEXT, Masked};
 use question::{Question, TypeFinding};
-
-/// The class of the context in the declarations.
-const CONTEXT: &str = "Context";
 
 /// Infers the types of `chunk` and reports what follows.
 pub(super) fn judge(

@@ -11,8 +11,7 @@ use luaplan_base::ErrorCode;
 
 use super::super::Severity;
 use super::super::guards::{Use, is_target, use_of};
-use super::analysis::Typed;
-use super::kinds::{ValueKind, is_context};
+use super::kinds::{Typed, ValueKind, is_context};
 use super::question::TypeFinding;
 
 pub(super) fn judge(typed: &Typed<'_>) -> Vec<TypeFinding> {

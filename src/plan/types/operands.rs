@@ -15,8 +15,7 @@ use luaplan_base::{ErrorCode, Value, nearest};
 use luaplan_syntax::Span;
 
 use super::super::guards::{Use, is_target, use_of};
-use super::analysis::Typed;
-use super::kinds::ValueKind;
+use super::kinds::{Typed, ValueKind};
 use super::question::TypeFinding;
 use crate::Severity;
 use crate::names::globals;

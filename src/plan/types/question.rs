@@ -7,8 +7,8 @@ use luaplan_catalog::Catalog;
 use luaplan_syntax::Span;
 
 use super::super::Severity;
-use super::ToolCall;
 use super::masked::Masked;
+use crate::names::calls::ToolCall;
 
 /// One plan and what to judge it by.
 pub(super) struct Question {
