@@ -17,12 +17,12 @@ use luaplan_plan::{CheckedPlan, Finding};
 
 use super::asking::ask_all;
 use super::draft::errors;
+use super::planning::{Check, PlannerSettings, PlanningRequest, Proposal};
 use super::review::{self, Shown};
 use super::rounds::{Ended, Rounds};
 use super::verdict::{
     Advice, CandidateId, MockVerdict, Standing, TestsVerdict, Verdict, equals_at_the_top, rank,
 };
-use super::{Check, PlannerSettings, PlanningRequest, Proposal};
 
 /// The most candidates for one task.
 pub const CANDIDATES_MAX: u32 = 8;

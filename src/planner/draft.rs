@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use luaplan_base::Error;
 use luaplan_plan::{Finding, Severity};
 
-use super::Proposal;
+use super::planning::Proposal;
 
 /// A plan that failed some of the user's tests.
 pub(super) struct Tested {

@@ -15,6 +15,7 @@ mod examples;
 mod extract;
 mod feedback;
 mod library;
+mod planning;
 mod prompt;
 mod question;
 mod replan;
@@ -26,17 +27,14 @@ mod verdict;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
-use luaplan_base::{Error, ErrorCode, Limits, Result, Value};
+use luaplan_base::Result;
 use luaplan_bus::RunBudget;
-use luaplan_catalog::Catalog;
 use luaplan_journal::RunLog;
-use luaplan_llm::{LlmClient, TokenUsage};
-use luaplan_plan::{CheckReport, CheckedPlan};
+use luaplan_llm::LlmClient;
 
 pub use choose::{CANDIDATES_MAX, Trials};
 pub use extract::{Extracted, extract};
+pub use planning::{Check, Note, PlannerSettings, PlanningRequest, Proposal};
 pub use prompt::{Prompt, PromptBudget, PromptPart};
 pub use replan::{FailedRun, PastCall};
 pub use tool_choice::without_descriptions;
@@ -44,99 +42,6 @@ pub use verdict::{CandidateId, MockVerdict, TestFailure, TestsVerdict, Verdict};
 
 use choose::Choosing;
 use prompt::Occasion;
-
-/// Checks a proposed source; a closure around [`luaplan_plan::check`] is one.
-#[async_trait]
-pub trait Check: Send + Sync {
-    /// What the check finds.
-    ///
-    /// # Errors
-    /// Where no check can be made.
-    async fn check(&self, source: &str) -> Result<CheckReport>;
-}
-
-#[async_trait]
-impl<F: Fn(&str) -> CheckReport + Send + Sync> Check for F {
-    async fn check(&self, source: &str) -> Result<CheckReport> {
-        Ok(self(source))
-    }
-}
-
-/// The settings of a planner.
-#[derive(Debug, Clone)]
-pub struct PlannerSettings {
-    /// The most tokens a prompt may have.
-    pub prompt_tokens: u64,
-    /// The most tokens an answer may have.
-    pub output_tokens: u32,
-    /// How often findings go back to the model after its first proposal.
-    pub repair_rounds_max: u32,
-    /// Whether the model is asked which of several equal candidates to take.
-    pub has_reviewer: bool,
-    /// LuaCATS declarations of the plan library, cut to fit.
-    pub library_stubs: &'static str,
-}
-
-impl PlannerSettings {
-    /// How often findings go back unless configured otherwise.
-    pub const REPAIR_ROUNDS_MAX: u32 = 2;
-}
-
-/// The input of planning.
-#[derive(Debug, Clone, Copy)]
-pub struct PlanningRequest<'a> {
-    /// The task in plain words.
-    pub task: &'a str,
-    /// The context the plan will get. Only its shape is shown to the model.
-    pub context: &'a Value,
-    /// The tools the plan may call.
-    pub catalog: &'a Catalog,
-    /// The limits the plan will run under.
-    pub limits: &'a Limits,
-    /// Untrusted texts that the user chose: data, never instructions.
-    pub notes: &'a [Note],
-    /// The run that failed, where this is a new plan after one.
-    pub failed: Option<&'a FailedRun>,
-}
-
-impl PlanningRequest<'_> {
-    fn validate(&self) -> Result<()> {
-        if !self.task.trim().is_empty() {
-            return Ok(());
-        }
-        Err(Error::new(ErrorCode::BadRequest, "the task is empty")
-            .with_help("say in a sentence or two what is to be done"))
-    }
-}
-
-/// An untrusted text that the user put before the planner.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// Where it comes from.
-    pub from: String,
-    /// What it says. Untrusted.
-    pub text: String,
-}
-
-/// A plan that passed the check.
-#[derive(Debug, Clone)]
-pub struct Proposal {
-    /// The checked plan.
-    pub plan: CheckedPlan,
-    /// What the model says about it, if anything. Untrusted text.
-    pub explanation: Option<String>,
-    /// How often findings went back; 0 where the first proposal passed.
-    pub rounds: u32,
-    /// What all requests used together.
-    pub usage: TokenUsage,
-    /// `provider/model` of the model whose answer this is.
-    pub model: String,
-    /// Whether the answer was recorded and no model was asked.
-    pub recorded: bool,
-    /// How it and the other candidates were judged, in the order of ids; empty where there was
-    /// nothing to choose.
-    pub verdicts: Vec<Verdict>,
-}
 
 /// Turns tasks into checked plans.
 #[derive(Clone)]

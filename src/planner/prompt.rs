@@ -9,8 +9,8 @@ use luaplan_plan::shape;
 use super::examples::{Example, fitting};
 use super::feedback::Turn;
 use super::library::{LibraryStub, split};
+use super::planning::{Note, PlannerSettings, PlanningRequest};
 use super::tool_choice::ToolChoice;
-use super::{Note, PlannerSettings, PlanningRequest};
 
 const RULES: &str = include_str!("rules.md");
 /// The introduction of untrusted texts.

@@ -12,11 +12,12 @@ use super::collapse::collapsed;
 use super::draft::{Draft, Tested, errors, to_json, with_best};
 use super::extract::{Extracted, extract};
 use super::feedback::{Turn, cut};
+use super::planning::{Check, PlannerSettings, PlanningRequest, Proposal};
 use super::prompt::{self, Occasion};
 use super::question::question;
+use super::replan::FailedRun;
 use super::request::chat_request;
 use super::verdict::TestsVerdict;
-use super::{Check, FailedRun, PlannerSettings, PlanningRequest, Proposal};
 
 const ANSWER_SHOWN_CHARS: usize = 300;
 

@@ -10,7 +10,7 @@ use luaplan_base::Value;
 use luaplan_catalog::{Catalog, ToolSpec, named_in, search, stubs};
 use luaplan_llm::count_tokens;
 
-use super::PlanningRequest;
+use super::planning::PlanningRequest;
 
 /// So many of the nearest tools are always shown.
 const SHOWN_MIN: usize = 5;
