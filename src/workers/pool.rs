@@ -17,7 +17,6 @@ use super::confine::{ConfineSettings, Confinement};
 use super::gate::{Gate, Passed};
 use super::message::Options;
 use super::process::{Worker, WorkerProgram};
-use super::session::WorkerRun;
 use super::worker_main::WorkerRole;
 
 /// How long after the start of a run its successor's worker is started. Starting a process takes a
@@ -117,11 +116,8 @@ impl WorkerPool {
         Ok(Worker::start(&settings.program, *role, prepared.clone()).await?.confinement.clone())
     }
 
-    /// A worker for a run with these options: a ready one, or a new one.
-    ///
-    /// # Errors
-    /// `worker_unavailable` and `worker_protocol` where none can be started.
-    pub async fn take(&self, options: &VmOptions) -> Result<WorkerRun> {
+    /// A worker for a run with these options, and its place: a ready one, or a new one.
+    pub(super) async fn worker(&self, options: &VmOptions) -> Result<(Worker, WorkerPlace)> {
         let passed = self.inner.gate.pass(&self.tenant).await;
         let needed = role(&self.inner.settings, options.limits.memory_bytes, options.limits.wall_ms);
         let worker = match self.inner.ready_for(&needed) {
@@ -137,8 +133,7 @@ impl WorkerPool {
             }
         };
         self.refill_later();
-        let place = WorkerPlace { pool: self.clone(), _passed: passed };
-        Ok(WorkerRun::new(worker, place, options))
+        Ok((worker, WorkerPlace { pool: self.clone(), _passed: passed }))
     }
 
     /// Starts missing workers some time after a run has got its worker. The end of a run does so too.

@@ -8,7 +8,7 @@ use luaplan_base::{
 use luaplan_vm::{Stopped, VmLimits, VmOptions, VmUsage};
 
 use super::message::{self, Call, Ended, FromWorker, MessageFault, Options, Outcome, Start, ToWorker};
-use super::pool::WorkerPlace;
+use super::pool::{WorkerPlace, WorkerPool};
 use super::process::Worker;
 use super::signal::WorkerSignals;
 
@@ -70,8 +70,19 @@ pub struct WorkerRun {
     is_waiting: bool,
 }
 
+impl WorkerPool {
+    /// A worker for a run with these options: a ready one, or a new one.
+    ///
+    /// # Errors
+    /// `worker_unavailable` and `worker_protocol` where none can be started.
+    pub async fn take(&self, options: &VmOptions) -> Result<WorkerRun> {
+        let (worker, place) = self.worker(options).await?;
+        Ok(WorkerRun::new(worker, place, options))
+    }
+}
+
 impl WorkerRun {
-    pub(super) fn new(worker: Worker, place: WorkerPlace, options: &VmOptions) -> Self {
+    fn new(worker: Worker, place: WorkerPlace, options: &VmOptions) -> Self {
         let limits = &options.limits;
         Self {
             signals: worker.signals().clone(),
