@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use crate::lua_std::{Arg, Charge, Item, NATIVES, NativeCall, NativeError, Out};
-use crate::vm::meter::Dead;
+use crate::lua_std::{Arg, Item, NATIVES, NativeCall, NativeError, Out};
+use crate::vm::meter::{Charge, Dead};
 
 /// A value that goes into a native or comes out.
 #[derive(Debug, Clone, PartialEq)]

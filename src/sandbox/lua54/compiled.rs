@@ -18,13 +18,13 @@ const KEPT_BYTES_MAX: usize = 8 << 20;
 type Key = [u8; 32];
 
 #[derive(Default)]
-struct Kept {
+struct BytecodeCache {
     /// `None` for a plan that was seen once.
     plans: HashMap<Key, Option<Arc<[u8]>>>,
     bytes: usize,
 }
 
-static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+static KEPT: LazyLock<Mutex<BytecodeCache>> = LazyLock::new(Mutex::default);
 
 /// The plan's chunk as a function of that VM.
 ///
@@ -47,7 +47,7 @@ fn keep(key: Key, bytecode: Option<Arc<[u8]>>) {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let bytes = bytecode.as_ref().map_or(0, |bytecode| bytecode.len());
     if kept.plans.len() >= PLANS_MAX || kept.bytes + bytes > KEPT_BYTES_MAX {
-        *kept = Kept::default();
+        *kept = BytecodeCache::default();
     }
     if bytes <= KEPT_BYTES_MAX && !matches!(kept.plans.get(&key), Some(Some(_))) {
         kept.bytes += bytes;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use luaplan_base::{Error, ErrorCode};
 
+use crate::vm::lua_chunk::split_position;
 use crate::vm::meter::Dead;
 
 /// Our error on its way through the plan, which may catch it.
@@ -104,15 +105,6 @@ pub(super) fn traceback(error: &mlua::Error) -> &str {
 /// The first line of `traceback` inside the chunk `chunk`.
 pub(super) fn first_line_of(chunk: &str, traceback: &str) -> Option<u32> {
     traceback.lines().find_map(|line| split_position(chunk, line.trim_start()).map(|(number, _)| number))
-}
-
-/// Splits `chunk:LINE: message`.
-pub(super) fn split_position<'a>(chunk: &str, text: &'a str) -> Option<(u32, &'a str)> {
-    let rest = text.strip_prefix(chunk)?.strip_prefix(':')?;
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let number = rest.get(..digits)?.parse().ok()?;
-    let rest = rest.get(digits..)?.strip_prefix(':')?;
-    Some((number, rest.strip_prefix(' ').unwrap_or(rest)))
 }
 
 /// Removes from a message a position inside our own parts, and the prefix our parts give to Lua's own

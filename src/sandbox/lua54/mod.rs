@@ -10,6 +10,7 @@ mod lib_host;
 mod library;
 mod lua_chunk;
 mod pool;
+mod prelude;
 mod report;
 mod support;
 mod vm;

@@ -4,15 +4,13 @@
 //! calls [`VmPool::refill`] between runs keeps both out of its plans' time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use luaplan_base::Result;
 
-use super::vm::Vm;
+use super::host::lock;
+use super::vm::{Spent, Vm};
 use crate::{Interrupt, VmOptions};
-
-/// The largest ended VM that may wait to be dropped.
-const SPENT_BYTES_MAX: usize = 1 << 20;
 
 /// VMs of one kind, each for one run. It has no thread of its own. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -26,13 +24,6 @@ struct Inner {
     keeps_ready: AtomicBool,
     /// Held by the one thread that makes VMs.
     refilling: Mutex<()>,
-}
-
-/// VMs that ran and wait to be dropped, no more than the pool makes ahead.
-#[derive(Debug)]
-pub(super) struct Spent {
-    most: usize,
-    vms: Mutex<Vec<Vm>>,
 }
 
 impl VmPool {
@@ -108,21 +99,4 @@ impl VmPool {
         let options = VmOptions { interrupt: Interrupt::default(), ..self.0.options.clone() };
         Ok(Vm::new(options)?.spent_into(self.0.spent.clone()))
     }
-}
-
-impl Spent {
-    /// Keeps a VM that ran to drop it later, or drops it where too many wait.
-    pub(super) fn leave(&self, vm: Vm) {
-        if vm.used_bytes() > SPENT_BYTES_MAX {
-            return;
-        }
-        let mut waiting = lock(&self.vms);
-        if waiting.len() < self.most {
-            waiting.push(vm);
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

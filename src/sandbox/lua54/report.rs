@@ -7,10 +7,8 @@ use luaplan_base::{Error, ErrorCode};
 
 use super::fault::{self, RaisedKind};
 use super::host::{Host, lock};
-use crate::vm::failed_call::about_failed_call;
-
-/// How many ignored failures a message names; all are in the details.
-const IGNORED_NAMED: usize = 3;
+use crate::vm::failed_call::{about_failed_call, ignored_calls};
+use crate::vm::lua_chunk::split_position;
 
 impl Host {
     /// The error for what the plan raised and did not catch.
@@ -52,7 +50,7 @@ impl Host {
     pub(super) fn syntax(&self, error: &mlua::Error) -> Error {
         match fault::kind(error) {
             RaisedKind::Memory => self.out_of_memory(),
-            RaisedKind::Text(text) => match fault::split_position(self.plan_name(), &text) {
+            RaisedKind::Text(text) => match split_position(self.plan_name(), &text) {
                 Some((line, rest)) => Error::new(ErrorCode::PlanSyntax, format!("line {line}: {rest}"))
                     .with_detail("line", line),
                 None => Error::new(ErrorCode::PlanSyntax, text),
@@ -72,21 +70,16 @@ impl Host {
     /// `text` may start with a position; without one, the innermost plan frame gives the line.
     fn plan_error(&self, code: Option<ErrorCode>, text: &str) -> Error {
         let frames = lock(&self.frames);
-        let (line, message) = match fault::split_position(self.plan_name(), text) {
+        let (line, message) = match split_position(self.plan_name(), text) {
             Some((line, rest)) => (Some(line), rest),
             None => (frames.first().copied(), text),
         };
-        let code = code.or_else(|| self.remembered_code(message)).unwrap_or(ErrorCode::PlanError);
+        let code = code.or_else(|| lock(&self.codes).of(message)).unwrap_or(ErrorCode::PlanError);
         let Some(line) = line else { return Error::new(code, message) };
         let traceback: Vec<Json> = frames.iter().map(|line| json!({ "line": line })).collect();
         Error::new(code, format!("line {line}: {message}"))
             .with_detail("line", line)
             .with_detail("traceback", traceback)
-    }
-
-    /// A coded error that a plan caught as text keeps its code when raised again.
-    fn remembered_code(&self, message: &str) -> Option<ErrorCode> {
-        lock(&self.codes).iter().find(|(known, _)| message.ends_with(known.as_str())).map(|(_, code)| *code)
     }
 
     fn table_error(&self, table: &Table) -> Error {
@@ -119,11 +112,5 @@ pub(super) fn ignored(records: &[Table]) -> mlua::Result<Error> {
             "error": record.raw_get::<String>("error")?,
         }));
     }
-    let more = match texts.len().saturating_sub(IGNORED_NAMED) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    texts.truncate(IGNORED_NAMED);
-    let message = format!("the plan never looked at: {}{more}", texts.join("; "));
-    Ok(Error::new(ErrorCode::ToolErrorIgnored, message).with_detail("calls", calls))
+    Ok(ignored_calls(texts, calls))
 }

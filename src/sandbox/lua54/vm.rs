@@ -1,6 +1,6 @@
 //! The VM: made fresh for one run, driven from pause to pause, dropped.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mlua::{Function, Lua, LuaOptions, StdLib, Table, Thread, Value as LuaValue};
@@ -9,7 +9,6 @@ use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value};
 
 use super::codec::{Codec, FailureParts};
 use super::host::{Host, lock};
-use super::pool::Spent;
 use super::support::Support;
 use super::{compiled, library, report};
 use crate::lua54::ffi::call_interrupt::InterruptLink;
@@ -34,6 +33,9 @@ const SIGNAL_WAIT: i64 = 3;
 /// The arguments of the main coroutine: the chunk and the context.
 const ARGUMENTS: i32 = 2;
 
+/// The largest ended VM that may wait to be dropped.
+const SPENT_BYTES_MAX: usize = 1 << 20;
+
 /// An isolated Lua VM for one run.
 pub struct Vm {
     /// First, so that it is dropped before the VM it points into.
@@ -46,6 +48,26 @@ pub struct Vm {
     thread: Option<Thread>,
     /// Where it waits to be dropped after its run, if anywhere.
     spent: Option<Arc<Spent>>,
+}
+
+/// VMs that ran and wait to be dropped, no more than the pool makes ahead.
+#[derive(Debug)]
+pub(super) struct Spent {
+    pub(super) most: usize,
+    pub(super) vms: Mutex<Vec<Vm>>,
+}
+
+impl Spent {
+    /// Keeps a VM that ran to drop it later, or drops it where too many wait.
+    fn leave(&self, vm: Vm) {
+        if vm.lua.used_memory() > SPENT_BYTES_MAX {
+            return;
+        }
+        let mut waiting = lock(&self.vms);
+        if waiting.len() < self.most {
+            waiting.push(vm);
+        }
+    }
 }
 
 impl std::fmt::Debug for Vm {
@@ -143,11 +165,6 @@ impl Vm {
     pub(super) fn spent_into(mut self, spent: Arc<Spent>) -> Self {
         self.spent = Some(spent);
         self
-    }
-
-    /// Bytes the VM holds.
-    pub(super) fn used_bytes(&self) -> usize {
-        self.lua.used_memory()
     }
 
     /// Compiles `source` and runs it to its first pause, with `context` given to its `run`.

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use super::number::{self, Number};
 use super::{Arg, Charge, NativeCall, NativeError};
-
-/// Bytes read or moved for the price of one instruction.
-pub(super) const BYTES_PER_INSTRUCTION: u64 = 16;
+use crate::vm::meter::BYTES_PER_INSTRUCTION;
 
 /// Most results one call may give. Lua's own limit is what its stack has left, up to a million.
 pub(super) const RESULTS_MAX: usize = 250_000;

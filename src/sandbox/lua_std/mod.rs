@@ -23,12 +23,13 @@ mod pack;
 mod pack_options;
 mod patterns;
 pub(crate) mod sort;
+mod tonumber;
 pub(crate) mod utf8;
 
 #[cfg(test)]
 mod tests;
 
-use crate::vm::meter::Dead;
+use crate::vm::meter::{Charge, Dead};
 
 /// One argument of a native.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -160,21 +161,6 @@ impl From<Dead> for NativeError {
     }
 }
 
-/// Where the cost of work goes.
-pub(crate) trait Charge {
-    /// Counts `instructions` against the run's budget, and checks whether the run has been stopped.
-    ///
-    /// # Errors
-    /// The run is over.
-    fn charge(&self, instructions: u64) -> Result<(), Dead>;
-
-    /// Refuses a result of `bytes` that the VM could not hold, and charges for making it.
-    ///
-    /// # Errors
-    /// The run is over.
-    fn reserve(&self, bytes: u64) -> Result<(), Dead>;
-}
-
 /// One call of a native.
 pub(crate) struct NativeCall<'a> {
     /// The arguments, in order.
@@ -202,4 +188,4 @@ pub(crate) struct Native {
 
 /// Every native there is, each file's own list.
 pub(crate) const NATIVES: &[&[Native]] =
-    &[bytes::NATIVES, format::NATIVES, number::NATIVES, pack::NATIVES, patterns::NATIVES, utf8::NATIVES];
+    &[bytes::NATIVES, format::NATIVES, pack::NATIVES, patterns::NATIVES, tonumber::NATIVES, utf8::NATIVES];

@@ -2,8 +2,7 @@
 
 use std::io::Write as _;
 
-use super::args::{Args, bad};
-use super::{Arg, Item, Native, NativeCall, NativeError, decimal};
+use super::decimal;
 
 /// A Lua number; only `math.type` distinguishes the two kinds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,10 +19,6 @@ const FLOAT_DIGITS: usize = 14;
 /// Significant digits that can decide how a decimal numeral is rounded to a double; what follows
 /// matters only by being zero or not.
 const DIGITS_DECISIVE: usize = 800;
-
-/// The natives of this file.
-pub(super) const NATIVES: &[Native] =
-    &[Native { name: "tonumber", run: tonumber }, Native { name: "number_text", run: number_text }];
 
 /// Whether Lua takes this byte for white space around a numeral.
 #[must_use]
@@ -263,43 +258,4 @@ fn scaled(value: u64, sticky: bool, power: i64) -> f64 {
     // Rounding up may carry into the exponent; the layout of doubles makes the result correct.
     let bits = if exponent >= -1022 { ((exponent + 1022) as u64) << 52 } else { 0 };
     f64::from_bits(bits + rounded)
-}
-
-/// The text of a number or text, as `tostring` gives it.
-pub(super) fn number_text(call: &mut NativeCall<'_>) -> Result<(), NativeError> {
-    let text = Args::of(call).text(1)?;
-    call.out.push_text(&text);
-    Ok(())
-}
-
-/// `tonumber(value [, base])`
-pub(super) fn tonumber(call: &mut NativeCall<'_>) -> Result<(), NativeError> {
-    let args = Args::of(call);
-    let number = match (args.get(1), args.get(2)) {
-        (Arg::None, Arg::None | Arg::Nil) => return bad(1, "value expected"),
-        (Arg::Text(text), Arg::None | Arg::Nil) => {
-            args.charge_bytes(text.len())?;
-            parse(text)
-        }
-        (Arg::Integer(_) | Arg::Number(_), Arg::None | Arg::Nil) => {
-            call.out.push(Item::Arg(0));
-            return Ok(());
-        }
-        (_, Arg::None | Arg::Nil) => None,
-        (value, _) => {
-            let base = args.integer(2)?;
-            let Arg::Text(text) = value else { return args.wrong_type(1, "string") };
-            let Some(base) = u64::try_from(base).ok().filter(|base| (2..=36).contains(base)) else {
-                return bad(2, "base out of range");
-            };
-            args.charge_bytes(text.len())?;
-            parse_in_base(text, base).map(Number::Integer)
-        }
-    };
-    match number {
-        Some(Number::Integer(integer)) => call.out.push(Item::Integer(integer)),
-        Some(Number::Float(float)) => call.out.push(Item::Number(float)),
-        None => call.out.push(Item::Nil),
-    }
-    Ok(())
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::Charge;
 use super::number::Number;
-use crate::vm::meter::Dead;
+use crate::vm::meter::{BYTES_PER_INSTRUCTION, Dead};
 
 /// Runs of so many items are sorted by insertion before they are merged.
 const RUN_ITEMS: usize = 8;
@@ -14,7 +14,6 @@ const COMPARISONS_PER_CHARGE: u64 = 64;
 
 /// Texts are compared in stretches of so many bytes, each charged.
 const STRETCH_BYTES: usize = 4096;
-const BYTES_PER_INSTRUCTION: u64 = 16;
 
 /// Sorts `items`: equal ones keep their order. `is_less` may fail, which ends the sort with that
 /// failure and the items in an unspecified order. An inconsistent order gives an unspecified but

@@ -12,8 +12,8 @@ use super::fault::{self, Raised};
 use super::host::Host;
 use super::numbers::exact;
 use super::values::binary_metamethod;
-use crate::lua_std::Charge as _;
 use crate::lua_std::number;
+use crate::vm::meter::Charge as _;
 
 /// The longest text of a number.
 const NUMBER_BYTES: u64 = 32;

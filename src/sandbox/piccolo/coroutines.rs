@@ -8,11 +8,11 @@ use piccolo::{
     ThreadMode, Value,
 };
 
-use super::fault::{self, Raised, RaisedKind};
-use super::globals::wanted;
+use super::callbacks::wanted;
+use super::fault::{self, Raised};
 use super::host::Host;
+use super::protect::caught;
 use super::values::{give, text};
-use crate::vm::meter::Dead;
 
 /// How many coroutines may resume one another, about as many as in Lua.
 const NESTED_MAX: usize = 190;
@@ -181,11 +181,9 @@ impl<'gc> Sequence<'gc> for Resumed {
         mut stack: Stack<'gc, '_>,
     ) -> Result<SequencePoll<'gc>, Raised<'gc>> {
         self.0.active.borrow_mut().pop();
-        if matches!(fault::kind(&error), RaisedKind::Dead) {
-            return Err(fault::dead(Dead));
-        }
+        let reason = caught(ctx, &error)?;
         stack.clear();
-        stack.extend([Value::Boolean(false), error.to_value(ctx)]);
+        stack.extend([Value::Boolean(false), reason]);
         Ok(SequencePoll::Return)
     }
 }

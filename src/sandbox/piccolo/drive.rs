@@ -23,7 +23,7 @@ impl PiccoloVm {
         let stepped = catch_unwind(AssertUnwindSafe(|| {
             lua.enter(|ctx| ctx.fetch(&running.executor).step(ctx, &mut fuel))
         }));
-        let Ok(is_at_rest) = stepped else {
+        let Ok(has_stopped) = stepped else {
             // After a panic the VM is not touched again, not even to drop it.
             std::mem::forget(std::mem::replace(&mut self.engine.lua, Lua::empty()));
             self.host.meter.kill(Error::new(ErrorCode::EngineFailed, "the engine `piccolo` failed inside"));
@@ -34,7 +34,7 @@ impl PiccoloVm {
         let _ = self.host.meter.charge(u64::try_from(used).unwrap_or(0));
         self.look_at_memory();
         self.look_at_depth(running);
-        is_at_rest
+        has_stopped
     }
 
     fn look_at_memory(&mut self) {

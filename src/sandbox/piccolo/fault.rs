@@ -154,12 +154,3 @@ fn in_words(error: &RuntimeError) -> String {
         None => said,
     }
 }
-
-/// Splits `chunk:LINE: message`.
-pub(super) fn split_position<'a>(chunk: &str, text: &'a str) -> Option<(u32, &'a str)> {
-    let rest = text.strip_prefix(chunk)?.strip_prefix(':')?;
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let number = rest.get(..digits)?.parse().ok()?;
-    let rest = rest.get(digits..)?.strip_prefix(':')?;
-    Some((number, rest.strip_prefix(' ').unwrap_or(rest)))
-}

@@ -3,20 +3,16 @@
 use std::rc::Rc;
 
 use gc_arena::Collect;
-use piccolo::{
-    BoxSequence, Callback, CallbackReturn, Context, Execution, Sequence, SequencePoll, Stack, Table, Value,
-};
+use piccolo::{BoxSequence, CallbackReturn, Context, Execution, Sequence, SequencePoll, Stack, Value};
 
+use super::callbacks::{Basic, CallbackResult, function, present, table_argument, wanted};
 use super::fault::{self, Raised};
 use super::host::Host;
-use super::numbers::{coerced, integer};
+use super::numbers::{coerced, exact, integer};
 use super::store::store;
 use super::values::{Take, call_metamethod, give, metamethod, raw_equal, text};
+use super::{iterate, protect};
 use crate::lua_std::number;
-
-pub(super) type CallbackResult<'gc> = Result<CallbackReturn<'gc>, Raised<'gc>>;
-pub(super) type Basic =
-    for<'gc> fn(&Host, Context<'gc>, &Execution<'gc, '_>, Stack<'gc, '_>) -> CallbackResult<'gc>;
 
 const BASIC: [(&str, Basic); 11] = [
     ("type", type_of),
@@ -32,12 +28,6 @@ const BASIC: [(&str, Basic); 11] = [
     ("setmetatable", setmetatable),
 ];
 
-/// A function of ours as a value of the VM.
-pub(super) fn function<'gc>(ctx: Context<'gc>, host: &Rc<Host>, run: Basic) -> Callback<'gc> {
-    let host = host.clone();
-    Callback::from_fn(&ctx, move |ctx, exec, stack| run(&host, ctx, &exec, stack))
-}
-
 /// Sets the basic globals.
 pub(super) fn install<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Result<(), Raised<'gc>> {
     for (name, run) in BASIC {
@@ -45,30 +35,9 @@ pub(super) fn install<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Result<(), Rai
     }
     ctx.set_global("_G", ctx.globals())?;
     ctx.set_global("_VERSION", "Lua 5.4")?;
-    ctx.set_global("pcall", super::protect::pcall(ctx))?;
-    ctx.set_global("xpcall", super::protect::xpcall(ctx))?;
-    super::iterate::install(ctx, host)
-}
-
-/// The message for an argument of the wrong type: `table expected, got nil`.
-pub(super) fn wanted(expected: &str, stack: &Stack<'_, '_>, place: usize) -> String {
-    let got = if place < stack.len() { stack.get(place).type_name() } else { "no value" };
-    format!("{expected} expected, got {got}")
-}
-
-/// The argument at `place`, counted from 0, as a table.
-pub(super) fn table_argument<'gc>(
-    host: &Host,
-    ctx: Context<'gc>,
-    exec: &Execution<'gc, '_>,
-    stack: &Stack<'gc, '_>,
-    place: usize,
-    name: &str,
-) -> Result<Table<'gc>, Raised<'gc>> {
-    match stack.get(place) {
-        Value::Table(table) => Ok(table),
-        _ => Err(fault::bad_argument(host, ctx, exec, place + 1, name, &wanted("table", stack, place))),
-    }
+    ctx.set_global("pcall", protect::pcall(ctx))?;
+    ctx.set_global("xpcall", protect::xpcall(ctx))?;
+    iterate::install(ctx, host)
 }
 
 fn type_of<'gc>(
@@ -77,9 +46,7 @@ fn type_of<'gc>(
     exec: &Execution<'gc, '_>,
     stack: Stack<'gc, '_>,
 ) -> CallbackResult<'gc> {
-    if stack.is_empty() {
-        return Err(fault::bad_argument(host, ctx, exec, 1, "type", "value expected"));
-    }
+    present(host, ctx, exec, &stack, 1, "type")?;
     let name = ctx.intern_static(stack.get(0).type_name().as_bytes());
     give(stack, Value::String(name))
 }
@@ -91,9 +58,7 @@ fn tostring<'gc>(
     exec: &Execution<'gc, '_>,
     stack: Stack<'gc, '_>,
 ) -> CallbackResult<'gc> {
-    if stack.is_empty() {
-        return Err(fault::bad_argument(host, ctx, exec, 1, "tostring", "value expected"));
-    }
+    present(host, ctx, exec, &stack, 1, "tostring")?;
     let value = stack.get(0);
     let method = metamethod(ctx, value, "__tostring");
     if !method.is_nil() {
@@ -109,13 +74,7 @@ fn tostring<'gc>(
         Value::String(_) => value,
         Value::Nil => text(ctx, "nil"),
         Value::Boolean(value) => text(ctx, if value { "true" } else { "false" }),
-        Value::Integer(_) | Value::Number(_) => {
-            let mut bytes = Vec::new();
-            if let Some(number) = super::numbers::exact(value) {
-                number::write_number(&mut bytes, number);
-            }
-            text(ctx, bytes)
-        }
+        Value::Integer(_) | Value::Number(_) => number_text(ctx, value),
         other => {
             let named = metamethod(ctx, other, "__name");
             match named {
@@ -125,6 +84,14 @@ fn tostring<'gc>(
         }
     };
     give(stack, printed)
+}
+
+fn number_text<'gc>(ctx: Context<'gc>, value: Value<'gc>) -> Value<'gc> {
+    let mut bytes = Vec::new();
+    if let Some(number) = exact(value) {
+        number::write_number(&mut bytes, number);
+    }
+    text(ctx, bytes)
 }
 
 /// What `__tostring` gives must be text.
@@ -143,13 +110,7 @@ impl<'gc> Sequence<'gc> for Printed {
         stack.clear();
         match printed {
             Value::String(_) => stack.push_back(printed),
-            Value::Integer(_) | Value::Number(_) => {
-                let mut bytes = Vec::new();
-                if let Some(number) = super::numbers::exact(printed) {
-                    number::write_number(&mut bytes, number);
-                }
-                stack.push_back(text(ctx, bytes));
-            }
+            Value::Integer(_) | Value::Number(_) => stack.push_back(number_text(ctx, printed)),
             _ => return Err(Raised::from(text(ctx, "'__tostring' must return a string"))),
         }
         Ok(SequencePoll::Return)
@@ -167,7 +128,7 @@ fn select<'gc>(
     if matches!(chosen, Value::String(sign) if sign == b"#") {
         return give(stack, Value::Integer(count as i64));
     }
-    let Some(place) = super::numbers::coerced(chosen).and_then(super::numbers::integer) else {
+    let Some(place) = coerced(chosen).and_then(integer) else {
         return Err(fault::bad_argument(host, ctx, exec, 1, "select", &wanted("number", &stack, 0)));
     };
     let first = if place < 0 {
@@ -221,28 +182,11 @@ fn assert<'gc>(
     exec: &Execution<'gc, '_>,
     stack: Stack<'gc, '_>,
 ) -> CallbackResult<'gc> {
-    if stack.is_empty() {
-        return Err(fault::bad_argument(host, ctx, exec, 1, "assert", "value expected"));
-    }
+    present(host, ctx, exec, &stack, 1, "assert")?;
     if stack.get(0).to_bool() {
         return Ok(CallbackReturn::Return);
     }
     Err(Raised::from(if stack.len() > 1 { stack.get(1) } else { text(ctx, "assertion failed!") }))
-}
-
-/// Refuses a call that left out one of its first `count` arguments.
-fn present<'gc>(
-    host: &Host,
-    ctx: Context<'gc>,
-    exec: &Execution<'gc, '_>,
-    stack: &Stack<'gc, '_>,
-    count: usize,
-    name: &str,
-) -> Result<(), Raised<'gc>> {
-    if stack.len() < count {
-        return Err(fault::bad_argument(host, ctx, exec, stack.len() + 1, name, "value expected"));
-    }
-    Ok(())
 }
 
 fn rawget<'gc>(
@@ -300,9 +244,7 @@ fn getmetatable<'gc>(
     exec: &Execution<'gc, '_>,
     stack: Stack<'gc, '_>,
 ) -> CallbackResult<'gc> {
-    if stack.is_empty() {
-        return Err(fault::bad_argument(host, ctx, exec, 1, "getmetatable", "value expected"));
-    }
+    present(host, ctx, exec, &stack, 1, "getmetatable")?;
     let metatable = match stack.get(0) {
         Value::Table(table) => table.metatable(),
         Value::String(_) => Some(host.string_metatable(ctx)),

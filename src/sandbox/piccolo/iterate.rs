@@ -9,8 +9,8 @@ use piccolo::{
     BoxSequence, Callback, CallbackReturn, Context, Execution, Sequence, SequencePoll, Stack, Value,
 };
 
+use super::callbacks::{CallbackResult, function, present, table_argument, wanted};
 use super::fault::{self, Raised};
-use super::globals::{CallbackResult, function, table_argument, wanted};
 use super::host::Host;
 use super::values::{give, metamethod};
 
@@ -30,9 +30,7 @@ pub(super) fn install<'gc>(ctx: Context<'gc>, host: &Rc<Host>) -> Result<(), Rai
     ctx.set_global(
         "ipairs",
         Callback::from_fn_with(&ctx, step, move |step, ctx, exec, mut stack| {
-            if stack.is_empty() {
-                return Err(fault::bad_argument(&own, ctx, &exec, 1, "ipairs", "value expected"));
-            }
+            present(&own, ctx, &exec, &stack, 1, "ipairs")?;
             let list = stack.get(0);
             stack.clear();
             stack.extend([(*step).into(), list, Value::Integer(0)]);
@@ -70,9 +68,7 @@ fn pairs<'gc>(
     mut stack: Stack<'gc, '_>,
     next: Callback<'gc>,
 ) -> CallbackResult<'gc> {
-    if stack.is_empty() {
-        return Err(fault::bad_argument(host, ctx, exec, 1, "pairs", "value expected"));
-    }
+    present(host, ctx, exec, &stack, 1, "pairs")?;
     let value = stack.get(0);
     let method = metamethod(ctx, value, "__pairs");
     stack.clear();

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use piccolo::{CallbackReturn, Context, Execution, Stack, Table, Value};
 
+use super::callbacks::table_argument;
 use super::fault::{self, Raised};
-use super::globals::table_argument;
 use super::host::Host;
 use super::store::number_of;
-use crate::lua_std::Charge as _;
+use crate::vm::meter::Charge as _;
 
 /// `ordered_keys(table)`: the keys as a list, and how many. For a table from outside its known keys
 /// come first, in their order; then integers, floats, strings, `false` and `true`; then the rest in

@@ -10,7 +10,7 @@ use luaplan_base as base;
 use super::fault::{self, CodedError, Raised, RaisedKind};
 use super::host::Host;
 use super::store::store;
-use super::values::{is_null, metamethod, text};
+use super::values::{is_null, lossy, metamethod, text};
 use crate::lua_std::number;
 use crate::lua_std::number::Number;
 use crate::plan_lib::{LibError, LibHost, LibTable, Native, Result, Table, Value};
@@ -216,7 +216,7 @@ impl<'v, 'gc: 'v, 'h: 'v> LibTable<'v> for Handle<'v, 'gc, 'h> {
             return Ok(());
         }
         let record = host.record_of(ctx, self.table);
-        let named = |name| record.map(|record| super::host::lossy(record.get(ctx, name)));
+        let named = |name| record.map(|record| lossy(record.get(ctx, name)));
         // In the words of the prelude's `misuse`.
         let message = format!("{}; test `.error` before using the result", named("text").unwrap_or_default());
         let used = base::Error::new(base::ErrorCode::ToolErrorUsed, message);

@@ -6,10 +6,10 @@ use piccolo::{Callback, Context, Executor, Table, Value};
 
 use luaplan_base::{Error, ErrorCode, Result};
 
+use super::engine::{Engine, broken};
 use super::fault::Raised;
-use super::host::{Host, lossy};
-use super::values::{give, text};
-use super::vm::{Engine, broken};
+use super::host::Host;
+use super::values::{give, lossy, text};
 use super::{fault, lib_host, parts};
 use crate::plan_lib::{CHECKS, LIBRARIES, Native, ROUND, SORTED_ORDER, TOTAL, quoted};
 use crate::vm::lua_chunk::LuaPart;

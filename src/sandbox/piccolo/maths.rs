@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use piccolo::{Callback, Context, Execution, Stack, Table, Value};
 
+use super::callbacks::wanted;
 use super::fault::{self, Raised};
-use super::globals::wanted;
 use super::host::Host;
 use super::numbers::{coerced, float, integer};
 use super::order;

@@ -7,12 +7,14 @@
 //! piccolo can panic, and a panic inside it ends the run; a VM of this engine is not `Send`. So it
 //! belongs in a worker process.
 
+mod callbacks;
 mod codec;
 mod concat;
 mod coroutines;
 mod cycles;
 mod depth;
 mod drive;
+mod engine;
 mod fault;
 mod globals;
 mod host;
@@ -27,6 +29,7 @@ mod numbers;
 mod operators;
 mod order;
 mod parts;
+mod prelude;
 mod protect;
 mod report;
 mod rewrite;

@@ -10,8 +10,8 @@ use super::fault::{self, Raised};
 use super::host::Host;
 use super::numbers::{self, coerced, exact, float};
 use super::values::{Take, binary_metamethod, call_metamethod, give, raw_equal};
-use crate::lua_std::Charge as _;
 use crate::lua_std::number::Number;
+use crate::vm::meter::Charge as _;
 
 /// The helper of that name, if it is one of these.
 pub(super) fn helper<'gc>(ctx: Context<'gc>, host: &Rc<Host>, name: &str) -> Option<Value<'gc>> {

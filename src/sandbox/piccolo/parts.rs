@@ -11,8 +11,8 @@ use piccolo::{
 
 use luaplan_base::{Error, ErrorCode, Result};
 
+use super::engine::{Engine, SOURCE_BYTES_MAX, broken};
 use super::rewrite::{self, Refusal};
-use super::vm::{Engine, SOURCE_BYTES_MAX, broken};
 use crate::vm::lua_chunk::LuaPart;
 
 /// A part as a function of that VM.

@@ -11,7 +11,7 @@ use super::values::text;
 use crate::vm::meter::Dead;
 
 /// The raised error as the value for a plan's handler; the end of the run passes through.
-fn caught<'gc>(ctx: Context<'gc>, error: &Raised<'gc>) -> Result<Value<'gc>, Raised<'gc>> {
+pub(super) fn caught<'gc>(ctx: Context<'gc>, error: &Raised<'gc>) -> Result<Value<'gc>, Raised<'gc>> {
     match fault::kind(error) {
         RaisedKind::Dead => Err(fault::dead(Dead)),
         _ => Ok(error.to_value(ctx)),

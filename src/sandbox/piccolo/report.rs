@@ -6,11 +6,10 @@ use serde_json::{Value as Json, json};
 use luaplan_base::{Error, ErrorCode};
 
 use super::fault::{self, Raised, RaisedKind};
-use super::host::{Host, lossy};
-use crate::vm::failed_call::about_failed_call;
-
-/// How many ignored failures a message names; all are in the details.
-const IGNORED_NAMED: usize = 3;
+use super::host::Host;
+use super::values::lossy;
+use crate::vm::failed_call::{about_failed_call, ignored_calls};
+use crate::vm::lua_chunk::split_position;
 
 impl Host {
     /// The error for what the plan raised and did not catch.
@@ -33,11 +32,11 @@ impl Host {
     }
 
     fn plan_error(&self, code: Option<ErrorCode>, line: Option<u32>, text: &str) -> Error {
-        let (line, message) = match fault::split_position(self.plan_name(), text) {
+        let (line, message) = match split_position(self.plan_name(), text) {
             Some((line, rest)) => (Some(line), rest),
             None => (line, text),
         };
-        let code = code.or_else(|| self.remembered_code(message)).unwrap_or(ErrorCode::PlanError);
+        let code = code.or_else(|| self.codes.borrow().of(message)).unwrap_or(ErrorCode::PlanError);
         match line {
             None => Error::new(code, message),
             Some(line) => Error::new(code, format!("line {line}: {message}")).with_detail("line", line),
@@ -82,14 +81,5 @@ pub(super) fn ignored<'gc>(ctx: Context<'gc>, records: Table<'gc>) -> Option<Err
             "code": named("code"), "error": named("error"),
         }));
     }
-    if texts.is_empty() {
-        return None;
-    }
-    let more = match texts.len().saturating_sub(IGNORED_NAMED) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    texts.truncate(IGNORED_NAMED);
-    let message = format!("the plan never looked at: {}{more}", texts.join("; "));
-    Some(Error::new(ErrorCode::ToolErrorIgnored, message).with_detail("calls", calls))
+    (!texts.is_empty()).then(|| ignored_calls(texts, calls))
 }

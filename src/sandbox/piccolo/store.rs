@@ -4,17 +4,14 @@
 //! for a key outside the array, and when a part grows that holds removed text keys. So a place is reserved
 //! before each key is set, and a list that outgrows its array part gets a larger one.
 
-use std::cell::{Cell, OnceCell};
-use std::rc::Weak;
-
 use piccolo::table::{NextValue, RawTable};
-use piccolo::{CallbackReturn, Context, Execution, Stack, StashedTable, Table, Value};
+use piccolo::{CallbackReturn, Context, Execution, Stack, Table, Value};
 
 use super::cycles;
 use super::fault::{self, Raised};
 use super::host::Host;
 use super::values::give;
-use crate::lua_std::Charge as _;
+use crate::vm::meter::Charge as _;
 
 /// Keys moved for the price of an instruction, when a table is made anew.
 const KEYS_PER_INSTRUCTION: u64 = 4;
@@ -26,18 +23,6 @@ const SHORT_LIST: i64 = 4;
 /// cleared of removed keys for each of them.
 const KEYS_PER_LARGER_ROOM: u64 = 64;
 const LARGER_ROOM: usize = 16;
-
-/// The state of keys of one VM.
-#[derive(Default)]
-pub(super) struct Keys {
-    set: Cell<u64>,
-    /// The numbers of tables, functions and coroutines that have been keys, in the order in which they were.
-    numbers: OnceCell<StashedTable>,
-    /// How many globals the plan's source names at most.
-    pub(super) globals: Cell<usize>,
-    /// The host itself, for what is made while a key is set.
-    pub(super) host: OnceCell<Weak<Host>>,
-}
 
 /// Sets a member without metamethods. All changes of a plan's tables pass here, except constructors and
 /// globals by name.

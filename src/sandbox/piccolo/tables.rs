@@ -6,16 +6,15 @@ use std::rc::Rc;
 
 use piccolo::{CallbackReturn, Context, Execution, Stack, Table, Value};
 
+use super::callbacks::{CallbackResult, function, table_argument};
 use super::fault::{self, Raised};
-use super::globals::{function, table_argument};
 use super::host::Host;
 use super::numbers::exact;
 use super::store::store;
 use super::values::{give, text, to_arg};
 use crate::lua_std::sort::{Comparisons, sort};
-use crate::lua_std::{Arg, Charge as _, concat};
-
-type CallbackResult<'gc> = Result<CallbackReturn<'gc>, Raised<'gc>>;
+use crate::lua_std::{Arg, concat};
+use crate::vm::meter::Charge as _;
 
 /// Items handled between two checks of the meter, and how many cost one instruction.
 const ITEMS_PER_CHARGE: u64 = 1024;

@@ -34,6 +34,14 @@ pub(super) fn text<'gc>(ctx: Context<'gc>, bytes: impl AsRef<[u8]>) -> Value<'gc
     Value::String(piccolo::String::from_slice(&ctx, bytes))
 }
 
+/// Text of a value that is text.
+pub(super) fn lossy(value: Value<'_>) -> String {
+    match value {
+        Value::String(text) => text.to_str_lossy().into_owned(),
+        _ => String::new(),
+    }
+}
+
 /// The metamethod of a value for `event`: nil where there is none.
 pub(super) fn metamethod<'gc>(ctx: Context<'gc>, value: Value<'gc>, event: &'static str) -> Value<'gc> {
     match value {

@@ -11,10 +11,12 @@ use piccolo::{
 
 use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value as Carried};
 
+use super::engine::{Engine, SOURCE_BYTES_MAX, broken};
 use super::fault::Raised;
-use super::host::{Failures, Host, lossy};
+use super::host::{Failures, Host};
 use super::parts;
 use super::rewrite::{self, HELPERS, Rewritten};
+use super::values::lossy;
 use super::{concat, coroutines, cycles, globals, library, maths, members, operators, order, report};
 use crate::vm::json_size::json_bytes;
 use crate::vm::lua_chunk::{
@@ -31,38 +33,6 @@ static PARTS: [&LuaPart; 7] = [&FAILURES, &VALUES, &CONTROL, &TOOLS, &LIBRARY, &
 const SIGNAL_CALL: i64 = 1;
 const SIGNAL_BATCH: i64 = 2;
 const SIGNAL_WAIT: i64 = 3;
-
-/// The most bytes of source this engine takes, whatever the limit.
-pub(super) const SOURCE_BYTES_MAX: u64 = 48 * 1024;
-
-/// piccolo with our helpers.
-pub(super) struct Engine {
-    pub(super) lua: Lua,
-    /// The helpers of rewritten chunks, as a list.
-    pub(super) helpers: StashedTable,
-}
-
-/// The error of an invariant of ours that does not hold.
-pub(super) fn broken(message: &str) -> Error {
-    Error::new(ErrorCode::Internal, message)
-}
-
-impl Engine {
-    /// Runs functions of our own to their end; nothing of a plan.
-    pub(super) fn run<R>(
-        &mut self,
-        start: impl for<'gc> FnOnce(Context<'gc>) -> Executor<'gc>,
-        take: impl for<'gc> FnOnce(Context<'gc>, Vec<Value<'gc>>) -> Result<R>,
-    ) -> Result<R> {
-        let executor = self.lua.enter(|ctx| ctx.stash(start(ctx)));
-        self.lua.finish(&executor);
-        self.lua.enter(|ctx| match ctx.fetch(&executor).take_result::<Variadic<Vec<Value<'_>>>>(ctx) {
-            Ok(Ok(values)) => take(ctx, values.0),
-            Ok(Err(error)) => Err(broken("the VM could not be made").with_source(error.into_static())),
-            Err(error) => Err(broken("the VM could not be made").with_source(error)),
-        })
-    }
-}
 
 /// An isolated VM on piccolo, for one run. Not `Send`: it lives in a worker.
 pub struct PiccoloVm {
@@ -83,7 +53,7 @@ pub(super) struct Running {
 }
 
 /// How a plan has stopped.
-enum Stop {
+enum PlanStop {
     /// Signal, and what follows it.
     Paused(Vec<i64>, String),
     NoRun,
@@ -230,12 +200,12 @@ impl PiccoloVm {
         }
         self.host.meter.begin_slice();
         loop {
-            let is_at_rest = self.burst(&running);
+            let has_stopped = self.burst(&running);
             if self.host.meter.is_dead() {
                 return self.dead();
             }
-            if is_at_rest {
-                return self.come_to_rest(&running);
+            if has_stopped {
+                return self.after_stop(&running);
             }
             if self.host.meter.is_slice_over() {
                 return Step::Slice(PausedSlice { vm: self });
@@ -248,46 +218,46 @@ impl PiccoloVm {
         self.done(verdict)
     }
 
-    fn come_to_rest(mut self, running: &Running) -> Step<Self> {
+    fn after_stop(mut self, running: &Running) -> Step<Self> {
         match self.stop_of(running) {
-            Stop::Paused(signal, message) => self.pause(&signal, message),
-            Stop::Failed(error) => self.done(Err(error)),
-            Stop::NoRun => {
+            PlanStop::Paused(signal, message) => self.pause(&signal, message),
+            PlanStop::Failed(error) => self.done(Err(error)),
+            PlanStop::NoRun => {
                 let message = "the plan defines no global function `run`";
                 self.done(Err(Error::new(ErrorCode::PlanNoRun, message)))
             }
-            Stop::Done(holder) => {
+            PlanStop::Done(holder) => {
                 let result = self.result(&holder);
                 self.done(result)
             }
         }
     }
 
-    fn stop_of(&mut self, running: &Running) -> Stop {
+    fn stop_of(&mut self, running: &Running) -> PlanStop {
         let host = self.host.clone();
         self.engine.lua.enter(|ctx| {
             let executor = ctx.fetch(&running.executor);
             let values = match executor.take_result::<Variadic<Vec<Value<'_>>>>(ctx) {
                 Ok(Ok(values)) => values.0,
-                Ok(Err(error)) => return Stop::Failed(host.uncaught(ctx, &error)),
-                Err(error) => return Stop::Failed(broken("the plan gave nothing").with_source(error)),
+                Ok(Err(error)) => return PlanStop::Failed(host.uncaught(ctx, &error)),
+                Err(error) => return PlanStop::Failed(broken("the plan gave nothing").with_source(error)),
             };
             let at = |place: usize| values.get(place).copied().unwrap_or(Value::Nil);
             if executor.mode() == ExecutorMode::Suspended {
                 let numbers =
                     values.iter().map(|value| if let Value::Integer(number) = value { *number } else { 0 });
-                return Stop::Paused(numbers.collect(), lossy(at(5)));
+                return PlanStop::Paused(numbers.collect(), lossy(at(5)));
             }
             if !at(0).to_bool() {
-                return Stop::Failed(host.uncaught(ctx, &Raised::from_value(at(1))));
+                return PlanStop::Failed(host.uncaught(ctx, &Raised::from_value(at(1))));
             }
             if lossy(at(1)) == "no_run" {
-                return Stop::NoRun;
+                return PlanStop::NoRun;
             }
             let holder = Table::new(&ctx);
             // A new table takes any integer key.
             let _ = holder.set(ctx, 1, at(2));
-            Stop::Done(ctx.stash(holder))
+            PlanStop::Done(ctx.stash(holder))
         })
     }
 

@@ -2,11 +2,16 @@
 
 use std::fmt::Display;
 
+use serde_json::Value as Json;
+
 use luaplan_base::{Error, ErrorCode};
 
 /// The detail of `tool_error_used` that holds the call's id. Absent where the plan caught the error as text and
 /// raised that.
 pub const FAILED_CALL: &str = "call";
+
+/// How many ignored failures a message names; all are in the details.
+const IGNORED_NAMED: usize = 3;
 
 /// `error` with the call it is about, where there is one.
 pub(crate) fn about_failed_call(error: Error, call: Option<String>) -> Error {
@@ -20,4 +25,15 @@ pub(crate) fn about_failed_call(error: Error, call: Option<String>) -> Error {
 pub(crate) fn failure_in(path: impl Display, text: &str, call: String) -> Error {
     let message = format!("`{path}` is the result of a failed call: {text}");
     Error::new(ErrorCode::ToolErrorUsed, message).with_detail(FAILED_CALL, call)
+}
+
+/// The error for failed calls whose results the plan ignored: what is said of each, and its details.
+pub(crate) fn ignored_calls(mut texts: Vec<String>, calls: Vec<Json>) -> Error {
+    let more = match texts.len().saturating_sub(IGNORED_NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    texts.truncate(IGNORED_NAMED);
+    let message = format!("the plan never looked at: {}{more}", texts.join("; "));
+    Error::new(ErrorCode::ToolErrorIgnored, message).with_detail("calls", calls)
 }

@@ -31,6 +31,15 @@ pub(crate) fn printable_chunk_name(name: &str) -> String {
     }
 }
 
+/// Splits `chunk:LINE: message`.
+pub(crate) fn split_position<'a>(chunk: &str, text: &'a str) -> Option<(u32, &'a str)> {
+    let rest = text.strip_prefix(chunk)?.strip_prefix(':')?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let number = rest.get(..digits)?.parse().ok()?;
+    let rest = rest.get(digits..)?.strip_prefix(':')?;
+    Some((number, rest.strip_prefix(' ').unwrap_or(rest)))
+}
+
 impl LuaPart {
     pub(crate) const fn new(name: &'static str, source: &'static str) -> Self {
         Self { name, source, bytecode: OnceLock::new() }

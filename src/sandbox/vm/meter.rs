@@ -12,7 +12,6 @@ use std::sync::{Mutex, PoisonError};
 
 use luaplan_base::{Error, ErrorCode, LimitName, Result};
 
-use crate::lua_std::Charge;
 use crate::{Interrupt, InterruptReason, VmLimits};
 
 /// The most VM instructions between two checks of the meter.
@@ -34,6 +33,21 @@ impl std::fmt::Display for Dead {
 }
 
 impl std::error::Error for Dead {}
+
+/// Where the cost of work goes.
+pub(crate) trait Charge {
+    /// Counts `instructions` against the run's budget, and checks whether the run has been stopped.
+    ///
+    /// # Errors
+    /// The run is over.
+    fn charge(&self, instructions: u64) -> Result<(), Dead>;
+
+    /// Refuses a result of `bytes` that the VM could not hold, and charges for making it.
+    ///
+    /// # Errors
+    /// The run is over.
+    fn reserve(&self, bytes: u64) -> Result<(), Dead>;
+}
 
 /// The counters of one VM.
 #[derive(Debug)]

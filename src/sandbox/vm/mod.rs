@@ -2,6 +2,7 @@
 
 pub(crate) mod built;
 pub(crate) mod calls;
+pub(crate) mod caught_codes;
 pub(crate) mod failed_call;
 pub(crate) mod host_memory;
 pub(crate) mod json_size;
@@ -11,4 +12,6 @@ pub(crate) mod machine;
 pub(crate) mod meter;
 pub(crate) mod options;
 pub(crate) mod pause;
+pub(crate) mod reading;
 pub(crate) mod step;
+mod value_path;

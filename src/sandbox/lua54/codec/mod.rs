@@ -23,10 +23,3 @@ mod shape;
 mod write;
 
 pub(super) use shape::{ARRAY_PLACE, Codec, FailureParts, Shape, ShapePlace};
-
-/// How deep values may be nested: as deep as serde_json accepts, so that every readable JSON document
-/// passes.
-pub(super) const VALUE_DEPTH_MAX: usize = 128;
-
-/// How many nodes one conversion may have; a shared table counts at each occurrence.
-pub(super) const VALUE_NODES_MAX: u64 = 1_000_000;

@@ -6,10 +6,10 @@ use luaplan_base::{Error, ErrorCode, ToolFailure, Value};
 
 use super::room::Room;
 use super::shape::Codec;
-use super::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
 use crate::lua54::fault;
 use crate::vm::calls::CallOrigin;
 use crate::vm::meter::BYTES_PER_INSTRUCTION;
+use crate::vm::reading::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
 
 struct Writer<'a> {
     codec: &'a Codec,

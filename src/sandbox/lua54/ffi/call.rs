@@ -9,9 +9,10 @@ use mlua::{Lua, Table, ffi};
 
 use luaplan_base::Value;
 
+use super::duty::on_duty;
 use super::push::put_in;
 use super::read::Taker;
-use super::watch::{Watch, on_duty};
+use super::watch::Watch;
 use crate::lua54::host::lock;
 use crate::vm::calls::Ticket;
 

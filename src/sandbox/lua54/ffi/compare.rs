@@ -1,7 +1,7 @@
 //! Charges comparisons of long texts before they run.
 //!
 //! One instruction compares texts of any length, and `<` restarts after each NUL. So once a plan has made
-//! a text of [`TEXT_BYTES_CLOSE`], the hook checks before each instruction.
+//! a very long text ([`Watch::looks_closely`]), the hook checks before each instruction.
 
 use std::ffi::c_int;
 
@@ -11,9 +11,6 @@ use luaplan_base::{Error, ErrorCode};
 
 use super::watch::Watch;
 use crate::vm::meter::Meter;
-
-/// From a text this long on, the hook checks every instruction.
-pub(super) const TEXT_BYTES_CLOSE: usize = 2 << 20;
 
 /// Bytes compared that count as one instruction, as for making texts.
 const BYTES_PER_INSTRUCTION: u64 = 64;

@@ -6,7 +6,8 @@ use std::ffi::c_int;
 
 use mlua::{Function, Lua, ffi};
 
-use super::watch::on_duty;
+use super::duty::on_duty;
+use super::state::has_frames;
 
 /// `resume(co, ...)`: `true` and what it yielded or returned, or `false` and what it raised.
 ///
@@ -48,7 +49,7 @@ unsafe extern "C-unwind" fn resume(state: *mut ffi::lua_State) -> c_int {
         if !is_resumable(co) {
             // One that ended in an error keeps its frames.
             let is_dead = ffi::lua_status(co) != ffi::LUA_OK
-                || co != state && ffi::lua_gettop(co) == 0 && !super::hook::has_frames(co, 0);
+                || co != state && ffi::lua_gettop(co) == 0 && !has_frames(co, 0);
             let text = if is_dead {
                 c"cannot resume dead coroutine"
             } else {
@@ -93,7 +94,7 @@ unsafe fn is_resumable(co: *mut ffi::lua_State) -> bool {
     unsafe {
         match ffi::lua_status(co) {
             ffi::LUA_YIELD => true,
-            ffi::LUA_OK => !super::hook::has_frames(co, 0) && ffi::lua_gettop(co) > 0,
+            ffi::LUA_OK => !has_frames(co, 0) && ffi::lua_gettop(co) > 0,
             _ => false,
         }
     }
@@ -116,9 +117,8 @@ unsafe extern "C-unwind" fn close(state: *mut ffi::lua_State) -> c_int {
     // runs or waits for another that runs is refused, as Lua requires.
     unsafe {
         let co = ffi::lua_tothread(state, 1);
-        let is_idle = !co.is_null()
-            && co != state
-            && (ffi::lua_status(co) != ffi::LUA_OK || !super::hook::has_frames(co, 0));
+        let is_idle =
+            !co.is_null() && co != state && (ffi::lua_status(co) != ffi::LUA_OK || !has_frames(co, 0));
         if !is_idle {
             ffi::lua_pushboolean(state, 0);
             let kind = if co == state {

@@ -10,7 +10,7 @@ use std::ffi::{c_int, c_void};
 
 use mlua::{Function, Lua, ffi};
 
-use super::hook;
+use super::duty::with_meter;
 use crate::vm::meter::Dead;
 
 /// The cost of one call, whatever the length of the list: the amount of uncollected garbage in it must not
@@ -25,7 +25,7 @@ const OBJECTS_PER_LOOK: u64 = 8 * 1024;
 /// # Errors
 /// Only if memory is used up.
 pub(in crate::lua54) fn function(lua: &Lua) -> mlua::Result<Function> {
-    #[expect(unsafe_code, reason = "reads a list that Lua shows nobody")]
+    #[expect(unsafe_code, reason = "reads a list that the interface of Lua does not show")]
     // SAFETY: the function keeps to Lua's protocol, and owns nothing where it raises.
     unsafe {
         lua.create_c_function(by_age)
@@ -100,5 +100,5 @@ unsafe fn order(
 }
 
 fn charge(state: *mut ffi::lua_State, instructions: u64) -> Result<(), Dead> {
-    hook::with_meter(state, |meter| meter.charge(instructions)).unwrap_or(Ok(()))
+    with_meter(state, |meter| meter.charge(instructions)).unwrap_or(Ok(()))
 }

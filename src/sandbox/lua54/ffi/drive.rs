@@ -6,9 +6,9 @@ use mlua::{Function, Lua, Thread, Value as LuaValue, ffi};
 
 use luaplan_base::Value;
 
-use super::hook::memory_bytes;
 use super::push::put_in;
 use super::read::Taker;
+use super::state::memory_bytes;
 use super::watch::Watch;
 use crate::lua54::codec::Codec;
 

@@ -9,13 +9,15 @@
 
 use std::ffi::{CStr, c_int};
 
-use mlua::ffi;
+use mlua::{Lua, ffi};
 
 use luaplan_base::LimitName;
 
 use super::compare;
-use super::watch::{Watch, on_duty};
-use crate::vm::meter::Meter;
+use super::duty::on_duty;
+use super::state::{has_frames, memory_bytes};
+use super::watch::Watch;
+use crate::vm::meter::{Meter, STEP_INSTRUCTIONS};
 
 /// What the hook does after a check.
 enum HookAction {
@@ -26,22 +28,22 @@ enum HookAction {
     Stop,
 }
 
-/// Calls `f` with the meter of the VM of `state`; `None` where it does not run for a plan.
-pub(in crate::lua54) fn with_meter<R>(state: *mut ffi::lua_State, f: impl FnOnce(&Meter) -> R) -> Option<R> {
-    on_duty(state).map(|watch| f(&watch.meter))
-}
-
-/// Sets the hook on a main state. With `has_lines` Lua calls it for each new line as well, which does
-/// not change its counts.
-#[expect(unsafe_code, reason = "the binding's own hook cannot raise safely; see the module")]
-pub(super) fn set(state: *mut ffi::lua_State, interval: c_int, has_lines: bool) {
-    let mask = if has_lines { ffi::LUA_MASKCOUNT | ffi::LUA_MASKLINE } else { ffi::LUA_MASKCOUNT };
-    // SAFETY: the state is alive; setting a hook neither allocates nor raises.
-    unsafe { ffi::lua_sethook(state, Some(on_count), mask, interval) }
+impl Watch {
+    /// Sets the hook on the VM's main state, from which coroutines made later have it. For a line trace
+    /// Lua calls it for each new line as well, which does not change its counts.
+    #[expect(unsafe_code, reason = "the binding's own hook cannot raise safely; see the module")]
+    pub(in crate::lua54) fn set_hook(&self, lua: &Lua) {
+        let state = lua.exec_raw_lua(mlua::state::RawLua::state);
+        let has_lines = self.lines.get().is_some();
+        let mask = if has_lines { ffi::LUA_MASKCOUNT | ffi::LUA_MASKLINE } else { ffi::LUA_MASKCOUNT };
+        let interval = c_int::try_from(STEP_INSTRUCTIONS).unwrap_or(c_int::MAX);
+        // SAFETY: the state is alive; setting a hook neither allocates nor raises.
+        unsafe { ffi::lua_sethook(state, Some(on_count), mask, interval) }
+    }
 }
 
 #[expect(unsafe_code, reason = "called by Lua, which hands over a live state")]
-pub(super) unsafe extern "C-unwind" fn on_count(state: *mut ffi::lua_State, record: *mut ffi::lua_Debug) {
+unsafe extern "C-unwind" fn on_count(state: *mut ffi::lua_State, record: *mut ffi::lua_Debug) {
     // SAFETY: Lua hands over a record with its event set.
     if unsafe { (*record).event } == ffi::LUA_HOOKLINE {
         note_line(state, record);
@@ -111,15 +113,6 @@ fn is_shallow(meter: &Meter, state: *mut ffi::lua_State, frames_at_most: u64) ->
     false
 }
 
-/// Whether `state` has more than `count` frames.
-#[expect(unsafe_code, reason = "looks at the frames of a live state")]
-pub(super) fn has_frames(state: *mut ffi::lua_State, count: u64) -> bool {
-    let Ok(level) = c_int::try_from(count) else { return false };
-    let mut frame = std::mem::MaybeUninit::<ffi::lua_Debug>::zeroed();
-    // SAFETY: `lua_getstack` only fills the record it is given.
-    unsafe { ffi::lua_getstack(state, level, frame.as_mut_ptr()) != 0 }
-}
-
 /// The number of frames, which is known to be above `at_least`.
 fn depth(state: *mut ffi::lua_State, at_least: u64) -> u64 {
     let mut depth = at_least;
@@ -133,22 +126,4 @@ fn depth(state: *mut ffi::lua_State, at_least: u64) -> u64 {
 fn can_yield(state: *mut ffi::lua_State) -> bool {
     // SAFETY: only reads the state.
     unsafe { ffi::lua_isyieldable(state) != 0 }
-}
-
-/// Lets the collector run by itself again.
-#[expect(unsafe_code, reason = "sets a switch of a live state")]
-pub(super) fn restart_collector(state: *mut ffi::lua_State) {
-    // SAFETY: neither allocates nor collects.
-    unsafe {
-        ffi::lua_gc(state, ffi::LUA_GCRESTART);
-    }
-}
-
-/// Bytes the VM holds.
-#[expect(unsafe_code, reason = "looks at the state of a running hook, which is alive")]
-pub(super) fn memory_bytes(state: *mut ffi::lua_State) -> u64 {
-    // SAFETY: asking for the count neither allocates nor collects.
-    let (kib, rest) =
-        unsafe { (ffi::lua_gc(state, ffi::LUA_GCCOUNT, 0), ffi::lua_gc(state, ffi::LUA_GCCOUNTB, 0)) };
-    u64::try_from(kib).unwrap_or(0) * 1024 + u64::try_from(rest).unwrap_or(0)
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use mlua::{Function, Lua, Table, Value as LuaValue, ffi};
 
-use super::hook::with_meter;
+use super::duty::with_meter;
 use crate::vm::meter::Dead;
 
 /// How many arguments of `select` count as one instruction.

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use mlua::{Lua, Table, ffi};
 
-use super::hook;
+use super::duty::with_meter;
 use crate::lua_std::{Arg, Item, NATIVES, Native, NativeCall, NativeError, Out};
 use crate::vm::meter::Meter;
 
@@ -81,7 +81,7 @@ pub(super) fn with_out(
     // SAFETY: the buffer is this thread's, and no other native holds it: natives do not nest.
     let out = unsafe { &mut *out };
     out.clear();
-    hook::with_meter(state, |meter| f(meter, out))
+    with_meter(state, |meter| f(meter, out))
 }
 
 /// Pushes the results in a native's buffer, or raises its error.

@@ -11,8 +11,9 @@ use mlua::{Lua, ffi};
 
 use luaplan_base::Value;
 
-use crate::lua54::codec::{ARRAY_PLACE, Codec, Shape, ShapePlace, VALUE_DEPTH_MAX, VALUE_NODES_MAX};
+use crate::lua54::codec::{ARRAY_PLACE, Codec, Shape, ShapePlace};
 use crate::vm::meter::BYTES_PER_INSTRUCTION;
+use crate::vm::reading::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
 
 /// Stack slots for each level of nesting: a table, its keys, a key, a value.
 const SLOTS_A_LEVEL: usize = 4;

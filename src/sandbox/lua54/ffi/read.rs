@@ -16,18 +16,16 @@ use mlua::ffi;
 use luaplan_base::Value;
 
 use super::push::KEYS_PLACE;
-use crate::lua54::codec::{Codec, Shape, VALUE_DEPTH_MAX, VALUE_NODES_MAX};
+use crate::lua54::codec::{Codec, Shape};
 use crate::vm::host_memory::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
 use crate::vm::meter::BYTES_PER_INSTRUCTION;
+use crate::vm::reading::{NODES_BETWEEN_LOOKS, VALUE_DEPTH_MAX, VALUE_NODES_MAX};
 
 /// Stack slots for each level of nesting: a key, a value, a metatable, its keys.
 const SLOTS_A_LEVEL: c_int = 6;
 
 /// Known keys up to which each is compared with each key of a table.
 const KNOWN_COMPARED: usize = 64;
-
-/// How many nodes are read between two checks of the interrupt.
-const NODES_BETWEEN_LOOKS: u64 = 4096;
 
 /// How many recent shapes are kept.
 const RECENT: usize = 8;

@@ -6,12 +6,12 @@ use std::ffi::c_int;
 
 use mlua::{Lua, Table, ffi};
 
-use super::hook;
+use super::duty::with_meter;
 use super::native::{finish, read_at, with_out};
 use crate::lua_std::number::Number;
 use crate::lua_std::sort::{Comparisons, Paid, flat_price, sort};
-use crate::lua_std::{Arg, Charge, Item, NativeError, Out, concat, number};
-use crate::vm::meter::Dead;
+use crate::lua_std::{Arg, Item, NativeError, Out, concat, number};
+use crate::vm::meter::{Charge, Dead};
 
 /// Items moved between two checks of the meter, and how many cost one instruction.
 const ITEMS_PER_CHARGE: u64 = 1024;
@@ -94,9 +94,7 @@ unsafe extern "C-unwind" fn table_move(state: *mut ffi::lua_State) -> c_int {
         let mut done = 0;
         while done < count {
             let stretch = ITEMS_PER_CHARGE.min(count - done);
-            if hook::with_meter(state, |meter| meter.charge(1 + stretch / ITEMS_PER_INSTRUCTION))
-                != Some(Ok(()))
-            {
+            if with_meter(state, |meter| meter.charge(1 + stretch / ITEMS_PER_INSTRUCTION)) != Some(Ok(())) {
                 return finish(state, "move", None);
             }
             for step in done..done + stretch {

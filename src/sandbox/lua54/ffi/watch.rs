@@ -16,13 +16,14 @@ use std::sync::Arc;
 
 use mlua::{Lua, ffi};
 
-use super::compare::TEXT_BYTES_CLOSE;
-use super::hook::on_count;
 use super::layout::{Coroutine, fits};
-use super::{alloc, hook};
+use super::state::{has_frames, restart_collector};
 use crate::LineTrace;
 use crate::lua54::host::Host;
 use crate::vm::meter::{Meter, STEP_INSTRUCTIONS};
+
+/// From a text this long on, the hook checks every instruction.
+const TEXT_BYTES_CLOSE: usize = 2 << 20;
 
 /// Bytes of texts that instructions may handle between two checks: each may compare or hash a text as
 /// long as the largest, at seven nanoseconds a byte for NULs.
@@ -78,7 +79,7 @@ impl Watch {
     /// A watch for `lua`, which has no hook yet. `None` where its Lua has another layout.
     pub(in crate::lua54) fn new(lua: &Lua, host: Arc<Host>) -> Option<Box<Self>> {
         let main_state = lua.exec_raw_lua(mlua::state::RawLua::state);
-        fits(main_state, on_count).then(|| {
+        fits(main_state).then(|| {
             Box::new(Self {
                 meter: host.meter.clone(),
                 host,
@@ -99,13 +100,6 @@ impl Watch {
         let _ = self.lines.set(trace);
     }
 
-    /// Sets the hook on the VM's main state, from which coroutines made later have it.
-    pub(in crate::lua54) fn set_hook(&self, lua: &Lua) {
-        let state = lua.exec_raw_lua(mlua::state::RawLua::state);
-        let has_lines = self.lines.get().is_some();
-        hook::set(state, c_int::try_from(STEP_INSTRUCTIONS).unwrap_or(c_int::MAX), has_lines);
-    }
-
     /// Keeps the stopped collector asleep while the plan allocates little: a restart would first traverse
     /// all of the prelude.
     pub(in crate::lua54) fn let_collector_sleep(&self, used_bytes: u64) {
@@ -119,17 +113,8 @@ impl Watch {
         let from = self.collect_from_bytes.get();
         if from > 0 && used_bytes >= from {
             self.collect_from_bytes.set(0);
-            hook::restart_collector(state);
+            restart_collector(state);
         }
-    }
-
-    /// Until the result is dropped, the watch counts and bounds what `main` and its coroutines do.
-    pub(super) fn enter<'a>(&'a self, lua: &'a Lua, main: *mut ffi::lua_State) -> Entered<'a> {
-        self.main.set(main);
-        self.running.set(main);
-        alloc::wrap(self, lua);
-        self.refresh(main);
-        Entered { watch: self, lua }
     }
 
     /// The fields of a coroutine of this VM.
@@ -184,43 +169,9 @@ impl Watch {
     fn interval_by_depth(&self, state: *mut ffi::lua_State, coroutine: Coroutine) -> c_int {
         let limit = self.meter.limits().call_depth;
         let near = NEAR_FRAMES.min(limit / 2);
-        if coroutine.frames_at_most() > limit - near && hook::has_frames(state, limit - near) {
+        if coroutine.frames_at_most() > limit - near && has_frames(state, limit - near) {
             return INTERVAL_WHEN_DEEP;
         }
         c_int::try_from(2 * near).unwrap_or(c_int::MAX).max(INTERVAL_WHEN_DEEP)
-    }
-}
-
-/// While this lives, the VM's watch is on duty. Not `Send`.
-pub(in crate::lua54) struct Entered<'a> {
-    watch: &'a Watch,
-    lua: &'a Lua,
-}
-
-impl Entered<'_> {
-    /// Charges what the main coroutine ran to its pause or end.
-    ///
-    /// Not at the end of a slice: the hook that paused has charged it.
-    pub(in crate::lua54) fn settle(&self) {
-        self.watch.settle(self.watch.main.get());
-    }
-}
-
-impl Drop for Entered<'_> {
-    fn drop(&mut self) {
-        alloc::unwrap(self.watch, self.lua);
-        self.watch.running.set(std::ptr::null_mut());
-    }
-}
-
-/// The watch on duty for the VM of `state`.
-#[expect(unsafe_code, reason = "asks a live state for its allocator")]
-pub(super) fn on_duty<'a>(state: *mut ffi::lua_State) -> Option<&'a Watch> {
-    let mut data = std::ptr::null_mut();
-    // SAFETY: the state is alive; reading the allocator changes nothing. Where it is ours, its
-    // data is the watch, which outlives its duty.
-    unsafe {
-        let function = ffi::lua_getallocf(state, &raw mut data);
-        std::ptr::fn_addr_eq(function, alloc::FUNCTION).then(|| &*data.cast_const().cast::<Watch>())
     }
 }

@@ -4,15 +4,29 @@
 //! order, `[3]` the set of keys, which `pairs` reads, and `[4]` the set of keys that were null.
 
 mod failures;
-mod path;
 mod read;
 mod shape;
 mod write;
 
-pub(super) use shape::Codec;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
 
-/// How deep values may be nested.
-pub(super) const VALUE_DEPTH_MAX: usize = 128;
+use piccolo::StashedTable;
 
-/// How many nodes one conversion may have; a shared table counts at each occurrence.
-pub(super) const VALUE_NODES_MAX: u64 = 1_000_000;
+use crate::vm::host_memory::HeldBytes;
+use crate::vm::meter::Meter;
+
+/// The conversions of one VM, with the metatables that tables of the same shape share.
+pub(super) struct Codec {
+    meter: Arc<Meter>,
+    held: Arc<HeldBytes>,
+    array: OnceCell<StashedTable>,
+    objects: RefCell<HashMap<Vec<(String, bool)>, StashedTable>>,
+}
+
+impl Codec {
+    pub(super) fn new(meter: Arc<Meter>, held: Arc<HeldBytes>) -> Self {
+        Self { meter, held, array: OnceCell::new(), objects: RefCell::default() }
+    }
+}

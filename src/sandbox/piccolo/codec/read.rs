@@ -8,59 +8,24 @@ use piccolo::{Context, Table, Value};
 
 use luaplan_base::{Error, ErrorCode, Result, Value as Carried};
 
-use super::path::Path;
-use super::shape::{Codec, Shape};
-use super::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
+use super::Codec;
+use super::shape::Shape;
 use crate::piccolo::fault::{self, Raised};
-use crate::piccolo::host::{Host, lossy};
-use crate::piccolo::values::{address, is_null, text};
+use crate::piccolo::host::Host;
+use crate::piccolo::values::{address, is_null, lossy, text};
 use crate::vm::failed_call::failure_in;
-use crate::vm::host_memory::{LIST_BYTES, NODE_BYTES, OBJECT_BYTES, member_bytes, string_bytes};
-use crate::vm::meter::{BYTES_PER_INSTRUCTION, Dead};
-
-/// What to do with a failure that the plan has not inspected.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unlooked {
-    /// The plan uses it: refuse.
-    Refuse,
-    /// The end of the run reports it.
-    Carry,
-}
+use crate::vm::host_memory::{LIST_BYTES, OBJECT_BYTES, member_bytes};
+use crate::vm::reading::{ReadStop, Reading, Unlooked, VALUE_NODES_MAX};
 
 struct Reader<'gc, 'a> {
     codec: &'a Codec,
     host: &'a Host,
     ctx: Context<'gc>,
     unlooked: Unlooked,
-    path: Path,
-    open: Vec<usize>,
-    nodes: u64,
-    bytes: u64,
-    /// The size of the copy outside the VM; see [`crate::vm::host_memory`].
-    host_bytes: u64,
-    /// Bytes already held, which count against the same limit.
-    held_bytes: u64,
+    reading: Reading<'a>,
 }
 
-/// Why reading failed.
-enum Stop {
-    Ours(Error),
-    Dead(Dead),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Self::Ours(error)
-    }
-}
-
-impl From<Dead> for Stop {
-    fn from(dead: Dead) -> Self {
-        Self::Dead(dead)
-    }
-}
-
-impl Stop {
+impl ReadStop {
     fn raised<'gc>(self) -> Raised<'gc> {
         match self {
             Self::Ours(error) => fault::raise(error),
@@ -98,7 +63,9 @@ impl Codec {
         name: &str,
         value: Value<'gc>,
     ) -> Result<Carried, Raised<'gc>> {
-        self.read(host, ctx, name, value, Unlooked::Refuse, 0).map(|(value, _)| value).map_err(Stop::raised)
+        self.read(host, ctx, name, value, Unlooked::Refuse, 0)
+            .map(|(value, _)| value)
+            .map_err(ReadStop::raised)
     }
 
     /// Reads the result of a run.
@@ -113,8 +80,8 @@ impl Codec {
     ) -> Result<Carried> {
         self.read(host, ctx, "result", value, Unlooked::Carry, 0).map(|(value, _)| value).map_err(|stop| {
             match stop {
-                Stop::Ours(error) => error,
-                Stop::Dead(_) => self
+                ReadStop::Ours(error) => error,
+                ReadStop::Dead(_) => self
                     .meter
                     .verdict()
                     .err()
@@ -131,78 +98,42 @@ impl Codec {
         value: Value<'gc>,
         unlooked: Unlooked,
         held_bytes: u64,
-    ) -> Result<(Carried, u64), Stop> {
-        let mut reader = Reader {
-            codec: self,
-            host,
-            ctx,
-            unlooked,
-            path: Path::new(name),
-            open: Vec::new(),
-            nodes: 0,
-            bytes: 0,
-            host_bytes: 0,
-            held_bytes,
-        };
+    ) -> Result<(Carried, u64), ReadStop> {
+        let mut reader =
+            Reader { codec: self, host, ctx, unlooked, reading: Reading::new(&self.meter, name, held_bytes) };
         let read = reader.value(value);
-        let host_bytes = reader.host_bytes;
-        self.meter.charge(reader.nodes + reader.bytes / BYTES_PER_INSTRUCTION)?;
-        Ok((read?, host_bytes))
+        reader.reading.charge()?;
+        Ok((read?, reader.reading.host_bytes))
     }
 }
 
 impl<'gc> Reader<'gc, '_> {
-    fn value(&mut self, value: Value<'gc>) -> Result<Carried, Stop> {
-        self.count()?;
+    fn value(&mut self, value: Value<'gc>) -> Result<Carried, ReadStop> {
+        self.reading.count()?;
         match value {
             Value::Nil => Ok(Carried::Null),
             null if is_null(null) => Ok(Carried::Null),
             Value::Boolean(value) => Ok(Carried::Bool(value)),
             Value::Integer(value) => Ok(Carried::Integer(value)),
-            Value::Number(value) if value.is_finite() => Ok(Carried::Float(value)),
-            Value::Number(value) => {
-                let number = if value.is_nan() { "NaN" } else { "an infinity" };
-                let message = format!("`{}` is {number}, which has no JSON form", self.path);
-                Err(Error::new(ErrorCode::ValueNotFinite, message).into())
-            }
-            Value::String(text) => {
-                let bytes = text.as_bytes();
-                self.count_bytes(bytes.len(), string_bytes(bytes.len()))?;
-                Ok(match std::str::from_utf8(bytes) {
-                    Ok(text) => Carried::String(text.to_owned()),
-                    Err(_) => Carried::Bytes(bytes.to_vec().into()),
-                })
-            }
+            Value::Number(value) => self.reading.float(value),
+            Value::String(text) => self.reading.text(text.as_bytes()),
             Value::Table(table) => self.table(table),
-            other => {
-                let message = format!("`{}` is a {}, which has no JSON form", self.path, other.type_name());
-                Err(Error::new(ErrorCode::ValueNotCarried, message).into())
-            }
+            other => Err(self.reading.not_carried(other.type_name())),
         }
     }
 
-    fn table(&mut self, table: Table<'gc>) -> Result<Carried, Stop> {
+    fn table(&mut self, table: Table<'gc>) -> Result<Carried, ReadStop> {
         if self.host.is_failure(self.ctx, table) {
             return self.failure(table);
         }
-        let own = address(table);
-        if self.open.contains(&own) {
-            let message = format!("`{}` contains itself", self.path);
-            return Err(Error::new(ErrorCode::ValueCyclic, message).into());
-        }
-        if self.open.len() >= VALUE_DEPTH_MAX {
-            let message = format!("`{}` is nested deeper than {VALUE_DEPTH_MAX}", self.path);
-            let error = Error::new(ErrorCode::ValueTooDeep, message);
-            return Err(error.with_limit(VALUE_DEPTH_MAX, self.open.len() + 1).into());
-        }
-        self.open.push(own);
+        self.reading.enter_table(address(table))?;
         let shape = self.codec.shape_of(self.host, self.ctx, table);
         let value = self.content(table, shape);
-        self.open.pop();
+        self.reading.leave_table();
         value
     }
 
-    fn content(&mut self, table: Table<'gc>, shape: Option<Shape<'gc>>) -> Result<Carried, Stop> {
+    fn content(&mut self, table: Table<'gc>, shape: Option<Shape<'gc>>) -> Result<Carried, ReadStop> {
         let keys = table.iter().count();
         let length = self.length(table, keys);
         if length > 0 {
@@ -212,7 +143,7 @@ impl<'gc> Reader<'gc, '_> {
             Some(Shape::Object(metatable)) => self.known_object(table, metatable, keys),
             _ if keys == 0 => Ok(Carried::Array(Vec::new())),
             _ => {
-                self.count_bytes(0, OBJECT_BYTES)?;
+                self.reading.count_bytes(0, OBJECT_BYTES)?;
                 Ok(Carried::Object(self.members(table, &HashSet::new())?))
             }
         }
@@ -228,17 +159,17 @@ impl<'gc> Reader<'gc, '_> {
             as i64
     }
 
-    fn list(&mut self, table: Table<'gc>, length: i64, keys: usize) -> Result<Carried, Stop> {
-        self.count_bytes(0, LIST_BYTES)?;
+    fn list(&mut self, table: Table<'gc>, length: i64, keys: usize) -> Result<Carried, ReadStop> {
+        self.reading.count_bytes(0, LIST_BYTES)?;
         let mut items = Vec::with_capacity(usize::try_from(length).unwrap_or(0).min(keys));
         for index in 1..=length {
             let item = table.get_value(Value::Integer(index));
             if item.is_nil() {
-                return Err(self.unsupported("holes in a list"));
+                return Err(self.reading.unsupported("holes in a list"));
             }
-            self.path.enter_item(index);
+            self.reading.path.enter_item(usize::try_from(index).unwrap_or(usize::MAX));
             items.push(self.value(item)?);
-            self.path.leave();
+            self.reading.path.leave();
         }
         if keys == items.len() {
             return Ok(Carried::Array(items));
@@ -248,8 +179,10 @@ impl<'gc> Reader<'gc, '_> {
             _ => None,
         });
         match names.min() {
-            Some(name) => Err(self.unsupported(&format!("both a list and the key `{name}`"))),
-            None => Err(self.unsupported("a list with holes, or keys that are neither text nor 1..n")),
+            Some(name) => Err(self.reading.unsupported(&format!("both a list and the key `{name}`"))),
+            None => {
+                Err(self.reading.unsupported("a list with holes, or keys that are neither text nor 1..n"))
+            }
         }
     }
 
@@ -259,8 +192,8 @@ impl<'gc> Reader<'gc, '_> {
         table: Table<'gc>,
         metatable: Table<'gc>,
         keys: usize,
-    ) -> Result<Carried, Stop> {
-        self.count_bytes(0, OBJECT_BYTES)?;
+    ) -> Result<Carried, ReadStop> {
+        self.reading.count_bytes(0, OBJECT_BYTES)?;
         let (Value::Table(names), Value::Table(nulls)) =
             (metatable.get(self.ctx, 2), metatable.get(self.ctx, 4))
         else {
@@ -274,11 +207,11 @@ impl<'gc> Reader<'gc, '_> {
             known.insert(name.clone());
             if value.is_nil() && nulls.get_value(key).is_nil() {
                 // A lookup costs too: a plan can share a table whose many members it has removed.
-                self.count_node()?;
+                self.reading.count_node()?;
                 continue;
             }
             met += usize::from(!value.is_nil());
-            self.count_bytes(name.len(), member_bytes(&name))?;
+            self.reading.count_bytes(name.len(), member_bytes(&name))?;
             let value = self.member(&name, value)?;
             members.insert(name, value);
         }
@@ -294,7 +227,7 @@ impl<'gc> Reader<'gc, '_> {
         &mut self,
         table: Table<'gc>,
         known: &HashSet<String>,
-    ) -> Result<IndexMap<String, Carried>, Stop> {
+    ) -> Result<IndexMap<String, Carried>, ReadStop> {
         let mut found = Vec::new();
         let mut wrong: Option<String> = None;
         let mut key = Value::Nil;
@@ -304,7 +237,7 @@ impl<'gc> Reader<'gc, '_> {
                 Value::String(name) => match name.to_str() {
                     Ok(name) => {
                         if !known.contains(name) {
-                            self.count_bytes(name.len(), member_bytes(name))?;
+                            self.reading.count_bytes(name.len(), member_bytes(name))?;
                             found.push((name.to_owned(), value));
                         }
                         continue;
@@ -322,7 +255,7 @@ impl<'gc> Reader<'gc, '_> {
             }
         }
         if let Some(has) = wrong {
-            return Err(self.unsupported(&has));
+            return Err(self.reading.unsupported(&has));
         }
         found.sort_by(|(left, _), (right, _)| left.cmp(right));
         let mut members = IndexMap::with_capacity(found.len());
@@ -333,23 +266,23 @@ impl<'gc> Reader<'gc, '_> {
         Ok(members)
     }
 
-    fn member(&mut self, name: &str, value: Value<'gc>) -> Result<Carried, Stop> {
-        self.path.enter_member(name);
+    fn member(&mut self, name: &str, value: Value<'gc>) -> Result<Carried, ReadStop> {
+        self.reading.path.enter_member(name);
         let value = self.value(value)?;
-        self.path.leave();
+        self.reading.path.leave();
         Ok(value)
     }
 
-    fn failure(&mut self, table: Table<'gc>) -> Result<Carried, Stop> {
+    fn failure(&mut self, table: Table<'gc>) -> Result<Carried, ReadStop> {
         let Some(record) = self.host.record_of(self.ctx, table) else { return Ok(Carried::Null) };
         if self.unlooked == Unlooked::Refuse && !record.get(self.ctx, "looked").to_bool() {
             let named = |name| lossy(record.get(self.ctx, name));
-            return Err(failure_in(&self.path, &named("text"), named("call")).into());
+            return Err(failure_in(&self.reading.path, &named("text"), named("call")).into());
         }
-        self.count_bytes(0, OBJECT_BYTES)?;
+        self.reading.count_bytes(0, OBJECT_BYTES)?;
         let mut members = IndexMap::new();
         for name in ["error", "code", "retryable"] {
-            self.count_bytes(0, member_bytes(name))?;
+            self.reading.count_bytes(0, member_bytes(name))?;
             let value = record.get_value(text(self.ctx, name));
             members.insert(name.to_owned(), self.value(value)?);
         }
@@ -361,39 +294,5 @@ impl<'gc> Reader<'gc, '_> {
             }
         }
         Ok(Carried::Object(members))
-    }
-
-    fn unsupported(&self, has: &str) -> Stop {
-        let message = format!("`{}` has {has}", self.path);
-        Error::new(ErrorCode::ValueKeyUnsupported, message).into()
-    }
-
-    fn count(&mut self) -> Result<(), Stop> {
-        self.count_node()?;
-        self.count_bytes(0, NODE_BYTES)
-    }
-
-    fn count_node(&mut self) -> Result<(), Stop> {
-        self.nodes += 1;
-        if self.nodes > VALUE_NODES_MAX {
-            let root = self.path.root();
-            let message = format!("`{root}` has more than {VALUE_NODES_MAX} nodes");
-            let error = Error::new(ErrorCode::ValueTooLarge, message);
-            return Err(error.with_limit(VALUE_NODES_MAX, self.nodes).into());
-        }
-        Ok(())
-    }
-
-    /// A string shared a thousand times costs a thousand copies: all are counted. `bytes` are those
-    /// of text, which cost instructions; `host_bytes` are all, held or not.
-    fn count_bytes(&mut self, bytes: usize, host_bytes: u64) -> Result<(), Stop> {
-        self.bytes = self.bytes.saturating_add(bytes as u64);
-        self.host_bytes = self.host_bytes.saturating_add(host_bytes);
-        let limit = self.codec.meter.limits().memory_bytes;
-        let total = self.held_bytes.saturating_add(self.host_bytes);
-        if total > limit {
-            return Err(self.codec.meter.refuse_allocation(total).into());
-        }
-        Ok(())
     }
 }

@@ -1,27 +1,14 @@
 //! What a table from outside remembers: its kind, its keys in order, which of them were null.
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use indexmap::IndexMap;
-use piccolo::{Context, StashedTable, Table, Value};
+use piccolo::{Context, Table, Value};
 
 use luaplan_base::Value as Carried;
 
+use super::Codec;
 use crate::piccolo::fault::Raised;
 use crate::piccolo::host::Host;
 use crate::piccolo::values::text;
-use crate::vm::host_memory::HeldBytes;
-use crate::vm::meter::Meter;
-
-/// The conversions of one VM, with the metatables that tables of the same shape share.
-pub(in crate::piccolo) struct Codec {
-    pub(super) meter: Arc<Meter>,
-    pub(super) held: Arc<HeldBytes>,
-    array: OnceCell<StashedTable>,
-    objects: RefCell<HashMap<Vec<(String, bool)>, StashedTable>>,
-}
 
 /// The kind of a table from outside.
 #[derive(Clone, Copy)]
@@ -32,10 +19,6 @@ pub(super) enum Shape<'gc> {
 }
 
 impl Codec {
-    pub(in crate::piccolo) fn new(meter: Arc<Meter>, held: Arc<HeldBytes>) -> Self {
-        Self { meter, held, array: OnceCell::new(), objects: RefCell::default() }
-    }
-
     /// Makes `table` a list even while it is empty.
     pub(in crate::piccolo) fn mark_array<'gc>(
         &self,

@@ -8,14 +8,14 @@ use piccolo::{Context, Table, Value};
 
 use luaplan_base::{Error, ErrorCode, ToolFailure, Value as Carried};
 
-use super::shape::Codec;
-use super::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
+use super::Codec;
 use crate::piccolo::fault;
 use crate::piccolo::fault::Raised;
 use crate::piccolo::host::Host;
 use crate::piccolo::values::text;
 use crate::vm::calls::CallOrigin;
 use crate::vm::meter::BYTES_PER_INSTRUCTION;
+use crate::vm::reading::{VALUE_DEPTH_MAX, VALUE_NODES_MAX};
 
 /// The most bytes of a node in the VM, to refuse a value that cannot fit before making it.
 const NODE_BYTES: u64 = 64;

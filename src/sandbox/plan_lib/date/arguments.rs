@@ -4,9 +4,11 @@ use jiff::tz::Offset;
 
 use super::super::call::{Call, quoted};
 use super::super::value::{Result, Table, Value};
-use super::DATE_INSTRUCTIONS;
 use super::arithmetic::{Distance, Unit};
 use super::stamp::{Stamp, parse_offset};
+
+/// What reading or writing one date costs.
+pub(super) const DATE_INSTRUCTIONS: u64 = 20;
 
 /// A result whose failure is this call's error.
 pub(super) fn pass<T>(call: &Call<'_>, result: Result<T, String>) -> Result<T> {

@@ -9,11 +9,8 @@ mod stamp;
 
 use super::call::{Call, Native};
 use super::value::{Result, Value};
-use arguments::{distance, give, offset, pass, stamp, unit};
+use arguments::{DATE_INSTRUCTIONS, distance, give, offset, pass, stamp, unit};
 use stamp::{EPOCH, OUT_OF_YEARS, Stamp, TimeForm};
-
-/// What reading or writing one date costs.
-const DATE_INSTRUCTIONS: u64 = 20;
 
 pub(super) static NATIVES: &[Native] = &[
     Native { name: "parse", run: parse },

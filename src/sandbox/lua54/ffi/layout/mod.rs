@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use mlua::ffi;
 
+mod float_hash;
 mod tables;
 
 use tables::{ClosureFields, UpvalueFields};
@@ -183,8 +184,12 @@ impl Coroutine {
 
 /// Whether the Lua at hand is laid out as these fields say. `state` is a main state without a hook.
 #[expect(unsafe_code, reason = "sets a hook on a live state and reads it back")]
-pub(super) fn fits(state: *mut ffi::lua_State, hook: ffi::lua_Hook) -> bool {
+pub(super) fn fits(state: *mut ffi::lua_State) -> bool {
+    /// Removed before Lua could call it.
+    extern "C-unwind" fn never_called(_: *mut ffi::lua_State, _: *mut ffi::lua_Debug) {}
+
     static FITS: OnceLock<bool> = OnceLock::new();
+    let hook: ffi::lua_Hook = never_called;
     *FITS.get_or_init(|| {
         let fields: *const Fields = state.cast();
         [0x2a51, 0x0107_3bcd].into_iter().all(|number| {

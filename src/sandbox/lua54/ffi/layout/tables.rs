@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use mlua::ffi;
 
-use crate::lua54::ffi::rehash::float_hash;
+use super::float_hash::float_hash;
 
 /// Bytes of a place for one key and its value.
 pub(in crate::lua54::ffi) const NODE_BYTES: usize = size_of::<Node>();
