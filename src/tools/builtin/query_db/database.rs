@@ -16,7 +16,7 @@ use super::mysql::MysqlDatabase;
 #[cfg(feature = "postgres")]
 use super::postgres::PostgresDatabase;
 use super::rows::Rows;
-use super::session::Target;
+use super::session::DatabaseTarget;
 use super::settings::{BadUrl, DatabaseUrl, QueryDbSettings};
 use super::sqlite::SqliteDatabase;
 use super::statement::{Questions, Statement, StatementKind};
@@ -42,7 +42,7 @@ impl Database {
         base_dir: &Path,
     ) -> Result<Self> {
         let secrets = Secrets::new(url.secrets());
-        let target = |read_error| Target {
+        let target = |read_error| DatabaseTarget {
             name: name.to_owned(),
             secrets: secrets.clone(),
             read_error,

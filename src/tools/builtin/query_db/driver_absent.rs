@@ -5,14 +5,14 @@ use sqlx::error::DatabaseError;
 use super::failure::Failed;
 use super::rows::Rows;
 use super::server_error::ServerError;
-use super::session::Target;
+use super::session::DatabaseTarget;
 use super::settings::BadUrl;
 use super::statement::Statement;
 
 pub(super) enum AbsentDatabase {}
 
 impl AbsentDatabase {
-    pub(super) fn of(_: Target, url: &str) -> Result<Self, BadUrl> {
+    pub(super) fn of(_: DatabaseTarget, url: &str) -> Result<Self, BadUrl> {
         let (driver, help) = if url.starts_with("mysql") {
             ("MySQL and MariaDB", "use a build with the feature `mysql`, as releases are")
         } else {

@@ -32,7 +32,7 @@ impl<C: Connection> Answers for C {
 
 /// One configured database, as far as every kind has it.
 #[derive(Clone)]
-pub(super) struct Target {
+pub(super) struct DatabaseTarget {
     /// The configured name.
     pub(super) name: String,
     pub(super) secrets: Secrets,
@@ -43,7 +43,7 @@ pub(super) struct Target {
     pub(super) pool_size: usize,
 }
 
-impl Target {
+impl DatabaseTarget {
     pub(super) fn failed(&self, error: &sqlx::Error) -> Failed {
         let failed = from_sqlx(error, self.read_error, &self.name, &self.secrets);
         if failed.tool_failure().code == ErrorCode::ToolTimeout.as_str() {

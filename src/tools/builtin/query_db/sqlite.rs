@@ -26,7 +26,7 @@ use super::number::{float, json};
 use super::pool::Pool;
 use super::rows::{Room, Rows};
 use super::server_error::{Cause, ServerError};
-use super::session::{Target, arguments};
+use super::session::{DatabaseTarget, arguments};
 use super::sqlite_job::Job;
 use super::sqlite_process::SqliteProcess;
 use super::statement::{Statement, StatementKind};
@@ -43,7 +43,7 @@ const HEAP_BYTES_MAX: u64 = 256 << 20;
 const UNDECLARED: &str = "NULL";
 
 pub(super) struct SqliteDatabase {
-    target: Target,
+    target: DatabaseTarget,
     path: PathBuf,
     place: Where,
 }
@@ -69,7 +69,7 @@ impl Drop for StopAtEnd {
 
 impl SqliteDatabase {
     /// A file whose statements run in this process.
-    pub(super) fn new(target: Target, path: PathBuf) -> Self {
+    pub(super) fn new(target: DatabaseTarget, path: PathBuf) -> Self {
         let place = Where::Here { readers: Pool::new(target.pool_size), writer: Pool::new(1) };
         Self { target, path, place }
     }
@@ -81,7 +81,7 @@ impl SqliteDatabase {
     }
 
     /// The same inside a process that was made for it.
-    pub(super) fn alone(target: Target, path: PathBuf) -> Self {
+    pub(super) fn alone(target: DatabaseTarget, path: PathBuf) -> Self {
         Self { target, path, place: Where::Alone(Pool::new(1)) }
     }
 

@@ -13,7 +13,7 @@ use luaplan_base::{ToolFailure, Value};
 
 use super::failure::{Failed, query_failed};
 use super::rows::{Caps, Rows};
-use super::session::Target;
+use super::session::DatabaseTarget;
 use super::statement::{Questions, Statement, StatementKind};
 use super::template::Rendered;
 
@@ -39,7 +39,7 @@ pub(super) enum JobAnswer {
 }
 
 impl Job {
-    pub(super) fn new(target: &Target, path: PathBuf, statement: &Statement, caps: Caps) -> Self {
+    pub(super) fn new(target: &DatabaseTarget, path: PathBuf, statement: &Statement, caps: Caps) -> Self {
         Self {
             name: target.name.clone(),
             path,

@@ -11,7 +11,7 @@ use luaplan_base::{Error, ErrorCode, Result};
 
 use super::failure::{Failed, Secrets};
 use super::rows::Rows;
-use super::session::Target;
+use super::session::DatabaseTarget;
 use super::sqlite::SqliteDatabase;
 use super::sqlite_job::{self, Job, JobAnswer};
 
@@ -82,7 +82,7 @@ pub fn sqlite_reader_main(folder: &Path) -> Result<()> {
 
 /// The file of a job, for this process alone.
 fn database(job: &Job) -> SqliteDatabase {
-    let target = Target {
+    let target = DatabaseTarget {
         name: job.name.clone(),
         secrets: Secrets::default(),
         read_error: SqliteDatabase::server_error,

@@ -11,7 +11,7 @@ use luaplan_base::{ContentHash, Error, ErrorCode, Result};
 use super::attachments::Attachment;
 
 /// The checked content of a message.
-pub(super) struct Draft {
+pub(super) struct MessageDraft {
     pub(super) to: Vec<Mailbox>,
     pub(super) cc: Vec<Mailbox>,
     pub(super) bcc: Vec<Mailbox>,
@@ -28,7 +28,7 @@ pub(super) struct Composed {
     pub(super) content: Vec<u8>,
 }
 
-impl Draft {
+impl MessageDraft {
     /// Writes the message. Its id comes from the idempotency key, so that a repeated message can
     /// be recognised; boundaries come from the content, which therefore cannot hold them.
     ///

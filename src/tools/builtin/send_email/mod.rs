@@ -23,7 +23,7 @@ use luaplan_bus::{Invocation, Tool};
 use luaplan_catalog::ToolSpec;
 
 use self::delivery::Conversation;
-use self::message::{Draft, looks_like_html};
+use self::message::{MessageDraft, looks_like_html};
 use self::settings::Checked;
 
 pub use settings::SendEmailSettings;
@@ -85,14 +85,14 @@ impl SendEmail {
         Ok(receipt.into_iter().collect())
     }
 
-    fn draft(&self, arguments: &Value) -> Result<Draft, ToolFailure> {
+    fn draft(&self, arguments: &Value) -> Result<MessageDraft, ToolFailure> {
         let body = required_text(arguments, "body")?;
         let is_html = match arguments.get("html") {
             None | Some(Value::Null) => looks_like_html(body),
             Some(Value::Bool(is_html)) => *is_html,
             Some(other) => return Err(refuse(format!("`html` must be true or false, not {}", other.kind()))),
         };
-        let draft = Draft {
+        let draft = MessageDraft {
             to: recipients::parse("to", arguments.get("to"))?,
             cc: recipients::parse("cc", arguments.get("cc"))?,
             bcc: recipients::parse("bcc", arguments.get("bcc"))?,
@@ -111,7 +111,7 @@ impl SendEmail {
     }
 
     /// Every address of the envelope once, in order; all of them allowed.
-    fn recipients(&self, draft: &Draft) -> Result<Vec<Address>, ToolFailure> {
+    fn recipients(&self, draft: &MessageDraft) -> Result<Vec<Address>, ToolFailure> {
         let mut recipients: Vec<Address> = Vec::new();
         for mailbox in draft.to.iter().chain(&draft.cc).chain(&draft.bcc) {
             if !recipients.contains(&mailbox.email) {

@@ -29,7 +29,7 @@ const PARAMS_BYTES_MAX: usize = 64 * 1024;
 
 /// What the document says about one operation.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct ManifestDraft {
     heading: Vec<String>,
     description: String,
     method: String,
@@ -42,7 +42,7 @@ pub(super) struct Draft {
     notes: Vec<String>,
 }
 
-impl Draft {
+impl ManifestDraft {
     /// Reads an operation.
     ///
     /// # Errors

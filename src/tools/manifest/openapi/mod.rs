@@ -27,8 +27,8 @@ use luaplan_catalog::plan_name;
 
 pub use self::document::Document;
 pub use self::fetch::{DOCUMENT_BYTES_MAX, fetch};
-use self::manifest::Draft;
 pub use self::manifest::Manifest;
+use self::manifest::ManifestDraft;
 pub use self::options::ImportOptions;
 
 /// Methods a manifest knows, as documents write them.
@@ -124,7 +124,8 @@ impl Document {
         let manifest = if !path.starts_with('/') {
             Err(format!("its path `{path}` does not begin with `/`"))
         } else if METHODS.contains(&method) {
-            Draft::of(self, &capitals, path, item, operation, options).and_then(|draft| draft.written(&tool))
+            ManifestDraft::of(self, &capitals, path, item, operation, options)
+                .and_then(|draft| draft.written(&tool))
         } else {
             Err(format!("manifests know no {capitals}"))
         };

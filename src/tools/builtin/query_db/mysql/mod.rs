@@ -18,19 +18,19 @@ use super::number::{decimal, float, fraction, json, seconds, single, unsigned};
 use super::pool::Pool;
 use super::rows::{Flow, Room, Rows};
 use super::server_error::{Cause, ServerError};
-use super::session::{Target, arguments};
+use super::session::{DatabaseTarget, arguments};
 use super::settings::{BadUrl, Decimals, Forms, Intervals};
 use super::statement::{Statement, StatementKind};
 
 pub(super) struct MysqlDatabase {
-    target: Target,
+    target: DatabaseTarget,
     options: MySqlConnectOptions,
     pool: Pool<Session>,
 }
 
 impl MysqlDatabase {
     /// The database at a `mysql:` URL. Nothing is opened yet.
-    pub(super) fn of(target: Target, url: &str) -> Result<Self, BadUrl> {
+    pub(super) fn of(target: DatabaseTarget, url: &str) -> Result<Self, BadUrl> {
         let options = MySqlConnectOptions::from_str(url).map_err(|error| BadUrl::malformed(&error))?;
         let options = options.disable_statement_logging();
         let pool = Pool::new(target.pool_size);

@@ -186,7 +186,7 @@ mod tests {
         let other = Thread { user: b"other".to_vec(), ..thread.clone() };
         for gone in [moved, other] {
             assert!(thread_ended(&options, &gone).await.unwrap(), "{gone:?}");
-            assert!(session.answers().await, "a thread that only has the same id goes on");
+            assert!(session.answers().await, "a thread that only has the same id stays connected");
         }
         end_thread(options, thread).await;
         assert!(!session.answers().await);

@@ -24,19 +24,19 @@ use super::lex::{TokenKind, lex};
 use super::pool::Pool;
 use super::rows::{Flow, Room, Rows};
 use super::server_error::{Cause, ServerError};
-use super::session::Target;
+use super::session::DatabaseTarget;
 use super::settings::{BadUrl, Forms, Intervals};
 use super::statement::{Statement, StatementKind};
 
 pub(super) struct PostgresDatabase {
-    target: Target,
+    target: DatabaseTarget,
     options: PgConnectOptions,
     pool: Pool<PgConnection>,
 }
 
 impl PostgresDatabase {
     /// The database at a `postgres:` URL. Nothing is opened yet.
-    pub(super) fn of(target: Target, url: &str) -> Result<Self, BadUrl> {
+    pub(super) fn of(target: DatabaseTarget, url: &str) -> Result<Self, BadUrl> {
         let options = PgConnectOptions::from_str(url).map_err(|error| BadUrl::malformed(&error))?;
         let options = options.application_name("luaplan").disable_statement_logging();
         let pool = Pool::new(target.pool_size);
