@@ -21,7 +21,7 @@ use super::planning::{Check, PlannerSettings, PlanningRequest, Proposal};
 use super::review::{self, Shown};
 use super::rounds::{Ended, Rounds};
 use super::verdict::{
-    Advice, CandidateId, MockVerdict, Standing, TestsVerdict, Verdict, equals_at_the_top, rank,
+    Advice, CandidateId, CandidateVerdict, MockVerdict, Standing, TestsVerdict, equals_at_the_top, rank,
 };
 
 /// The most candidates for one task.
@@ -251,7 +251,7 @@ fn leaning(id: CandidateId) -> Option<String> {
     Some(format!("Several programs are written for this task, each by itself. In this one, {wanted}."))
 }
 
-fn judged(verdict: &Verdict) -> EventBody {
+fn judged(verdict: &CandidateVerdict) -> EventBody {
     EventBody::CandidateJudged {
         plan_hash: verdict.plan_hash.clone(),
         tests: verdict.tests.as_ref().and_then(|tests| serde_json::to_value(tests).ok()),
@@ -267,7 +267,7 @@ fn judged(verdict: &Verdict) -> EventBody {
 }
 
 /// The best candidate's error for the whole request.
-fn of_all(error: &Error, verdicts: &[Verdict]) -> Error {
+fn of_all(error: &Error, verdicts: &[CandidateVerdict]) -> Error {
     let best = verdicts.iter().find(|verdict| verdict.rank == 1).map(|verdict| verdict.candidate.to_string());
     let message = format!(
         "none of {} candidate(s) came to a plan; the best, {}: {}",
@@ -291,7 +291,7 @@ fn with_any_draft(error: Error, rounds: Vec<Rounds<'_>>) -> Error {
     }
 }
 
-fn tests_failed(best: &Proposal, verdicts: &[Verdict]) -> Error {
+fn tests_failed(best: &Proposal, verdicts: &[CandidateVerdict]) -> Error {
     let tests = verdicts.iter().find(|verdict| verdict.rank == 1).and_then(|verdict| verdict.tests.as_ref());
     let failed = tests.map_or(0, |tests| tests.failed);
     let error = Error::new(

@@ -38,7 +38,7 @@ pub use planning::{Check, Note, PlannerSettings, PlanningRequest, Proposal};
 pub use prompt::{Prompt, PromptBudget, PromptPart};
 pub use replan::{FailedRun, PastCall};
 pub use tool_choice::without_descriptions;
-pub use verdict::{CandidateId, MockVerdict, TestFailure, TestsVerdict, Verdict};
+pub use verdict::{CandidateId, CandidateVerdict, MockVerdict, TestFailure, TestsVerdict};
 
 use choose::Choosing;
 use prompt::Occasion;

@@ -8,7 +8,7 @@ use luaplan_llm::TokenUsage;
 use luaplan_plan::{CheckReport, CheckedPlan};
 
 use super::replan::FailedRun;
-use super::verdict::Verdict;
+use super::verdict::CandidateVerdict;
 
 /// Checks a proposed source; a closure around [`luaplan_plan::check`] is one.
 #[async_trait]
@@ -100,5 +100,5 @@ pub struct Proposal {
     pub recorded: bool,
     /// How it and the other candidates were judged, in the order of ids; empty where there was
     /// nothing to choose.
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<CandidateVerdict>,
 }

@@ -75,7 +75,7 @@ impl fmt::Display for Prompt {
 }
 
 /// The parts during trimming.
-struct Draft<'a> {
+struct PromptDraft<'a> {
     rules: String,
     tools: ToolChoice<'a>,
     libraries: Vec<LibraryStub>,
@@ -106,7 +106,7 @@ pub(super) fn compose(
 ) -> Result<Prompt> {
     let Occasion { budget_tokens, turn, leaning } = occasion;
     let said = turn.map_or_else(String::new, Turn::text);
-    let mut draft = Draft {
+    let mut draft = PromptDraft {
         rules: format!("{}\n{}", RULES.trim_end(), limits_text(request.limits)),
         tools: ToolChoice::all(request, &said, budget_tokens),
         libraries: split(settings.library_stubs),
@@ -141,7 +141,7 @@ pub(super) fn compose(
     })
 }
 
-impl Draft<'_> {
+impl PromptDraft<'_> {
     fn show_context(&mut self, request: &PlanningRequest<'_>, step: usize) {
         self.context_depth = step;
         self.context = shape(request.context, SHAPE_DEPTHS.get(step).copied().unwrap_or(1));

@@ -78,7 +78,7 @@ pub(super) struct Standing {
 
 /// How a candidate was judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Verdict {
+pub struct CandidateVerdict {
     /// The candidate.
     pub candidate: CandidateId,
     /// Its plan, or the best draft where none passed the check.
@@ -179,7 +179,11 @@ pub(super) fn equals_at_the_top(standings: &[Standing]) -> Vec<CandidateId> {
 
 /// Ranks the candidates. The verdicts are in the order of ids; `may_choose` is false where even the best
 /// one is not good enough to be chosen.
-pub(super) fn rank(standings: &[Standing], advice: Option<&Advice>, may_choose: bool) -> Vec<Verdict> {
+pub(super) fn rank(
+    standings: &[Standing],
+    advice: Option<&Advice>,
+    may_choose: bool,
+) -> Vec<CandidateVerdict> {
     let top = equals_at_the_top(standings);
     let advice = advice.filter(|advice| top.contains(&advice.candidate));
     let is_preferred =
@@ -190,12 +194,12 @@ pub(super) fn rank(standings: &[Standing], advice: Option<&Advice>, may_choose: 
             .then_with(|| is_preferred(b).cmp(&is_preferred(a)))
             .then_with(|| a.candidate.cmp(&b.candidate))
     });
-    let mut verdicts: Vec<Verdict> = order
+    let mut verdicts: Vec<CandidateVerdict> = order
         .iter()
         .enumerate()
         .map(|(index, standing)| {
             let other = if index == 0 { order.get(1) } else { order.first() };
-            Verdict {
+            CandidateVerdict {
                 candidate: standing.candidate,
                 plan_hash: standing.plan_hash.clone(),
                 tests: standing.tests.clone(),

@@ -4,7 +4,7 @@ use luaplan_base::ContentHash;
 
 use super::super::review;
 use super::super::verdict::{
-    Advice, CandidateId, MockVerdict, Standing, TestsVerdict, Verdict, equals_at_the_top, rank,
+    Advice, CandidateId, CandidateVerdict, MockVerdict, Standing, TestsVerdict, equals_at_the_top, rank,
 };
 
 /// A candidate that passed everything.
@@ -39,8 +39,8 @@ fn without_plan(id: u32, errors: Option<u64>) -> Standing {
     Standing { code, errors, warnings: errors.map(|_| 0), tests: None, mock_run: None, ..good(id) }
 }
 
-fn order(verdicts: &[Verdict]) -> Vec<String> {
-    let mut sorted: Vec<&Verdict> = verdicts.iter().collect();
+fn order(verdicts: &[CandidateVerdict]) -> Vec<String> {
+    let mut sorted: Vec<&CandidateVerdict> = verdicts.iter().collect();
     sorted.sort_by_key(|verdict| verdict.rank);
     sorted.iter().map(|verdict| verdict.candidate.to_string()).collect()
 }
