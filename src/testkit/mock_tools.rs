@@ -24,7 +24,7 @@ use super::{defaults, generated};
 pub(super) enum Otherwise {
     /// None: the run ends with `mock_missing`.
     #[default]
-    Nobody,
+    NoAnswer,
     /// The default mocks.
     Defaults,
     /// An answer made from the tool's manifest, by this seed.
@@ -54,7 +54,7 @@ impl MockTools {
     pub fn from_json(mocks: Json, catalog: &Arc<Catalog>) -> Result<Self> {
         let mocks = Mock::list_from_json(mocks, catalog)?;
         let mocks = mocks.into_iter().map(|mock| (mock, AtomicUsize::new(0))).collect();
-        Ok(Self { mocks, ..Self::without_mocks(catalog, Otherwise::Nobody) })
+        Ok(Self { mocks, ..Self::without_mocks(catalog, Otherwise::NoAnswer) })
     }
 
     /// Reads a file with a JSON list of mocks.
@@ -185,7 +185,7 @@ impl MockTools {
         let otherwise = match (self.otherwise, self.catalog.get(&call.tool)) {
             (Otherwise::Defaults, _) => defaults::answer(&call.tool, arguments),
             (Otherwise::Generated(seed), Some(spec)) => generated::answer(spec, arguments, seed),
-            (Otherwise::Nobody | Otherwise::Generated(_), _) => None,
+            (Otherwise::NoAnswer | Otherwise::Generated(_), _) => None,
         };
         match otherwise {
             Some(value) => Mock::returning(&call.tool, value).own_answer().outcome(),

@@ -26,7 +26,7 @@ mod virtual_time;
 
 pub use changes::{Affected, Snapshot};
 pub use coverage::{Coverage, PlanCoverage};
-pub use faults::{FaultOptions, FaultReport, FaultResult, FaultScope, Verdict, run_faults};
+pub use faults::{FaultOptions, FaultReport, FaultResult, FaultScope, FaultVerdict, run_faults};
 pub use fixture::Fixture;
 pub use mock_tools::MockTools;
 pub use own_tools::names_own_tools;

@@ -90,7 +90,7 @@ impl<'a> Runs<'a> {
         };
         let mocks = argument.get("mocks").cloned().unwrap_or_else(|| json!([]));
         let otherwise = match argument.get("otherwise") {
-            None => Otherwise::Nobody,
+            None => Otherwise::NoAnswer,
             Some(Json::Number(seed)) => Otherwise::Generated(seed.as_i64().unwrap_or(0).cast_unsigned()),
             Some(_) => Otherwise::Defaults,
         };

@@ -67,7 +67,7 @@ pub struct FaultOptions {
 
 /// How a plan dealt with a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verdict {
+pub enum FaultVerdict {
     /// The run still succeeded, or ended with the plan's own error.
     Handled,
     /// The plan ignored the failed value (`tool_error_ignored`).
@@ -80,7 +80,7 @@ pub enum Verdict {
     Unmocked,
 }
 
-impl Verdict {
+impl FaultVerdict {
     /// The name in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -118,7 +118,7 @@ pub struct FaultResult {
     /// Whether the injected failure was retryable.
     pub retryable: bool,
     /// How the plan dealt with it.
-    pub verdict: Verdict,
+    pub verdict: FaultVerdict,
     /// How the run ended, in words.
     pub ending: String,
     /// Writing, sending and spending calls made after the failure.
@@ -260,19 +260,19 @@ impl FaultOptions {
 }
 
 /// How the plan dealt with the fault, and how its run ended.
-fn judge(seen: Option<&SeenRun>) -> (Verdict, String) {
+fn judge(seen: Option<&SeenRun>) -> (FaultVerdict, String) {
     let Some(seen) = seen else {
-        return (Verdict::Unmocked, "the test did not run the plan again".to_owned());
+        return (FaultVerdict::Unmocked, "the test did not run the plan again".to_owned());
     };
     let Some(SeenError { code, message }) = &seen.error else {
-        return (Verdict::Handled, "the run succeeded".to_owned());
+        return (FaultVerdict::Handled, "the run succeeded".to_owned());
     };
     let verdict = match code {
-        ErrorCode::ToolErrorIgnored => Verdict::Ignored,
-        ErrorCode::ToolErrorUsed => Verdict::Used,
-        ErrorCode::MockMissing => Verdict::Unmocked,
-        ErrorCode::PlanError if !is_of_lua(message) => Verdict::Handled,
-        _ => Verdict::Crashed,
+        ErrorCode::ToolErrorIgnored => FaultVerdict::Ignored,
+        ErrorCode::ToolErrorUsed => FaultVerdict::Used,
+        ErrorCode::MockMissing => FaultVerdict::Unmocked,
+        ErrorCode::PlanError if !is_of_lua(message) => FaultVerdict::Handled,
+        _ => FaultVerdict::Crashed,
     };
     (verdict, format!("the run failed with {code}: {message}"))
 }

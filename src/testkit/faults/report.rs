@@ -7,11 +7,16 @@ use serde_json::{Value as Json, json};
 
 use luaplan_base::Result;
 
-use super::{FaultReport, FaultResult, Verdict};
+use super::{FaultReport, FaultResult, FaultVerdict};
 use crate::report::{TestReport, TestResult, one_line};
 
-const VERDICTS: [Verdict; 5] =
-    [Verdict::Handled, Verdict::Ignored, Verdict::Used, Verdict::Crashed, Verdict::Unmocked];
+const VERDICTS: [FaultVerdict; 5] = [
+    FaultVerdict::Handled,
+    FaultVerdict::Ignored,
+    FaultVerdict::Used,
+    FaultVerdict::Crashed,
+    FaultVerdict::Unmocked,
+];
 
 impl FaultReport {
     /// The number of failed calls whose plan needs a fix, and of broken tests.
@@ -20,7 +25,7 @@ impl FaultReport {
         self.faults.iter().filter(|fault| fault.verdict.is_bad()).count() + self.broken.len()
     }
 
-    fn count(&self, verdict: Verdict) -> usize {
+    fn count(&self, verdict: FaultVerdict) -> usize {
         self.faults.iter().filter(|fault| fault.verdict == verdict).count()
     }
 
@@ -70,7 +75,7 @@ impl FaultReport {
             let word = format!("{:<8}", fault.word());
             let word = match (colour, fault.verdict.is_bad(), fault.verdict) {
                 (true, true, _) => word.red().to_string(),
-                (true, _, Verdict::Handled) => word.green().to_string(),
+                (true, _, FaultVerdict::Handled) => word.green().to_string(),
                 _ => word,
             };
             let _ = writeln!(text, "    {word} {}, {how}", fault.call());

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use super::draw::Draw;
 use super::{limits, objects, pattern, words};
 
-/// How deep optional parts go on the first attempt.
+/// How deep optional parts are nested on the first attempt.
 const OPTIONAL_DEPTH: u32 = 4;
 
 /// The deepest nesting: a schema that needs more is endless.
