@@ -12,7 +12,7 @@ use serde::Serialize;
 use luaplan_base::Effect;
 use luaplan_catalog::{Catalog, TargetKind, ToolSpec};
 
-use super::{PreviewCall, PreviewOptions, Reach, Target, call, reach};
+use super::{PreviewCall, PreviewOptions, Target, TargetPattern, call, reach};
 use crate::flow::{CallSite, Flow, Leaf};
 
 /// The parameter that names the agent.
@@ -158,7 +158,7 @@ impl AgentReach {
             AgentPlan::Saved(plan) => {
                 // Its context and the numbers of its calls are not those of the calling plan.
                 let above = |target: &Target| match &target.reach {
-                    Reach::From(_) => Target { kind: target.kind, reach: Reach::Any },
+                    TargetPattern::From(_) => Target { kind: target.kind, reach: TargetPattern::Any },
                     _ => target.clone(),
                 };
                 plan.calls.iter().flat_map(|call| &call.targets).map(above).collect()

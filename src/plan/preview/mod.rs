@@ -22,7 +22,7 @@ use super::CheckedPlan;
 use super::flow::{CallSite, Flow, Leaf, Slice, analyse};
 
 pub use agents::{AgentPlan, AgentReach, SavedPlan, agents_called, with_effects};
-pub use reach::{Reach, Target, host_of};
+pub use reach::{Target, TargetPattern, host_of};
 pub use text::Texts;
 
 /// The parameter that says how long a call sleeps.

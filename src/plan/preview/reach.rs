@@ -17,7 +17,7 @@ const VALUES_MAX: usize = 200;
 /// How much is known of a place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case", tag = "known", content = "what")]
-pub enum Reach {
+pub enum TargetPattern {
     /// Exactly this one.
     Exactly(String),
     /// Any with this prefix.
@@ -37,7 +37,7 @@ pub struct Target {
     pub kind: TargetKind,
     /// Which one.
     #[serde(flatten)]
-    pub reach: Reach,
+    pub reach: TargetPattern,
 }
 
 impl Target {
@@ -46,14 +46,14 @@ impl Target {
     pub fn covers(&self, kind: TargetKind, what: &str) -> bool {
         self.kind == kind
             && match &self.reach {
-                Reach::Exactly(known) => known.eq_ignore_ascii_case(what),
-                Reach::Begins(head) => what.to_lowercase().starts_with(&head.to_lowercase()),
-                Reach::From(_) | Reach::Default | Reach::Any => true,
+                TargetPattern::Exactly(known) => known.eq_ignore_ascii_case(what),
+                TargetPattern::Begins(head) => what.to_lowercase().starts_with(&head.to_lowercase()),
+                TargetPattern::From(_) | TargetPattern::Default | TargetPattern::Any => true,
             }
     }
 }
 
-impl fmt::Display for Reach {
+impl fmt::Display for TargetPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exactly(what) => f.write_str(what),
@@ -79,7 +79,7 @@ pub(super) fn targets(
         match site.arguments.get(name) {
             Some(argument) => of_argument(*kind, argument, context, &mut found),
             None if *kind == TargetKind::Database => {
-                found.push(Target { kind: *kind, reach: Reach::Default });
+                found.push(Target { kind: *kind, reach: TargetPattern::Default });
             }
             None => {}
         }
@@ -87,7 +87,7 @@ pub(super) fn targets(
         if *kind == TargetKind::Database
             && site.arguments.get(name).is_some_and(|argument| argument.leaves.iter().any(is_open))
         {
-            found.push(Target { kind: *kind, reach: Reach::Default });
+            found.push(Target { kind: *kind, reach: TargetPattern::Default });
         }
     }
     found.sort();
@@ -97,7 +97,7 @@ pub(super) fn targets(
 
 /// What a tool reaches that may be called with any arguments.
 pub(super) fn anywhere(spec: &ToolSpec, fixed: Option<&Vec<(TargetKind, String)>>) -> Vec<Target> {
-    let mut found: Vec<Target> = spec.targets.values().map(|kind| open(*kind, Reach::Any)).collect();
+    let mut found: Vec<Target> = spec.targets.values().map(|kind| open(*kind, TargetPattern::Any)).collect();
     fixed.into_iter().flatten().for_each(|(kind, what)| exactly(*kind, what, &mut found));
     found
 }
@@ -119,16 +119,16 @@ fn of_argument(kind: TargetKind, argument: &Argument, context: Option<&Value>, f
                 let values = context.and_then(|context| values_at(context, path));
                 match values {
                     Some(values) => values.iter().for_each(|value| exactly(kind, value, found)),
-                    None => found.push(open(kind, Reach::From(Origin::Context(path.clone())))),
+                    None => found.push(open(kind, TargetPattern::From(Origin::Context(path.clone())))),
                 }
             }
-            Leaf::From(origin) => found.push(open(kind, Reach::From(origin.clone()))),
-            Leaf::Computed => found.push(open(kind, Reach::Any)),
+            Leaf::From(origin) => found.push(open(kind, TargetPattern::From(origin.clone()))),
+            Leaf::Computed => found.push(open(kind, TargetPattern::Any)),
         }
     }
 }
 
-fn open(kind: TargetKind, reach: Reach) -> Target {
+fn open(kind: TargetKind, reach: TargetPattern) -> Target {
     Target { kind: shown_kind(kind), reach }
 }
 
@@ -144,21 +144,21 @@ fn exactly(kind: TargetKind, text: &str, found: &mut Vec<Target>) {
     let mut push = |reach| found.push(open(kind, reach));
     match kind {
         TargetKind::Url => match host_of(text) {
-            Some(host) => push(Reach::Exactly(host)),
+            Some(host) => push(TargetPattern::Exactly(host)),
             // No address at all: such a call fails before it reaches out.
-            None => push(Reach::Exactly(text.to_owned())),
+            None => push(TargetPattern::Exactly(text.to_owned())),
         },
         TargetKind::Recipient => {
             for one in text.split([',', ';']).map(str::trim).filter(|one| !one.is_empty()) {
                 let address = one.rsplit_once('<').map_or(one, |(_, rest)| rest.trim_end_matches('>').trim());
-                push(Reach::Exactly(address.to_lowercase()));
+                push(TargetPattern::Exactly(address.to_lowercase()));
             }
         }
         TargetKind::Sql => match tables_of(text) {
-            Tables::Known(tables) => tables.into_iter().for_each(|table| push(Reach::Exactly(table))),
-            Tables::Any => push(Reach::Any),
+            Tables::Known(tables) => tables.into_iter().for_each(|table| push(TargetPattern::Exactly(table))),
+            Tables::Any => push(TargetPattern::Any),
         },
-        _ => push(Reach::Exactly(text.to_owned())),
+        _ => push(TargetPattern::Exactly(text.to_owned())),
     }
 }
 
@@ -166,10 +166,10 @@ fn begins(kind: TargetKind, head: &str, found: &mut Vec<Target>) {
     let reach = match kind {
         // The host is known as soon as something else follows it.
         TargetKind::Url if head.split_once("://").is_some_and(|(_, rest)| rest.contains(['/', '?', '#'])) => {
-            host_of(head).map_or(Reach::Any, Reach::Exactly)
+            host_of(head).map_or(TargetPattern::Any, TargetPattern::Exactly)
         }
-        TargetKind::Url | TargetKind::Sql | TargetKind::Recipient => Reach::Any,
-        _ => Reach::Begins(head.to_owned()),
+        TargetKind::Url | TargetKind::Sql | TargetKind::Recipient => TargetPattern::Any,
+        _ => TargetPattern::Begins(head.to_owned()),
     };
     found.push(open(kind, reach));
 }

@@ -2,7 +2,7 @@
 
 use luaplan::catalog::TargetKind;
 use luaplan::journal::{EventBody, JournalRead as _, RecordFilter};
-use luaplan::plan::preview::{AgentPlan, AgentReach, Preview, Reach, Texts};
+use luaplan::plan::preview::{AgentPlan, AgentReach, Preview, TargetPattern, Texts};
 use serde_json::json;
 
 use super::{Agents, COUNTER, READER};
@@ -86,11 +86,11 @@ async fn agents_of_agents_are_looked_into_as_deep_as_they_are_called() {
     assert_eq!(found, [("boss", 1), ("counter", 2)]);
     // Whom the innermost tells stands in a context that is not the plan's.
     assert!(preview.announces("query_db", TargetKind::Table, "users"));
-    let recipients: Vec<&Reach> = (preview.targets.iter())
+    let recipients: Vec<&TargetPattern> = (preview.targets.iter())
         .filter(|target| target.kind == TargetKind::Recipient)
         .map(|target| &target.reach)
         .collect();
-    assert_eq!(recipients, [&Reach::Any]);
+    assert_eq!(recipients, [&TargetPattern::Any]);
     assert!(preview.page(Texts::Short).contains("hands on to  counter"), "{}", preview.page(Texts::Short));
 
     let one =
@@ -128,7 +128,7 @@ async fn what_is_not_known_may_be_anything_and_what_is_refused_is_nothing() {
     for (tool, kind) in [("fetch_url", TargetKind::Host), ("send_email", TargetKind::Recipient)] {
         assert!(preview.announces(tool, kind, "anyone") && !preview.announces("query_db", kind, "anyone"));
         let any = preview.targets.iter().find(|target| target.kind == kind).unwrap();
-        assert_eq!(any.reach, Reach::Any);
+        assert_eq!(any.reach, TargetPattern::Any);
     }
     assert!(
         preview.page(Texts::Short).contains("writer: its plan is not known before it runs"),
