@@ -1,10 +1,10 @@
-//! A tool call as a plan asks for it.
+//! A tool call as a plan makes it.
 
 use serde_json::Value as Json;
 
 use super::{CallId, Value};
 
-/// One tool call that a plan asks for.
+/// One tool call of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallRequest {
     /// The call's position in the program.

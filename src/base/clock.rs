@@ -22,7 +22,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until told to move; for tests.
+/// A clock that moves only on request; for tests.
 #[derive(Debug)]
 pub struct ManualClock(Mutex<Timestamp>);
 
@@ -58,8 +58,8 @@ pub struct SystemRandomness;
 
 impl Randomness for SystemRandomness {
     fn next_u64(&self) -> u64 {
-        // Where the system has no entropy to give, ids and jitter fall back to time: they must
-        // differ, they need not be secret.
+        // Where the system has no entropy, ids and jitter fall back to the time: they must differ, but
+        // need not be secret.
         getrandom::u64().unwrap_or_else(|_| uuid::Uuid::now_v7().as_u64_pair().1)
     }
 }

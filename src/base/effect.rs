@@ -1,12 +1,12 @@
-//! What a call does to the world.
+//! The effect of a call outside the VM.
 
 use serde::{Deserialize, Serialize};
 
-/// What a call does to the world, mildest first.
+/// The effect of a call outside the VM, mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// Looks, changes nothing.
+    /// Reads; changes nothing.
     Read,
     /// Changes something.
     Write,
@@ -28,7 +28,7 @@ impl Effect {
         }
     }
 
-    /// Whether the journal must reach the disk before a call of this class goes out.
+    /// Whether the intent must be on the disk before a call with this effect is made.
     #[must_use]
     pub const fn forces_journal(self) -> bool {
         !matches!(self, Self::Read)

@@ -1,15 +1,15 @@
-//! The one error type: a stable code, what happened, the limit and the value seen, what to do.
+//! The one error type: a stable code, what happened, the limit and the observed value, what to do.
 
 use std::fmt;
 
 use serde_json::{Map, Value as Json};
 
-use super::{ErrorCode, RunId};
+use super::ErrorCode;
 
 /// Shorthand for results that fail with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something did not happen.
+/// Why an operation failed.
 ///
 /// Made where the reason is known, passed up unchanged, and turned into an exit code or an HTTP
 /// status once, at the edge. The message may be shown to users, so it never holds a secret; an
@@ -61,21 +61,18 @@ impl Error {
         self
     }
 
-    /// Replaces `RUN` in the help by the run's id, so that a reader can copy the command.
-    #[must_use]
-    pub fn about_run(self, run_id: &RunId) -> Self {
-        let help = named_in_command(self.help(), "RUN", run_id.as_str());
-        self.with_help(help)
-    }
-
-    /// As [`Error::about_run`], for `CALL`.
+    /// Replaces `CALL` in the help by the call's id, so that the command can be copied.
     #[must_use]
     pub fn about_call(self, call_id: &str) -> Self {
-        let help = named_in_command(self.help(), "CALL", call_id);
+        self.named_in_command("CALL", call_id)
+    }
+
+    pub(super) fn named_in_command(self, placeholder: &str, id: &str) -> Self {
+        let help = named_in_command(self.help(), placeholder, id);
         self.with_help(help)
     }
 
-    /// Adds the limit that was set and the value that was seen.
+    /// Adds the limit and the observed value.
     #[must_use]
     pub fn with_limit(mut self, limit: impl Into<Json>, observed: impl Into<Json>) -> Self {
         self.0.limit = Some(limit.into());
@@ -160,7 +157,7 @@ impl Error {
         self.0.help.is_some()
     }
 
-    /// The limit that was set, if the error is about one.
+    /// The limit, if the error is about one.
     #[must_use]
     pub fn limit(&self) -> Option<&Json> {
         self.0.limit.as_ref()
@@ -198,7 +195,7 @@ impl Error {
     }
 }
 
-/// `help` with `id` for the placeholder, where that stands as a word of its own.
+/// `help` with `id` for the placeholder, where that is a separate word.
 fn named_in_command(help: &str, placeholder: &str, id: &str) -> String {
     help.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .map(|word| match word.strip_prefix(placeholder) {

@@ -51,6 +51,14 @@ impl FromStr for RunId {
     }
 }
 
+impl Error {
+    /// Replaces `RUN` in the help by the run's id, so that the command can be copied.
+    #[must_use]
+    pub fn about_run(self, run_id: &RunId) -> Self {
+        self.named_in_command("RUN", run_id.as_str())
+    }
+}
+
 /// One tool call inside a run: its position in the program, never its time of arrival.
 ///
 /// A single call has its sequence number as id (`"3"`); the branches of one `parallel{…}` share a

@@ -1,17 +1,17 @@
-//! Where a VM lives, as users name it.
+//! Where a VM runs, by its name for users.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{Error, ErrorCode};
 
-/// What separates a plan from luaplan itself.
+/// The separation of a plan from luaplan itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Isolation {
-    /// The VM lives in this process: limits and interrupts hold, a broken VM does not.
+    /// The VM runs in this process: limits and interrupts hold, but a broken VM can break the process.
     #[default]
     InProcess,
-    /// The VM lives in a worker process that can open nothing, and can be ended from outside.
+    /// The VM runs in a worker process that can open no file or connection and can be killed.
     Process,
 }
 

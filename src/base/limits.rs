@@ -1,4 +1,4 @@
-//! What a run may use at most. Limits are data; the meters that enforce them live elsewhere.
+//! The limits of a run. Limits are data; the meters that enforce them are in other rooms.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use super::{Error, ErrorCode, Result};
 pub struct Limits {
     /// VM instructions.
     pub instructions: u64,
-    /// Bytes the VM may hold at once.
+    /// Bytes that the VM may hold at a time.
     pub memory_bytes: u64,
     /// Time from the start of the run to its end, tool calls included.
     pub wall: Duration,

@@ -1,7 +1,7 @@
 //! Rank 0: the vocabulary of every other room.
 //!
-//! Ids, [`Value`], what a plan asks for ([`CallRequest`]), [`Limits`], [`Rate`], the [`Clock`] and [`Randomness`] seams, and the one
-//! [`Error`] type with its stable [`ErrorCode`]s.
+//! Ids, [`Value`], a plan's calls ([`CallRequest`]), [`Limits`], [`Rate`], the [`Clock`] and [`Randomness`] seams, and
+//! the one [`Error`] type with its stable [`ErrorCode`]s.
 //!
 //! **Never here:** I/O, async, Lua, a wire format beyond the two JSON forms of [`Value`].
 

@@ -36,7 +36,7 @@ fn score(wanted: &str, name: &str) -> Option<usize> {
     (is_longer || begins(name, wanted) || begins(wanted, name) || is_abbreviation(&a, &b)).then_some(longest)
 }
 
-/// Names share shorter prefixes by chance.
+/// Shorter common prefixes occur by chance.
 const BEGINNING_LETTERS_MIN: usize = 4;
 
 /// Whether `short` is `long` without some inner letters, at most half of them: `fmt` of `format`.

@@ -1,4 +1,4 @@
-//! "30/m": how often something may happen.
+//! Rates such as "30/m".
 
 use std::fmt;
 use std::num::NonZeroU32;

@@ -1,4 +1,4 @@
-//! How a tool call fails: a value the plan can look at, not an exception.
+//! The failure of a tool call: a value that the plan can inspect, not an exception.
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -61,7 +61,7 @@ impl ToolFailure {
 }
 
 impl ToolFailure {
-    /// Reads `{error, code, retryable, …details}`, as plans see a failure and the journal keeps it.
+    /// Reads `{error, code, retryable, …details}`, the form of a failure in plans and in the journal.
     ///
     /// # Errors
     /// `value_integer_out_of_range` for integers beyond 64 signed bits; `journal_corrupt` for

@@ -1,4 +1,4 @@
-//! What a run has used.
+//! The resource usage of a run.
 
 use serde::{Deserialize, Serialize};
 

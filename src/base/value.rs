@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 
 use super::ToolFailure;
 
-/// A document: what a context, an argument or a result is made of.
+/// A document: a context, an argument or a result.
 ///
 /// To a plan text and bytes are both Lua strings; here they are separate kinds, so that text stays
 /// readable. [`Value::from_lua_bytes`] is the rule: valid UTF-8 is text.
@@ -90,7 +90,7 @@ impl Value {
         }
     }
 
-    /// What kind of value this is, in JSON's words (`bytes` and `failure` are ours).
+    /// The kind of the value, in JSON's terms (`bytes` and `failure` are ours).
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@
 //! survives the round trip. A failure is `{"error","code","retryable",…}` and reads back as an
 //! ordinary object.
 //!
-//! *Exact* is what the journal keeps: the same, but a failure is `{"$failure": {…}}` and comes
+//! *Exact* is the journal's form: the same, but a failure is `{"$failure": {…}}` and reads
 //! back as a failure.
 
 use base64::Engine as _;
@@ -124,7 +124,7 @@ fn read_bytes(members: &Map<String, Json>) -> Option<Value> {
     bytes_of(members.get(BYTES_KEY)?.as_str()?)
 }
 
-/// The bytes of a base64 text, where we would have written that text for them.
+/// The bytes of a base64 text, where it is the canonical text of these bytes.
 pub(super) fn bytes_of(text: &str) -> Option<Value> {
     let bytes = BASE64.decode(text).ok()?;
     let canonical = std::str::from_utf8(&bytes).is_err() && BASE64.encode(&bytes) == text;

@@ -1,6 +1,6 @@
-//! The plain JSON form of a [`Value`] as text, without a document in between.
+//! The plain JSON form of a [`Value`] as text, without an intermediate document.
 //!
-//! Same form as in `value_json`, written and read directly: for large documents that is most of
+//! The form of `value_json`, written and read directly: for large documents an intermediate one would be most of
 //! the cost.
 
 use std::cell::RefCell;
@@ -103,7 +103,7 @@ fn write_failure<S: Serializer>(failure: &ToolFailure, to: S) -> std::result::Re
     map.end()
 }
 
-/// Reads one value; an integer that does not fit is left in `beyond`.
+/// Reads one value; puts an integer that does not fit into `beyond`.
 #[derive(Clone, Copy)]
 struct Reading<'a> {
     beyond: &'a RefCell<Option<u64>>,

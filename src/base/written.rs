@@ -25,7 +25,7 @@ pub fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error
     }
 }
 
-/// The same as the text it was or could have been written as.
+/// A size in bytes, as the text it was or could have been written as.
 ///
 /// # Errors
 /// The deserializer's.
