@@ -15,13 +15,13 @@ use tracing::instrument::WithSubscriber as _;
 
 use luaplan_base::{Clock, Error, ErrorCode, Result};
 
-use super::classify::Circumstances;
+use super::classify::FailureContext;
 use super::failure::AttemptFailure;
 use super::settings::is_loopback;
 use super::wire::WireWatch;
 use super::{ChatRequest, ChatRole, LlmProgress, LlmSettings, Provider};
 
-/// A whole streamed answer may take this many times the longest silence.
+/// A streamed answer may take this many times the longest silence.
 const WHOLE_ANSWER_FACTOR: u32 = 10;
 /// No plan is longer; an endless answer is stopped here.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -41,7 +41,7 @@ pub(super) struct Model {
     schema_unknown: AtomicBool,
 }
 
-/// A whole answer, and its usage where the provider said.
+/// A complete answer, with its usage where the provider reports it.
 pub(super) struct ModelAnswer {
     pub(super) text: String,
     pub(super) input_tokens: Option<u64>,
@@ -50,7 +50,7 @@ pub(super) struct ModelAnswer {
 
 impl Model {
     /// # Errors
-    /// `config_invalid` where the address or the HTTP client cannot be made.
+    /// `config_invalid` where the address is invalid or the HTTP client cannot be built.
     pub(super) fn new(settings: &LlmSettings, key: Option<SecretString>) -> Result<Self> {
         let url = settings.url()?;
         // Redirects are not followed: the new host would receive the provider's key header.
@@ -118,7 +118,7 @@ impl Model {
         let name = self.settings.name();
         let address =
             self.settings.endpoint().map_or_else(String::new, |(host, port)| format!("{host}:{port}"));
-        let circumstances = Circumstances {
+        let circumstances = FailureContext {
             name: &name,
             address: &address,
             key: self.key.as_ref(),
@@ -148,7 +148,7 @@ impl Model {
         &self,
         request: &ChatRequest,
         options: &ChatOptions,
-        circumstances: &Circumstances<'_>,
+        circumstances: &FailureContext<'_>,
         progress: Progress<'_>,
     ) -> Result<ModelAnswer, AttemptFailure> {
         // The library logs whole bodies; its log is turned off rather than trusted.
@@ -185,7 +185,7 @@ impl Model {
         &self,
         request: &ChatRequest,
         options: &ChatOptions,
-        circumstances: &Circumstances<'_>,
+        circumstances: &FailureContext<'_>,
         watch: &WireWatch,
     ) -> Result<ModelAnswer, AttemptFailure> {
         let response = self
@@ -255,11 +255,11 @@ impl Model {
     }
 }
 
-/// Decides from what was on the wire whether an answer is complete.
+/// Decides from the raw frames whether an answer is complete.
 fn verify(
     result: Result<ModelAnswer, AttemptFailure>,
     watch: &WireWatch,
-    circumstances: &Circumstances<'_>,
+    circumstances: &FailureContext<'_>,
 ) -> Result<ModelAnswer, AttemptFailure> {
     let seen = watch.seen();
     if let Some(refusal) = &seen.refusal {

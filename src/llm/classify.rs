@@ -12,8 +12,8 @@ use luaplan_base::ErrorCode;
 use super::failure::{AttemptFailure, presentable};
 use super::retry_after::requested_wait;
 
-/// What is needed to judge a failure.
-pub(super) struct Circumstances<'a> {
+/// The facts for the judgement of a failure.
+pub(super) struct FailureContext<'a> {
     /// `provider/model`, for messages.
     pub(super) name: &'a str,
     /// `host:port`, for messages.
@@ -49,7 +49,7 @@ const SCHEMA_PHRASES: [&str; 7] = [
 ];
 const STATUS_OVERLOADED: u16 = 529;
 
-impl Circumstances<'_> {
+impl FailureContext<'_> {
     pub(super) fn judge(&self, error: genai::Error) -> AttemptFailure {
         use genai::Error as Genai;
         match error {

@@ -23,7 +23,7 @@ pub enum ChatRole {
 pub struct ChatMessage {
     /// Who speaks.
     pub role: ChatRole,
-    /// What is said.
+    /// The text.
     pub text: String,
 }
 
@@ -68,7 +68,7 @@ pub struct ChatReply {
     pub recorded: bool,
 }
 
-/// What happens while a model is being asked.
+/// Progress of a request to a model.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the fields are named after what they hold")]
 pub enum LlmProgress {
@@ -76,18 +76,18 @@ pub enum LlmProgress {
     RequestSent { provider: String, model: String, attempt: u32 },
     /// A part of the answer arrived.
     Text(String),
-    /// The request will be made again.
+    /// The request will be retried.
     RetryScheduled { attempt: u32, wait: Duration, code: String, message: String },
     /// The request failed for good on this model.
     RequestFailed { provider: String, model: String, code: String, message: String },
-    /// The next model of the chain takes over.
+    /// The next model of the chain is asked.
     Fallback { from: String, to: String, code: String },
 }
 
 /// A model that can be asked.
 #[async_trait]
 pub trait LlmClient: Send + Sync {
-    /// Asks, and reports events meanwhile to `progress`.
+    /// Asks the model, and reports its progress to `progress`.
     ///
     /// # Errors
     /// One of the `llm_…` codes. `llm_key_missing` is found before anything is sent.

@@ -23,17 +23,17 @@ pub(super) struct AttemptFailure {
 }
 
 impl AttemptFailure {
-    /// A failure that does not pass by itself.
+    /// A permanent failure.
     pub(super) fn lasting(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { error: Error::new(code, message), retryable: false, wait: None, schema_unknown: false }
     }
 
-    /// A failure that may pass in a moment.
+    /// A transient failure.
     pub(super) fn passing(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { retryable: true, ..Self::lasting(code, message) }
     }
 
-    /// Adds what to do, where something better than the code's own remedy is known.
+    /// Adds help that is better than the code's own remedy.
     pub(super) fn with_help(mut self, help: &str) -> Self {
         self.error = self.error.with_help(help);
         self

@@ -12,7 +12,9 @@ use luaplan_base::{Clock, Error, ErrorCode, Randomness, Result};
 
 use super::attempt::{Model, ModelAnswer};
 use super::failure::AttemptFailure;
-use super::{ApiKeys, ChatReply, ChatRequest, LlmClient, LlmProgress, LlmSettings, TokenUsage, count_tokens};
+use super::{
+    ChatReply, ChatRequest, LlmClient, LlmProgress, LlmSettings, ProviderKeys, TokenUsage, count_tokens,
+};
 
 /// Makes TLS work: installs the one crypto provider of this binary, unless one is there already.
 ///
@@ -48,7 +50,7 @@ impl GenaiClient {
     /// `config_invalid` where a setting makes no sense.
     pub fn new(
         settings: &LlmSettings,
-        keys: &ApiKeys,
+        keys: &ProviderKeys,
         clock: Arc<dyn Clock>,
         randomness: Arc<dyn Randomness>,
     ) -> Result<Self> {

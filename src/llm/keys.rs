@@ -10,9 +10,9 @@ use secrecy::SecretString;
 /// The application reads the environment; a client only looks names up here. `Debug` shows names
 /// alone.
 #[derive(Clone, Default)]
-pub struct ApiKeys(BTreeMap<String, SecretString>);
+pub struct ProviderKeys(BTreeMap<String, SecretString>);
 
-impl ApiKeys {
+impl ProviderKeys {
     /// The key that came from `variable`. A variable set to nothing counts as not set.
     #[must_use]
     pub fn get(&self, variable: &str) -> Option<&SecretString> {
@@ -29,7 +29,7 @@ impl ApiKeys {
     }
 }
 
-impl<N: Into<String>> FromIterator<(N, String)> for ApiKeys {
+impl<N: Into<String>> FromIterator<(N, String)> for ProviderKeys {
     fn from_iter<I: IntoIterator<Item = (N, String)>>(pairs: I) -> Self {
         let mut keys = Self::default();
         for (variable, key) in pairs {
@@ -39,7 +39,7 @@ impl<N: Into<String>> FromIterator<(N, String)> for ApiKeys {
     }
 }
 
-impl fmt::Debug for ApiKeys {
+impl fmt::Debug for ProviderKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }

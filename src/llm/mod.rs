@@ -20,7 +20,7 @@ mod wire;
 
 pub use client::{ChatMessage, ChatReply, ChatRequest, ChatRole, LlmClient, LlmProgress, TokenUsage};
 pub use genai_client::{GenaiClient, install_crypto_provider};
-pub use keys::ApiKeys;
+pub use keys::ProviderKeys;
 pub use recorded::{RecordedClient, RecordedReply};
 pub use settings::{LlmSettings, Provider};
 pub use tokens::count_tokens;

@@ -25,7 +25,7 @@ pub struct RecordedReply {
 
 /// Gives each recorded answer once, in order, to the first request it matches.
 ///
-/// Its replies set [`ChatReply::recorded`], which tells them from a model's.
+/// Its replies set [`ChatReply::recorded`], which marks them as not a model's.
 #[derive(Debug)]
 pub struct RecordedClient {
     model: String,
@@ -42,7 +42,7 @@ impl RecordedClient {
     /// Reads `[{"match": "…", "text": "…"}, …]`.
     ///
     /// # Errors
-    /// `bad_request` where the text is not that.
+    /// `bad_request` for any other text.
     pub fn from_json(model: impl Into<String>, text: &str) -> Result<Self> {
         let replies = serde_json::from_str(text).map_err(|error| {
             Error::new(ErrorCode::BadRequest, format!("the recorded replies cannot be read: {error}"))

@@ -1,4 +1,4 @@
-//! What configuration says about models.
+//! The configuration of models.
 
 use std::time::Duration;
 
@@ -216,7 +216,7 @@ impl LlmSettings {
         self.provider.default_key_variable()
     }
 
-    /// Checks what the types do not: addresses, ranges, names; the whole chain.
+    /// Checks what the types do not: addresses, ranges and names, for the whole chain.
     ///
     /// # Errors
     /// `config_invalid`, naming the key.
@@ -261,7 +261,7 @@ impl LlmSettings {
         Ok(())
     }
 
-    /// Where the provider is, with the slash at its end that joining paths needs.
+    /// The provider's address, with a slash at its end, as joining paths needs.
     pub(super) fn url(&self) -> Result<Url> {
         let text = self.base_url.as_deref().unwrap_or(self.provider.default_base_url());
         let mut url =

@@ -9,7 +9,7 @@ use luaplan_base::ErrorCode;
 
 use super::retry_after::requested_wait;
 use super::{
-    ApiKeys, ChatMessage, ChatRequest, ChatRole, LlmClient as _, LlmSettings, Provider, RecordedClient,
+    ChatMessage, ChatRequest, ChatRole, LlmClient as _, LlmSettings, Provider, ProviderKeys, RecordedClient,
     count_tokens,
 };
 
@@ -95,7 +95,7 @@ fn the_key_variable_is_the_named_one_then_the_usual_one_and_none_on_loopback() {
 
 #[test]
 fn keys_show_their_names_alone_and_empty_ones_count_as_missing() {
-    let keys: ApiKeys = [("A", " secret \n".to_owned()), ("B", " ".to_owned())].into_iter().collect();
+    let keys: ProviderKeys = [("A", " secret \n".to_owned()), ("B", " ".to_owned())].into_iter().collect();
     assert_eq!(format!("{keys:?}"), r#"{"A"}"#);
     assert!(keys.get("A").is_some());
     assert!(keys.get("B").is_none());

@@ -10,9 +10,9 @@ use serde_json::Value as Json;
 
 use super::Provider;
 
-/// What one attempt saw on the wire.
+/// The raw frames of one attempt, in summary.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct WireSummary {
     /// Frames of any kind.
     pub(super) frames: u64,
     /// Frames that belong to the provider's protocol.
@@ -25,11 +25,11 @@ pub(super) struct Seen {
     pub(super) error: Option<Json>,
 }
 
-/// Collects [`Seen`] for one attempt.
+/// Collects [`WireSummary`] for one attempt.
 #[derive(Debug)]
 pub(super) struct WireWatch {
     provider: Provider,
-    seen: Mutex<Seen>,
+    seen: Mutex<WireSummary>,
 }
 
 impl WireWatch {
@@ -37,7 +37,7 @@ impl WireWatch {
         Self { provider, seen: Mutex::default() }
     }
 
-    pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
+    pub(super) fn seen(&self) -> MutexGuard<'_, WireSummary> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -80,7 +80,7 @@ impl ChatFrameSink for WireWatch {
     }
 }
 
-fn look_at_anthropic(seen: &mut Seen, event: Option<&str>, frame: &Json) -> bool {
+fn look_at_anthropic(seen: &mut WireSummary, event: Option<&str>, frame: &Json) -> bool {
     let kind = event.or_else(|| frame.get("type").and_then(Json::as_str)).unwrap_or_default();
     seen.terminated |= kind == "message_stop";
     let stop_reason = frame.pointer("/delta/stop_reason").or_else(|| frame.get("stop_reason"));
@@ -99,7 +99,7 @@ fn look_at_anthropic(seen: &mut Seen, event: Option<&str>, frame: &Json) -> bool
     )
 }
 
-fn look_at_openai(seen: &mut Seen, frame: &Json) -> bool {
+fn look_at_openai(seen: &mut WireSummary, frame: &Json) -> bool {
     let Some(choice) = frame.pointer("/choices/0") else { return false };
     for place in ["/message/refusal", "/delta/refusal"] {
         if let Some(text) = choice.pointer(place).and_then(Json::as_str).filter(|text| !text.is_empty()) {
@@ -112,7 +112,7 @@ fn look_at_openai(seen: &mut Seen, frame: &Json) -> bool {
     choice.get("message").or_else(|| choice.get("delta")).is_some_and(Json::is_object)
 }
 
-fn look_at_gemini(seen: &mut Seen, frame: &Json) -> bool {
+fn look_at_gemini(seen: &mut WireSummary, frame: &Json) -> bool {
     const BLOCKING: [&str; 6] =
         ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"];
     let blocked = frame.pointer("/promptFeedback/blockReason").and_then(Json::as_str);
@@ -124,7 +124,7 @@ fn look_at_gemini(seen: &mut Seen, frame: &Json) -> bool {
     frame.pointer("/candidates/0").is_some() || blocked.is_some()
 }
 
-fn look_at_ollama(seen: &mut Seen, frame: &Json) -> bool {
+fn look_at_ollama(seen: &mut WireSummary, frame: &Json) -> bool {
     seen.terminated |= frame.get("done").and_then(Json::as_bool) == Some(true);
     frame.get("message").is_some_and(Json::is_object)
 }

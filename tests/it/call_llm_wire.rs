@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use luaplan::base::{LimitName, Value};
-use luaplan::llm::{ApiKeys, LlmSettings, Provider};
+use luaplan::llm::{LlmSettings, Provider, ProviderKeys};
 use luaplan::tools::call_llm::CallLlm;
 use serde_json::json;
 
 use crate::llm::server::{ANSWER, Answer, Server, client, keys};
 use crate::support::{Part, TestRun, spec, value};
 
-fn tool(settings: &LlmSettings, keys: &ApiKeys) -> CallLlm {
+fn tool(settings: &LlmSettings, keys: &ProviderKeys) -> CallLlm {
     CallLlm::new(spec("call_llm", Duration::from_secs(120)), Arc::new(client(settings, keys)), 1)
 }
 
@@ -43,8 +43,10 @@ async fn a_missing_key_fails_before_anything_is_sent() {
     let server = Server::start([]).await;
     let settings = server.settings(Provider::OpenAi);
     let run = TestRun::new();
-    let failure =
-        run.call(&tool(&settings, &ApiKeys::default()), value(json!({ "prompt": "x" }))).await.unwrap_err();
+    let failure = run
+        .call(&tool(&settings, &ProviderKeys::default()), value(json!({ "prompt": "x" })))
+        .await
+        .unwrap_err();
     assert_eq!((failure.code.as_str(), failure.retryable), ("llm_key_missing", false));
     assert!(server.asked().is_empty());
 }
@@ -59,7 +61,7 @@ async fn a_real_model_answers_and_its_tokens_are_paid() {
     };
     let run = TestRun::new();
     let arguments = value(json!({ "prompt": "Tell me about the sea.", "max_tokens": 16 }));
-    let answer = run.call(&tool(&settings, &ApiKeys::default()), arguments).await.unwrap();
+    let answer = run.call(&tool(&settings, &ProviderKeys::default()), arguments).await.unwrap();
     assert!(!answer.as_str().unwrap().trim().is_empty());
     assert!((6..200).contains(&run.budget.used(LimitName::LlmTokens)));
 }

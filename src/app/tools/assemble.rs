@@ -9,7 +9,7 @@ use luaplan_bus::{Registry, Tool};
 use luaplan_catalog::toml_error::{faulty_key, unknown_field};
 use luaplan_catalog::{Catalog, ToolKind, ToolSpec, builtin_manifests};
 use luaplan_engine::Isolation;
-use luaplan_llm::{ApiKeys, GenaiClient, LlmClient, LlmSettings};
+use luaplan_llm::{GenaiClient, LlmClient, LlmSettings, ProviderKeys};
 use luaplan_tools::call_llm::CallLlm;
 use luaplan_tools::fetch_url::FetchUrl;
 use luaplan_tools::query_db::{QueryDb, QueryDbSettings};
@@ -321,7 +321,7 @@ pub(crate) fn llm(
     Ok(Some(Arc::new(client)))
 }
 
-fn api_keys(settings: &LlmSettings, environment: &Environment) -> ApiKeys {
+fn api_keys(settings: &LlmSettings, environment: &Environment) -> ProviderKeys {
     let names = settings.key_variables();
     names
         .into_iter()

@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::support::Part;
 use luaplan::base::ErrorCode;
 use luaplan::llm::{
-    ApiKeys, ChatMessage, ChatReply, ChatRequest, ChatRole, LlmClient as _, LlmProgress, LlmSettings,
-    Provider,
+    ChatMessage, ChatReply, ChatRequest, ChatRole, LlmClient as _, LlmProgress, LlmSettings, Provider,
+    ProviderKeys,
 };
 use serde_json::{Value as Json, json};
 
@@ -34,7 +34,7 @@ fn user(text: &str, output_tokens_max: u32, reply_schema: Option<Json>) -> ChatR
 
 async fn ask(settings: &LlmSettings, request: &ChatRequest) -> (luaplan::base::Result<ChatReply>, usize) {
     let parts = Mutex::new(0);
-    let reply = client(settings, &ApiKeys::default())
+    let reply = client(settings, &ProviderKeys::default())
         .chat(request, &|step| {
             if matches!(step, LlmProgress::Text(_)) {
                 *parts.lock().unwrap() += 1;

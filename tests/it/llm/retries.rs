@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use luaplan::base::ErrorCode;
-use luaplan::llm::{ApiKeys, LlmClient as _, LlmProgress, LlmSettings, Provider};
+use luaplan::llm::{LlmClient as _, LlmProgress, LlmSettings, Provider, ProviderKeys};
 use serde_json::json;
 
 use super::server::{ANSWER, Answer, KEY_VARIABLE, Server, ask, client, keys, request, story};
@@ -200,14 +200,14 @@ async fn redirects_are_not_followed_because_they_would_carry_the_key() {
 async fn a_missing_key_stops_before_anything_is_sent() {
     let server = Server::start([good(Provider::OpenAi)]).await;
     let settings = server.settings(Provider::OpenAi);
-    let client = client(&settings, &ApiKeys::default());
+    let client = client(&settings, &ProviderKeys::default());
     let error = client.chat(&request(), &|step| panic!("nothing happens: {step:?}")).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::LlmKeyMissing);
     assert!(error.message().contains(KEY_VARIABLE), "{error}");
     assert!(server.asked().is_empty());
 
     let remote = LlmSettings::new(Provider::Anthropic, "claude-test-1");
-    let error = super::server::client(&remote, &ApiKeys::default()).check_keys().unwrap_err();
+    let error = super::server::client(&remote, &ProviderKeys::default()).check_keys().unwrap_err();
     assert!(error.message().contains("ANTHROPIC_API_KEY"), "{error}");
 }
 
@@ -216,7 +216,7 @@ async fn a_model_on_loopback_needs_no_key_and_is_sent_none() {
     let server = Server::start([good(Provider::OpenAi)]).await;
     let mut settings = server.settings(Provider::OpenAi);
     settings.api_key_env = None;
-    let keys: ApiKeys = [("OPENAI_API_KEY", "sk-real".to_owned())].into_iter().collect();
+    let keys: ProviderKeys = [("OPENAI_API_KEY", "sk-real".to_owned())].into_iter().collect();
     client(&settings, &keys).chat(&request(), &|_| {}).await.unwrap();
     let asked = server.asked();
     assert!(!format!("{:?}", asked[0].headers).contains("sk-real"));

@@ -13,8 +13,8 @@ use axum::http::{HeaderMap, Response, StatusCode};
 use futures::StreamExt as _;
 use luaplan::base::{SeededRandomness, SystemClock};
 use luaplan::llm::{
-    ApiKeys, ChatMessage, ChatReply, ChatRequest, ChatRole, GenaiClient, LlmClient as _, LlmProgress,
-    LlmSettings, Provider,
+    ChatMessage, ChatReply, ChatRequest, ChatRole, GenaiClient, LlmClient as _, LlmProgress, LlmSettings,
+    Provider, ProviderKeys,
 };
 use serde_json::{Value as Json, json};
 
@@ -195,11 +195,11 @@ pub(crate) fn model(provider: Provider) -> &'static str {
     }
 }
 
-pub(crate) fn keys() -> ApiKeys {
+pub(crate) fn keys() -> ProviderKeys {
     [(KEY_VARIABLE, KEY.to_owned())].into_iter().collect()
 }
 
-pub(crate) fn client(settings: &LlmSettings, keys: &ApiKeys) -> GenaiClient {
+pub(crate) fn client(settings: &LlmSettings, keys: &ProviderKeys) -> GenaiClient {
     GenaiClient::new(settings, keys, Arc::new(SystemClock), Arc::new(SeededRandomness::new(7))).unwrap()
 }
 

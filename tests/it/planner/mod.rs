@@ -19,7 +19,7 @@ use luaplan::base::{
 use luaplan::bus::RunBudget;
 use luaplan::catalog::{Catalog, read_manifest};
 use luaplan::journal::{EventBody, JournalRead as _, MemoryJournal, RecordFilter, Redactor, RunLog};
-use luaplan::llm::{ApiKeys, LlmClient, LlmSettings, Provider, RecordedClient};
+use luaplan::llm::{LlmClient, LlmSettings, Provider, ProviderKeys, RecordedClient};
 use luaplan::planner::{Planner, PlannerSettings, PlanningRequest, Proposal};
 use serde_json::json;
 
@@ -197,7 +197,7 @@ async fn a_real_small_model_ends_in_a_plan_or_in_a_coded_error_with_its_rounds()
         timeout: Duration::from_secs(120),
         ..LlmSettings::new(Provider::OpenAi, "smollm2-135m-instruct")
     };
-    let client = Arc::new(client(&model, &ApiKeys::default()));
+    let client = Arc::new(client(&model, &ProviderKeys::default()));
     let small =
         PlannerSettings { prompt_tokens: 2_500, output_tokens: 120, repair_rounds_max: 1, ..settings() };
     let outcome = plan(client, small).await;
