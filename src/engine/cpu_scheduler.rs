@@ -1,8 +1,8 @@
-//! Who may compute: as many runs at once as there are processors, and for no longer than others
-//! can wait.
+//! Schedules computation: as many runs at a time as there are processors, each for one turn at a
+//! time.
 //!
-//! The next turn goes to the run that has computed least so far, so a plan that has little to do is
-//! done with it before a plan that loops gets its second turn, however many of those there are.
+//! The next turn goes to the run that has computed least so far, so a short plan finishes before
+//! a plan that loops gets its second turn, however many of those there are.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -12,48 +12,48 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// How long a run computes before another may have its turn.
+/// The length of a turn while others wait.
 const TURN: Duration = Duration::from_millis(4);
 
-/// The turns there are. Cheap to clone.
+/// The turns of all runs. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct CpuScheduler(Arc<Mutex<State>>);
+pub(super) struct CpuScheduler(Arc<Mutex<SchedulerState>>);
 
-struct State {
+struct SchedulerState {
     free: usize,
-    waiting: BinaryHeap<Waiting>,
+    waiting: BinaryHeap<WaitingRun>,
     arrived: u64,
 }
 
-struct Waiting {
+struct WaitingRun {
     used: Duration,
     arrival: u64,
-    give: oneshot::Sender<Turn>,
+    give: oneshot::Sender<CpuTurn>,
 }
 
-impl PartialEq for Waiting {
+impl PartialEq for WaitingRun {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Waiting {}
+impl Eq for WaitingRun {}
 
-impl PartialOrd for Waiting {
+impl PartialOrd for WaitingRun {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Waiting {
-    /// The greatest is the next: who has used least, and of those who came first.
+impl Ord for WaitingRun {
+    /// The greatest is next: the run that has used least, and of equals the one that came first.
     fn cmp(&self, other: &Self) -> Ordering {
         (other.used, other.arrival).cmp(&(self.used, self.arrival))
     }
 }
 
 impl CpuScheduler {
-    /// The processors of this machine are one thing, whoever uses them, so are their turns.
+    /// All runs of the process share the machine's processors, so they share these turns.
     pub(super) fn of_this_process() -> Self {
         static TURNS: OnceLock<CpuScheduler> = OnceLock::new();
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -61,12 +61,12 @@ impl CpuScheduler {
     }
 
     fn new(free: usize) -> Self {
-        Self(Arc::new(Mutex::new(State { free, waiting: BinaryHeap::new(), arrived: 0 })))
+        Self(Arc::new(Mutex::new(SchedulerState { free, waiting: BinaryHeap::new(), arrived: 0 })))
     }
 
-    /// A turn for a run that has computed for `used` so far. Letting go of the future gives up the
-    /// place in the queue.
-    pub(super) async fn take(&self, used: Duration) -> Turn {
+    /// A turn for a run that has computed for `used` so far. Dropping the future leaves the
+    /// queue.
+    pub(super) async fn take(&self, used: Duration) -> CpuTurn {
         let given = {
             let mut state = self.lock();
             if state.free > 0 {
@@ -76,48 +76,48 @@ impl CpuScheduler {
             let (give, given) = oneshot::channel();
             let arrival = state.arrived;
             state.arrived += 1;
-            state.waiting.push(Waiting { used, arrival, give });
+            state.waiting.push(WaitingRun { used, arrival, give });
             given
         };
         match given.await {
             Ok(turn) => turn,
-            // Nobody drops a sender that was not used; to go on is better than never to.
+            // No unused sender is ever dropped; if one were, a run without a turn beats one that hangs.
             Err(_) => self.turn(),
         }
     }
 
-    /// Whether somebody waits for a turn.
+    /// Whether a run waits for a turn.
     pub(super) fn is_wanted(&self) -> bool {
         !self.lock().waiting.is_empty()
     }
 
-    /// Whether a turn held for so long is over, for who looks from time to time.
+    /// Whether a turn held for so long is over, for callers that poll.
     pub(super) fn is_over(&self, held: Duration) -> bool {
         held >= TURN && self.is_wanted()
     }
 
-    fn turn(&self) -> Turn {
-        Turn { turns: self.clone(), since: Instant::now() }
+    fn turn(&self) -> CpuTurn {
+        CpuTurn { turns: self.clone(), since: Instant::now() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SchedulerState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The right to compute, until dropped.
-pub(super) struct Turn {
+pub(super) struct CpuTurn {
     turns: CpuScheduler,
     since: Instant,
 }
 
-impl Turn {
+impl CpuTurn {
     /// How long it has been held.
     pub(super) fn held(&self) -> Duration {
         self.since.elapsed()
     }
 
-    /// Comes back when the turn is over: somebody waits, and it was held long enough.
+    /// Returns when the turn is over: a run waits, and the turn was held long enough.
     pub(super) async fn over(&self) {
         loop {
             tokio::time::sleep(TURN).await;
@@ -128,11 +128,11 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for CpuTurn {
     fn drop(&mut self) {
         let next = {
             let mut state = self.turns.lock();
-            // Those that gave up are passed over.
+            // Waiters that gave up are skipped.
             let next = std::iter::from_fn(|| state.waiting.pop()).find(|waiting| !waiting.give.is_closed());
             if next.is_none() {
                 state.free += 1;
@@ -140,7 +140,7 @@ impl Drop for Turn {
             next
         };
         if let Some(waiting) = next {
-            // One that gives up at this moment drops the turn, which then goes to the one after.
+            // A waiter that gives up at this moment drops the turn, which then goes to the next.
             let _ = waiting.give.send(self.turns.turn());
         }
     }

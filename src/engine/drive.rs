@@ -1,9 +1,9 @@
-//! The one loop that awaits: VM to its next pause, calls to their handler, and round again.
+//! The one loop that awaits: the VM to its next pause, its calls to their handler, and again.
 //!
 //! The VM runs on a blocking thread, in place (`in_place`) or in a worker process, step by step, so a looping
-//! plan never holds up the runtime. Time is watched here and nowhere else: at the wall limit the VM is
-//! interrupted and the calls under way are cancelled; a VM that does not stop within its grace (a
-//! single library call can outlast it) is given up, its process ended, and the run ends without it.
+//! plan never blocks the runtime. Only this module enforces the wall limit: it interrupts the VM
+//! and cancels running calls; a VM that does not stop within its grace (a
+//! single library call can outlast it) is abandoned, its process ended, and the run ends without it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,19 +25,19 @@ use super::in_place::Guard;
 use super::stop_signal::StopSignal;
 use super::vm_executor::VmExecutor;
 
-/// How long a cancelled call has to come to its end.
+/// How long a cancelled call has to end.
 const STOP_GRACE: Duration = Duration::from_millis(500);
 
-/// What a run put out before it was broken off; it is not put out again when the run goes on.
+/// The output of a run before an interruption, which a resumed run does not repeat.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RecordedOutput {
-    /// How often it handed out what it printed: once a pause at most.
+    /// How often it flushed its output: at most once a pause.
     pub prints: u32,
-    /// Waits of `retry` begun; they are not waited for again.
+    /// The `retry` waits it started, which are not repeated.
     pub retries: u32,
 }
 
-/// What to run, and with what.
+/// A plan to run, with its inputs, limits and environment.
 pub struct DriveRequest {
     /// The plan.
     pub plan: CheckedPlan,
@@ -45,33 +45,33 @@ pub struct DriveRequest {
     pub context: Value,
     /// The names of the tools the plan may call.
     pub tools: Vec<String>,
-    /// What it may use.
+    /// Its limits.
     pub limits: Limits,
-    /// Calls that earlier plans of the same run made; ids go on from there. 0 for a first plan.
+    /// The number of calls of earlier plans of the same run; ids continue from it. 0 for a first plan.
     pub calls_before: u64,
-    /// What is on record of this plan's output; nothing for a run that begins.
+    /// This plan's recorded output; none for a new run.
     pub recorded: RecordedOutput,
-    /// Where the VM lives: in a worker of this pool, or without one in this process.
+    /// The workers that may hold the VM; without them it runs in this process.
     pub workers: Option<WorkerPool>,
-    /// VMs made ahead, of which a run in this process takes one where it fits.
+    /// VMs made ahead, for a run in this process, where one fits.
     pub vms: Option<VmPool>,
-    /// Where the lines of the plan that run are noted. Only a VM of this process can: with `workers`
-    /// the run ends with `usage` before it begins.
+    /// Collects the executed lines of the plan. Only a VM in this process can: with `workers`
+    /// the run ends with `usage` before it starts.
     pub lines: Option<LineTrace>,
-    /// When the run began; its wall time counts from here.
+    /// When the run started; its wall time counts from here.
     pub started: Instant,
-    /// What does not count: time that calls slept.
+    /// The time that does not count: sleeps of calls.
     pub idle: Arc<IdleTime>,
-    /// Cancelled when somebody ends the run.
+    /// Cancelled when a caller or the process ends the run.
     pub cancel: CancellationToken,
-    /// Cancelled when somebody asks the run to stand still: calls under way come to their end first.
+    /// Cancelled when a caller requests a pause: running calls finish first.
     pub pause: CancellationToken,
-    /// Cancelled by the drive when the calls under way must stop; given to the handler as well.
+    /// Cancelled by the drive when running calls must stop; shared with the handler.
     pub cancel_calls: CancellationToken,
 }
 
 impl DriveRequest {
-    /// A plan that begins now in this process, and that nobody has cancelled.
+    /// A plan that starts now in this process, with fresh tokens.
     #[must_use]
     pub fn new(plan: CheckedPlan, context: Value, tools: Vec<String>, limits: Limits) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl DriveRequest {
     }
 }
 
-/// Runs a plan to its end. The end is in the outcome; the caller records it.
+/// Runs a plan to its end, which the caller records from the outcome.
 pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLog) -> RunOutcome {
     let started = request.started;
     let stopping = CancellationToken::new();
@@ -136,7 +136,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         calls_before: request.calls_before,
     };
     let result = drive.run(executor, start).await;
-    // What nobody waited for is on record before anybody is told how the run ended.
+    // Queued events are recorded before the run's end is reported.
     let result = log.catch_up().await.map_err(Interruption::from).and(result);
     let usage = Usage {
         instructions: drive.usage.instructions,
@@ -177,15 +177,15 @@ impl Drive<'_> {
         loop {
             let reached = match pause {
                 Ok(reached) => reached,
-                // What was printed is lost with the VM, what was used is known up to its last pause.
+                // Its output is lost with the VM; its usage is known up to the last pause.
                 Err(why) => {
-                    // The VM has a reason of its own to end with, which nobody is told.
+                    // The VM needs an error to end with, which is not reported.
                     let stopped = executor.abort(Error::cancelled());
                     return self.stop(stopped, Some(why)).await;
                 }
             };
             pause = match reached {
-                // What was asked for is asked for again when the run goes on.
+                // A resumed run requests these calls again.
                 Pause::Calls { .. } | Pause::Wait { .. } if self.stop_signal.is_to_pause() => {
                     Err(self.pause_requested())
                 }
@@ -207,7 +207,7 @@ impl Drive<'_> {
                         self.wait(wait).await
                     };
                     match waited {
-                        Ok(()) => self.watched(grace, executor.go_on()).await,
+                        Ok(()) => self.watched(grace, executor.resume()).await,
                         Err(why) => Err(why),
                     }
                 }
@@ -216,7 +216,7 @@ impl Drive<'_> {
         }
     }
 
-    /// Lets the VM come to its next pause, watching the time.
+    /// Runs the VM to its next pause, under the wall limit.
     async fn watched(
         &mut self,
         grace: Duration,
@@ -246,7 +246,7 @@ impl Drive<'_> {
             answered = &mut answers => return answered,
             reason = self.stop_signal.reached() => reason,
         };
-        // The handler gets a moment to record that its calls were cut.
+        // The handler gets a moment to record that its calls were cut off.
         cancel_calls.cancel();
         let _ = tokio::time::timeout(STOP_GRACE, answers).await;
         Err(self.interrupted(reason))
@@ -261,10 +261,10 @@ impl Drive<'_> {
         Err(self.interrupted(reason))
     }
 
-    /// The end of a plan: as its VM tells it, or `why` it was taken from its VM.
+    /// The end of a plan: as its VM reports it, or `why` the drive stopped it.
     async fn stop(&mut self, stopped: Stopped, why: Option<Interruption>) -> Result<Value, Interruption> {
         self.usage = stopped.usage;
-        // What a paused plan printed since its last call it prints again when it goes on.
+        // A paused plan prints its output since its last call again when it resumes.
         let is_left =
             self.interrupt.reason().is_some() && self.stop_signal.is_to_pause() && stopped.result.is_err();
         if !is_left {
@@ -277,7 +277,7 @@ impl Drive<'_> {
             let message = error.message().to_owned();
             self.log.emit(EventBody::SandboxViolation { message }, Durability::Queued).await?;
         }
-        // The VM knows why it was stopped, the drive knows the numbers.
+        // The VM reports why it stopped; the drive has the numbers.
         match (result, self.interrupt.reason()) {
             (Err(Interruption::Cancelled(error) | Interruption::Failed(error)), Some(reason))
                 if reason.ended_with(&error) =>
@@ -290,7 +290,7 @@ impl Drive<'_> {
 
     fn interrupted(&self, reason: InterruptReason) -> Interruption {
         match reason {
-            // The VM has one way to be stopped by somebody.
+            // The VM has only one way to be stopped from outside.
             InterruptReason::Cancelled if self.stop_signal.is_to_pause() => self.pause_requested(),
             InterruptReason::Cancelled => Interruption::Cancelled(Error::cancelled()),
             InterruptReason::WallTime => {

@@ -1,10 +1,10 @@
-//! Which steps of a VM are taken on the thread that drives the run.
+//! Which VM steps run on the thread that drives the run.
 //!
-//! To hand a VM to a blocking thread and to be woken by it takes tens of microseconds, more than most steps.
-//! A runtime of several threads can do without: `block_in_place` gives the thread's other tasks to another
-//! one, so that a step may take as long as it likes without holding anybody up. What it does hold up is the
-//! run's own task, which therefore cannot keep the time: a [`Guard`] does. And such a step has no turn, so
-//! only a run whose steps were short so far may take one.
+//! Moving a VM to a blocking thread and waking its task takes tens of microseconds, more than most steps.
+//! A runtime of several threads can avoid that: `block_in_place` moves the thread's other tasks to another
+//! thread, so a long step does not block them. It does block the run's own task, which
+//! therefore cannot enforce the time: a [`Guard`] does. Such a step has no turn, so
+//! only a run whose steps were short so far takes one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -18,16 +18,16 @@ use luaplan_vm::{Interrupt, Step};
 
 use super::stop_signal::StopSignal;
 
-/// A run that once took longer for a step takes all others on a thread of their own.
+/// A run with one longer step runs all further steps on a blocking thread.
 const SHORT_STEP: Duration = Duration::from_millis(2);
 
-/// What is handed to a VM in place weighs no more: a value counts one, and one more for each 64 bytes of text.
+/// The most that is passed to a VM in place: a value counts one, and one more for each 64 bytes of text.
 const LIGHT: usize = 512;
 
-/// The sources that are compiled in place.
+/// The longest source that is compiled in place.
 const SHORT_SOURCE_BYTES: usize = 8 * 1024;
 
-/// Whether a run's steps were short so far, on a runtime where that matters.
+/// Whether a run's steps were short so far, on a runtime that allows steps in place.
 pub(super) struct InPlace {
     is_allowed: bool,
 }
@@ -52,19 +52,19 @@ impl InPlace {
         self.is_allowed && source.len() <= SHORT_SOURCE_BYTES && is_light([context])
     }
 
-    /// Whether answers may be handed in in place.
+    /// Whether answers may be passed to the VM in place.
     pub(super) fn takes_answers(&self, outcomes: &[CallOutcome]) -> bool {
-        // Failures are bounded by themselves.
+        // Failures have bounds of their own.
         self.is_allowed && is_light(outcomes.iter().filter_map(|outcome| outcome.as_ref().ok()))
     }
 
-    /// Takes note of how long a step took, wherever it was taken.
+    /// Records how long a step took, on whichever thread.
     pub(super) fn took(&mut self, time: Duration) {
         self.is_allowed &= time <= SHORT_STEP;
     }
 
-    /// Takes a step here and now, and says how long it took; gives the work back where the runtime does not
-    /// have it, as inside a `LocalSet`.
+    /// Runs a step in place and returns its duration; returns the work where the runtime does not
+    /// allow it, as inside a `LocalSet`.
     ///
     /// # Errors
     /// `internal` where the work panics.
@@ -110,7 +110,7 @@ fn is_light<'v>(values: impl IntoIterator<Item = &'v Value>) -> bool {
     values.into_iter().try_for_each(|value| weigh(value, &mut left)).is_some()
 }
 
-/// Interrupts a VM when its run must come to its end, from a task of its own.
+/// Interrupts a VM when its run must end, from a separate task.
 pub(super) struct Guard(AbortHandle);
 
 impl Guard {

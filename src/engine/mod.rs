@@ -1,9 +1,8 @@
 //! Rank 5: the one loop that awaits.
 //!
-//! [`drive`] takes a VM from pause to pause and gives its
-//! calls to whoever answers them.
+//! [`drive`] runs a VM from pause to pause and passes its calls to their handler.
 //!
-//! **Never here:** how a call is made (the bus), how Lua runs (the sandbox), how a plan is found
+//! **Never here:** how a call is made (the bus), how Lua runs (the sandbox), how a plan is made
 //! (the planner), where results are shown (the edges).
 
 mod cpu_scheduler;

@@ -1,4 +1,4 @@
-//! How a run ended or came to rest, in the form every edge reports.
+//! How a run ended or was suspended, in the form every edge reports.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
@@ -7,28 +7,28 @@ use luaplan_base::{Error, ErrorCode, RunId, Usage, Value};
 use luaplan_bus::{Interruption, Suspension};
 use luaplan_journal::RunStatus;
 
-/// A run that has ended, or was put to rest.
+/// A run that has ended or was suspended.
 #[derive(Debug)]
 pub struct RunOutcome {
-    /// Which run.
+    /// The run.
     pub run_id: RunId,
-    /// What `run` returned, or why it did not.
+    /// What `run` returned, or why it did not return.
     pub result: Result<Value, Interruption>,
-    /// What it used.
+    /// Its resource usage.
     pub usage: Usage,
-    /// All it printed.
+    /// Its output.
     pub printed: String,
-    /// How the candidates for its plan were judged, in the order of their ids; empty where there was
-    /// nothing to choose.
+    /// The ranking of the candidates for its plan, in the order of their ids; empty where there was only
+    /// one.
     pub candidates: Vec<Json>,
-    /// What the model said about the plan, where this process planned it. Untrusted text.
+    /// The model's note on the plan, where this process planned it. Untrusted text.
     pub explanation: Option<String>,
-    /// Why the run can be neither resumed nor replayed, where a secret that is not on record is the reason.
+    /// Why the run can be neither resumed nor replayed, where a removed secret prevents it.
     pub not_resumable: Option<String>,
 }
 
 impl RunOutcome {
-    /// A run that did nothing.
+    /// The outcome of a run that did nothing.
     #[must_use]
     pub fn of_nothing(run_id: RunId, why: impl Into<Interruption>) -> Self {
         Self {
@@ -42,19 +42,19 @@ impl RunOutcome {
         }
     }
 
-    /// How it stands.
+    /// The status of the run.
     #[must_use]
     pub fn status(&self) -> RunStatus {
         self.result.as_ref().err().map_or(RunStatus::Succeeded, Interruption::status)
     }
 
-    /// Why it is at rest, where it is.
+    /// Why it is suspended, where it is.
     #[must_use]
     pub fn suspension(&self) -> Option<&Suspension> {
         self.result.as_ref().err().and_then(Interruption::suspension)
     }
 
-    /// When it goes on by itself, where it sleeps.
+    /// When it resumes by itself, where it sleeps.
     #[must_use]
     pub fn wake_at(&self) -> Option<Timestamp> {
         self.suspension().and_then(Suspension::wake_at)
@@ -66,7 +66,7 @@ impl RunOutcome {
         self.result.as_ref().err().and_then(Interruption::failure)
     }
 
-    /// What there is to tell in place of a result.
+    /// The error to report in place of a result.
     #[must_use]
     pub fn error(&self) -> Option<Error> {
         self.result.as_ref().err().map(|why| why.to_error(&self.run_id))

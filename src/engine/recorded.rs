@@ -1,8 +1,8 @@
-//! Answers calls from the journal: what a run that goes on, or is replayed, did before.
+//! Answers the calls of a resumed or replayed run from the journal.
 //!
-//! A plan is run again from its top. As it sees nothing but its context and its answers, it asks for
-//! the same calls under the same ids; those that are on record are answered from there, without any
-//! effect, and the rest goes to whoever answers next.
+//! A plan is run again from its top. As it sees nothing but its context and its answers, it makes
+//! the same calls under the same ids; recorded calls are answered from the record, without any
+//! effect, and the others go to the next handler.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use luaplan_bus::{CallHandler, Interruption, RunBudget};
 use luaplan_catalog::Catalog;
 use luaplan_journal::{CallState, Redactor, Resolved};
 
-/// A call on record, ready to answer with.
+/// A recorded call with its answer.
 #[derive(Debug, Clone)]
-struct Recorded {
+struct RecordedAnswer {
     tool: String,
-    /// Of the arguments as recorded, redacted.
+    /// Hash of the arguments as recorded, redacted.
     arguments_hash: ContentHash,
     form: RecordedForm,
     outcome: CallOutcome,
@@ -30,15 +30,15 @@ struct Recorded {
 
 /// The calls of a run that can be answered from its journal.
 #[derive(Debug, Default)]
-pub struct RecordedCalls(HashMap<CallId, Recorded>);
+pub struct RecordedCalls(HashMap<CallId, RecordedAnswer>);
 
 impl RecordedCalls {
-    /// The calls that came to an end, or whose end a person told. Those still in doubt are left out:
+    /// The calls that ended, or that a person resolved. Calls still in doubt are omitted:
     /// they are made again.
     ///
     /// # Errors
-    /// `run_not_resumable` where a secret was taken out of a result, as the plan cannot be shown the
-    /// same again; `journal_corrupt` where a record has no readable outcome.
+    /// `run_not_resumable` where a secret was removed from a result, as the plan cannot get the same
+    /// result again; `journal_corrupt` where a record has no readable outcome.
     pub fn of<'a>(calls: impl IntoIterator<Item = &'a CallState>) -> Result<Self> {
         let mut recorded = HashMap::new();
         for call in calls {
@@ -47,13 +47,13 @@ impl RecordedCalls {
             }
             let outcome = outcome_of(call)?;
             let (tool, arguments_hash) = (call.tool.clone(), call.recorded_hash());
-            let known = Recorded { tool, arguments_hash, form: RecordedForm::of(call), outcome };
+            let known = RecordedAnswer { tool, arguments_hash, form: RecordedForm::of(call), outcome };
             recorded.insert(call.call_id.clone(), known);
         }
         Ok(Self(recorded))
     }
 
-    /// The outcome of the one call there is; `None` where there is none or there are several.
+    /// The outcome of the only call; `None` where there is none or there are several.
     #[must_use]
     pub fn only(self) -> Option<CallOutcome> {
         let mut calls = self.0.into_values();
@@ -61,7 +61,7 @@ impl RecordedCalls {
         calls.next().is_none().then_some(first.outcome)
     }
 
-    /// How many there are.
+    /// The number of recorded calls.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -99,19 +99,19 @@ fn outcome_of(call: &CallState) -> Result<CallOutcome> {
     Ok(outcome)
 }
 
-/// The form in which the arguments of a call are on record.
+/// The form in which the arguments of a call are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordedForm {
     /// Bound: the call was made.
     Bound,
     /// By name, right or not: the call was refused.
     Named,
-    /// As the plan wrote them, as they have no names; older records have all refused calls so.
+    /// As the plan wrote them, where they have no names; older records hold all refused calls in this form.
     Written,
 }
 
 impl RecordedForm {
-    /// Every form, that of calls that were made first.
+    /// Every form, that of allowed calls first.
     pub const ALL: [Self; 3] = [Self::Bound, Self::Named, Self::Written];
 
     fn of(call: &CallState) -> Self {
@@ -123,7 +123,7 @@ impl RecordedForm {
     }
 }
 
-/// The arguments of a call as the journal keeps them. `None` where they cannot have that form.
+/// The arguments of a call in the journal's form. `None` where they cannot have that form.
 #[must_use]
 pub fn arguments_as_recorded(
     call: &CallRequest,
@@ -140,17 +140,17 @@ pub fn arguments_as_recorded(
     Some(arguments)
 }
 
-/// Answers what is on record, and gives the rest to `next`.
+/// Answers recorded calls, and passes the others to `next`.
 pub struct FromJournal {
-    /// What is on record.
+    /// The recorded calls.
     pub calls: RecordedCalls,
-    /// The tools, to bind arguments as they were bound then.
+    /// The tools, to bind arguments as before.
     pub catalog: Arc<Catalog>,
-    /// What took secrets out of the arguments then.
+    /// The redactor, to redact arguments as before.
     pub redactor: Arc<Redactor>,
-    /// What the run may use: recorded calls count as if they were made now.
+    /// The run's budget: recorded calls count as if they were made now.
     pub budget: Arc<RunBudget>,
-    /// Who makes the calls that are not on record.
+    /// The handler of calls that are not on record.
     pub next: Arc<dyn CallHandler>,
 }
 
@@ -203,7 +203,7 @@ impl CallHandler for FromJournal {
     }
 }
 
-/// Stands at the end of a replay: nothing is made that is not on record.
+/// The last handler of a replay: it makes no calls.
 pub struct NothingMore;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! When a run must come to its end.
+//! When a run must end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,21 +9,21 @@ use tokio_util::sync::CancellationToken;
 use luaplan_bus::IdleTime;
 use luaplan_vm::InterruptReason;
 
-/// Somebody ends the run, or its wall time is used up. Whoever watches a run asks this.
+/// Signals that a run must stop: it was cancelled, a pause was requested, or its wall time is over.
 #[derive(Clone)]
 pub(super) struct StopSignal {
-    /// Cancelled when somebody ends the run.
+    /// Cancelled when a caller or the process ends the run.
     pub(super) cancel: CancellationToken,
-    /// Cancelled when somebody asks it to stand still.
+    /// Cancelled when a caller requests a pause.
     pub(super) pause: CancellationToken,
-    /// When its wall time is used up, if it never sleeps.
+    /// When its wall time is over, if it never sleeps.
     pub(super) deadline: Instant,
-    /// Its sleeps, which are no wall time.
+    /// Its sleeps, which do not count as wall time.
     pub(super) idle: Arc<IdleTime>,
 }
 
 impl StopSignal {
-    /// Comes back when the run must come to its end, with the reason.
+    /// Returns when the run must end, with the reason.
     pub(super) async fn reached(&self) -> InterruptReason {
         tokio::select! {
             biased;
@@ -32,7 +32,7 @@ impl StopSignal {
         }
     }
 
-    /// The same, or when it must stand still: for moments in which no call is under way.
+    /// The same, or when it must pause: for moments without running calls.
     pub(super) async fn reached_or_paused(&self) -> InterruptReason {
         tokio::select! {
             biased;
@@ -41,17 +41,17 @@ impl StopSignal {
         }
     }
 
-    /// Whether somebody asked it to stand still, and nobody to end.
+    /// Whether a pause was requested, and not the end of the run.
     pub(super) fn is_to_pause(&self) -> bool {
         self.pause.is_cancelled() && !self.cancel.is_cancelled()
     }
 
-    /// By how much the wall time is over.
+    /// By how much the wall time is exceeded.
     pub(super) fn over(&self) -> Duration {
         Instant::now().saturating_duration_since(self.end())
     }
 
-    /// Comes back when the wall time is used up. A call may begin to sleep meanwhile, which moves the end.
+    /// Returns when the wall time is over. A call may start to sleep meanwhile, which moves the end.
     async fn overdue(&self) {
         loop {
             let end = self.end();

@@ -1,4 +1,4 @@
-//! VMs made ahead, as runs get them.
+//! How runs take VMs made ahead.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Where the VM of one run lives, and how it is taken to its next pause: on a thread of this
-//! process, or in a worker.
+//! Executes the VM of one run to its next pause: on a thread of this process, or in a
+//! worker.
 
 use std::time::Duration;
 
@@ -11,29 +11,29 @@ use luaplan_vm::{
 };
 use luaplan_workers::{Pause, WorkerPool, WorkerRun, WorkerSignals, WorkerStart};
 
-use super::cpu_scheduler::{CpuScheduler, Turn};
+use super::cpu_scheduler::{CpuScheduler, CpuTurn};
 use super::in_place::InPlace;
 
-/// How long a VM that was told to stop has to come to its end. A thread cannot be ended from
-/// outside, a process can: so one is waited for longer.
+/// How long an interrupted VM has to end. A process can be killed and a thread cannot, so
+/// a thread gets longer.
 const THREAD_STOP_GRACE: Duration = Duration::from_millis(500);
 const PROCESS_STOP_GRACE: Duration = Duration::from_millis(100);
 
-/// A thread that holds its turn for so long is inside something that cannot pause; another run has
+/// A thread that holds its turn for so long is inside code that cannot pause; another run gets
 /// its turn meanwhile.
 const OVERRUN: Duration = Duration::from_millis(20);
 
-/// What keeps a run's time: how long it has computed, and whether it must come to its end.
-struct Clock {
+/// A run's time: how long it has computed, and whether it must end.
+struct ComputeClock {
     turns: CpuScheduler,
     used: Duration,
-    /// Cancelled once the VM was told to stop: from then on no turn is waited for.
+    /// Cancelled once the VM was interrupted: from then on the run waits for no turn.
     stopping: CancellationToken,
 }
 
-impl Clock {
-    /// A turn; none for a run that must come to its end.
-    async fn turn(&self) -> Option<Turn> {
+impl ComputeClock {
+    /// A turn; `None` for a run that must end.
+    async fn turn(&self) -> Option<CpuTurn> {
         tokio::select! {
             biased;
             turn = self.turns.take(self.used) => Some(turn),
@@ -41,30 +41,30 @@ impl Clock {
         }
     }
 
-    fn give_up(&mut self, turn: &mut Option<Turn>) {
+    fn give_up(&mut self, turn: &mut Option<CpuTurn>) {
         if let Some(turn) = turn.take() {
             self.used += turn.held();
         }
     }
 }
 
-/// Comes back when the turn is over, never without one.
-async fn over(turn: Option<&Turn>) {
+/// Returns when the turn is over; never without a turn.
+async fn over(turn: Option<&CpuTurn>) {
     match turn {
         Some(turn) => turn.over().await,
         None => std::future::pending().await,
     }
 }
 
-/// Comes back when a thread should have paused for others, and did not.
-async fn overrun(turn: Option<&Turn>) {
+/// Returns when a thread should have paused for others and did not.
+async fn overrun(turn: Option<&CpuTurn>) {
     tokio::time::sleep(OVERRUN).await;
     over(turn).await;
 }
 
-/// Where the VM lives.
+/// The VM of one run, on threads of this process or in a worker.
 pub(super) struct VmExecutor {
-    clock: Clock,
+    clock: ComputeClock,
     in_place: InPlace,
     options: VmOptions,
     usage: VmUsage,
@@ -73,18 +73,18 @@ pub(super) struct VmExecutor {
 }
 
 enum Kind {
-    Thread { held: Option<Held>, vms: Option<VmPool> },
+    Thread { held: Option<HeldVm>, vms: Option<VmPool> },
     Process { pool: WorkerPool, run: Option<Box<WorkerRun>> },
 }
 
-enum Held {
+enum HeldVm {
     Ready(Vm),
     Calls(PendingCalls),
     Wait(PausedWait),
 }
 
 impl VmExecutor {
-    /// An executor in a worker of the pool, or without one in this process, for a VM made with `options`;
+    /// An executor in a worker of the pool, or, without a pool, in this process, for a VM made with `options`;
     /// one of `vms` where one fits. `stopping` is cancelled after the interrupt was triggered.
     pub(super) fn new(
         workers: Option<WorkerPool>,
@@ -92,7 +92,7 @@ impl VmExecutor {
         mut options: VmOptions,
         stopping: CancellationToken,
     ) -> Self {
-        let clock = Clock { turns: CpuScheduler::of_this_process(), used: Duration::ZERO, stopping };
+        let clock = ComputeClock { turns: CpuScheduler::of_this_process(), used: Duration::ZERO, stopping };
         let in_place = if workers.is_some() { InPlace::never() } else { InPlace::of_this_runtime() };
         let kind = match workers {
             Some(pool) => Kind::Process { pool, run: None },
@@ -101,29 +101,29 @@ impl VmExecutor {
                 if let Some(vm) = &ready {
                     options.interrupt = vm.interrupt();
                 }
-                Kind::Thread { held: ready.map(Held::Ready), vms }
+                Kind::Thread { held: ready.map(HeldVm::Ready), vms }
             }
         };
         Self { clock, in_place, options, usage: VmUsage::default(), lines: None, kind }
     }
 
-    /// Has the lines that run noted, by a VM of this process.
+    /// Collects the executed lines, in a VM of this process.
     pub(super) fn tracing(mut self, lines: Option<LineTrace>) -> Self {
         self.lines = lines;
         self
     }
 
-    /// The handle to stop the VM.
+    /// The handle that interrupts the VM.
     pub(super) fn interrupt(&self) -> &Interrupt {
         &self.options.interrupt
     }
 
-    /// Whether steps may be taken by the task that drives the run, which then cannot keep its time.
+    /// Whether steps may run in the task that drives the run, which then cannot enforce its time.
     pub(super) const fn steps_in_place(&self) -> bool {
         self.in_place.is_allowed()
     }
 
-    /// How long the VM has to come to its end once it was told to.
+    /// How long the VM has to end once it was interrupted.
     pub(super) fn stop_grace(&self) -> Duration {
         match self.kind {
             Kind::Thread { .. } => THREAD_STOP_GRACE,
@@ -134,7 +134,7 @@ impl VmExecutor {
     /// Runs a plan to its first pause.
     ///
     /// # Errors
-    /// `internal` where the thread breaks off, `worker_…` where no worker can be had.
+    /// `internal` where the thread panics, `worker_…` where no worker is available.
     pub(super) async fn start(&mut self, start: WorkerStart) -> Result<Pause> {
         match &mut self.kind {
             Kind::Process { pool, run } => {
@@ -144,7 +144,7 @@ impl VmExecutor {
             }
             Kind::Thread { held, .. } => {
                 let ready = match held.take() {
-                    Some(Held::Ready(vm)) => Ok(vm),
+                    Some(HeldVm::Ready(vm)) => Ok(vm),
                     _ => Err(self.options.clone()),
                 };
                 let lines = self.lines.clone();
@@ -165,10 +165,10 @@ impl VmExecutor {
         }
     }
 
-    /// Goes on with what came of the calls, in their order.
+    /// Resumes with the outcomes of the calls, in their order.
     ///
     /// # Errors
-    /// `internal` where the thread breaks off.
+    /// `internal` where the thread panics.
     pub(super) async fn answer(&mut self, outcomes: Vec<CallOutcome>) -> Result<Pause> {
         match &mut self.kind {
             Kind::Process { run: Some(run), .. } => {
@@ -176,7 +176,7 @@ impl VmExecutor {
                 Ok(in_worker(&mut self.clock, &self.options.interrupt, signals, run.answer(outcomes)).await)
             }
             Kind::Thread { held, .. } => match held.take() {
-                Some(Held::Calls(pending)) => {
+                Some(HeldVm::Calls(pending)) => {
                     let in_place = self.in_place.takes_answers(&outcomes);
                     self.until_pause(in_place, move || pending.answer(outcomes)).await
                 }
@@ -186,18 +186,18 @@ impl VmExecutor {
         }
     }
 
-    /// Goes on after a wait.
+    /// Resumes after a wait.
     ///
     /// # Errors
-    /// `internal` where the thread breaks off.
-    pub(super) async fn go_on(&mut self) -> Result<Pause> {
+    /// `internal` where the thread panics.
+    pub(super) async fn resume(&mut self) -> Result<Pause> {
         match &mut self.kind {
             Kind::Process { run: Some(run), .. } => {
                 let signals = run.signals();
                 Ok(in_worker(&mut self.clock, &self.options.interrupt, signals, run.go_on()).await)
             }
             Kind::Thread { held, .. } => match held.take() {
-                Some(Held::Wait(paused)) => {
+                Some(HeldVm::Wait(paused)) => {
                     let in_place = self.in_place.is_allowed();
                     self.until_pause(in_place, move || paused.go_on()).await
                 }
@@ -207,26 +207,26 @@ impl VmExecutor {
         }
     }
 
-    /// Ends the run for a reason the plan cannot catch. A worker that serves it is ended with it.
+    /// Ends the run for a reason the plan cannot catch, and its worker with it.
     pub(super) fn abort(&mut self, reason: Error) -> Stopped {
         match &mut self.kind {
             Kind::Process { run: Some(run), .. } => run.abort(reason),
             Kind::Process { run: None, .. } => gone(reason, self.usage),
             Kind::Thread { held, .. } => match held.take() {
-                Some(Held::Calls(pending)) => pending.abort(reason),
-                Some(Held::Wait(paused)) => paused.abort(reason),
-                Some(Held::Ready(_)) | None => gone(reason, self.usage),
+                Some(HeldVm::Calls(pending)) => pending.abort(reason),
+                Some(HeldVm::Wait(paused)) => paused.abort(reason),
+                Some(HeldVm::Ready(_)) | None => gone(reason, self.usage),
             },
         }
     }
 
-    fn hold(&mut self, pause: Held) {
+    fn hold(&mut self, pause: HeldVm) {
         if let Kind::Thread { held, .. } = &mut self.kind {
             *held = Some(pause);
         }
     }
 
-    /// Takes the VM to its next pause: in place as long as that goes, then on a blocking thread, one turn
+    /// Runs the VM to its next pause: in place while that is allowed, then on a blocking thread, one turn
     /// after the other.
     async fn until_pause(
         &mut self,
@@ -251,7 +251,7 @@ impl VmExecutor {
                     self.usage = pending.usage();
                     let calls = std::mem::take(&mut pending.calls);
                     let printed = pending.take_printed();
-                    self.hold(Held::Calls(pending));
+                    self.hold(HeldVm::Calls(pending));
                     return Ok(Pause::Calls { calls, printed });
                 }
                 Step::Wait(mut paused) => {
@@ -263,7 +263,7 @@ impl VmExecutor {
                         message: paused.message.clone(),
                         printed: paused.take_printed(),
                     };
-                    self.hold(Held::Wait(paused));
+                    self.hold(HeldVm::Wait(paused));
                     return Ok(pause);
                 }
                 Step::Done(stopped) => return Ok(Pause::Done(stopped)),
@@ -303,7 +303,7 @@ impl VmExecutor {
 }
 
 impl Drop for VmExecutor {
-    /// Has VMs made for later runs, beside the runtime's own threads.
+    /// Makes VMs for later runs, on a blocking thread.
     fn drop(&mut self) {
         if let Kind::Thread { vms: Some(vms), .. } = &self.kind
             && vms.wants_refill()
@@ -311,7 +311,7 @@ impl Drop for VmExecutor {
         {
             let vms = vms.clone();
             runtime.spawn_blocking(move || {
-                // A run that needs a VM meets the same error, and tells it.
+                // A run that needs a VM gets and reports the same error.
                 let _ = vms.refill();
             });
         }
@@ -319,9 +319,9 @@ impl Drop for VmExecutor {
 }
 
 /// Lets a worker compute until it pauses, one turn after the other: at the end of a turn the process
-/// is held still until the next.
+/// is stopped until the next.
 async fn in_worker(
-    clock: &mut Clock,
+    clock: &mut ComputeClock,
     interrupt: &Interrupt,
     signals: WorkerSignals,
     exchange: impl Future<Output = Pause>,
@@ -343,7 +343,7 @@ async fn in_worker(
             () = over(turn.as_ref()), if !is_told => {
                 signals.hold();
                 clock.give_up(&mut turn);
-                // Its last word may still be on the way while it stands still.
+                // Its last message may still be in the pipe while it is stopped.
                 let next = tokio::select! {
                     biased;
                     pause = &mut exchange => Err(pause),
@@ -361,7 +361,7 @@ async fn in_worker(
     pause
 }
 
-/// The end of a run whose VM is not there to tell.
+/// The end of a run whose VM is gone.
 fn gone(reason: Error, usage: VmUsage) -> Stopped {
     Stopped { result: Err(reason), usage, printed: String::new() }
 }
