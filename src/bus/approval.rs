@@ -1,4 +1,4 @@
-//! A person's leave for a call: what was decided, what is asked, what is allowed for a time.
+//! Approvals of calls: decisions on record, new requests, and grants.
 
 use std::sync::Arc;
 
@@ -11,31 +11,31 @@ use luaplan_catalog::ToolSpec;
 use luaplan_journal as journal;
 use luaplan_journal::{ApprovalDecision, ApprovalState, EventBody, GrantState, JournalRead};
 
-use super::Verdict;
+use super::PolicyDecision;
 
-/// Says where the arguments of a call came from, for the person who is asked.
+/// Says where the arguments of a call came from, for the approver.
 #[async_trait]
 pub trait ArgumentOrigins: Send + Sync {
     /// An object: `arguments`, a list of origins for each argument in words, and `decided_by`, what
-    /// decides whether the call is made. Null where it is not known.
+    /// decides whether the plan makes the call. Null where it is not known.
     async fn of(&self, call: &CallRequest) -> Json;
 }
 
-/// What people said about the calls of one plan in one run. The default knows nothing: every call that
-/// must be asked about is asked about.
+/// The approvals and grants for the calls of one plan in one run. The default has none: every call that
+/// needs an approval requests one.
 #[derive(Clone, Default)]
 pub struct Approvals {
     /// The plan that makes the calls.
     pub plan_hash: Option<ContentHash>,
-    /// What was asked before, with what was decided.
+    /// Earlier requests, with their decisions.
     pub known: Vec<ApprovalState>,
-    /// Where grants are on record.
+    /// The journal that holds the grants.
     pub journal: Option<Arc<dyn JournalRead>>,
     /// Where arguments come from.
     pub origins: Option<Arc<dyn ArgumentOrigins>>,
 }
 
-/// The id of a request: another run, call, plan, tool or argument has another. `tool_hash` is the tool's
+/// The id of a request, which differs for another run, call, plan, tool or argument. `tool_hash` is the tool's
 /// [`definition_hash`](ToolSpec::definition_hash).
 #[must_use]
 pub fn approval_id(
@@ -52,7 +52,7 @@ pub fn approval_id(
 }
 
 impl Approvals {
-    /// What was said about a call before, whatever the policy says now.
+    /// The earlier decision about a call, whatever the policy says now.
     pub(super) fn decided(&self, approval_id: &str) -> Option<&ApprovalDecision> {
         self.known.iter().find(|known| known.approval_id == approval_id)?.decision.as_ref()
     }
@@ -61,20 +61,20 @@ impl Approvals {
         self.known.iter().any(|known| known.approval_id == approval_id)
     }
 
-    /// The grant that covers a call of the tool which the verdict asks about: it was issued for the tool as it
-    /// is now, the same tenant, each of the asking rules as it is now, and for asking no less strict.
+    /// The grant that covers a call of the tool for which the verdict requires approval: it was issued for the tool's
+    /// present definition, the same tenant, the present version of each rule that asks, and at least the same tier.
     pub(super) async fn grant_for(
         &self,
         spec: &ToolSpec,
         tool_hash: &ContentHash,
         tenant: &str,
-        verdict: &Verdict,
+        verdict: &PolicyDecision,
         now: Timestamp,
     ) -> Result<Option<String>> {
         let Some(journal) = &self.journal else { return Ok(None) };
         let asking = verdict.asking();
         let covers = |grant: &GrantState| {
-            // A default that asks has no rule, and a grant for it covers that default alone.
+            // A default that asks has no rule; a grant for it covers that default alone.
             let same_kind = asking.is_empty() == grant.rules.is_empty();
             grant.holds_at(now)
                 && grant.tenant == tenant
@@ -87,9 +87,10 @@ impl Approvals {
         Ok(grants.into_iter().find(covers).map(|grant| grant.grant_id))
     }
 
-    /// The request for a person's leave.
-    pub(super) async fn request(&self, asked: Asked<'_>) -> EventBody {
-        let Asked { approval_id, call, spec, tool_hash, arguments, arguments_hash, verdict } = asked;
+    /// The request for an approval.
+    pub(super) async fn request(&self, asked: ApprovalSubject<'_>) -> EventBody {
+        let ApprovalSubject { approval_id, call, spec, tool_hash, arguments, arguments_hash, verdict } =
+            asked;
         let origins = match &self.origins {
             Some(origins) => origins.of(call).await,
             None => Json::Null,
@@ -112,18 +113,18 @@ impl Approvals {
     }
 }
 
-/// A call to ask about; its hash is of the arguments as they will be recorded.
-pub(super) struct Asked<'a> {
+/// A call that needs an approval; its hash covers the arguments as they will be recorded.
+pub(super) struct ApprovalSubject<'a> {
     pub(super) approval_id: String,
     pub(super) call: &'a CallRequest,
     pub(super) spec: &'a ToolSpec,
     pub(super) tool_hash: ContentHash,
     pub(super) arguments: Json,
     pub(super) arguments_hash: ContentHash,
-    pub(super) verdict: &'a Verdict,
+    pub(super) verdict: &'a PolicyDecision,
 }
 
-/// What the plan gets for a call a person denied.
+/// The failure of a call that a person denied.
 pub(super) fn denied(spec: &ToolSpec, decision: &ApprovalDecision) -> ToolFailure {
     let reason = decision.reason.as_deref().unwrap_or_default();
     let message = format!("{} denied this call of `{}`: {reason}; it was not made", decision.by, spec.name);

@@ -1,4 +1,4 @@
-//! Asks the model while writing down what happens.
+//! Asks the model and records what happens.
 
 use std::pin::pin;
 
@@ -9,22 +9,22 @@ use luaplan_base::{Error, ErrorCode, Result, SpanId};
 use luaplan_journal::{Durability, EventBody, RunLog};
 use luaplan_llm::{ChatReply, ChatRequest, LlmClient, LlmProgress};
 
-/// The model's answer. Everything on the way is in the run's log, in order, before this returns.
+/// The model's answer. All events of the request are in the run's log, in order, before this returns.
 ///
 /// # Errors
-/// The client's, or the journal's where an event cannot be kept.
+/// The client's, or the journal's where an event cannot be recorded.
 pub async fn ask_model(client: &dyn LlmClient, request: &ChatRequest, log: &RunLog) -> Result<ChatReply> {
     let replies = ask_side_by_side(client, &[(request.clone(), log.clone())]).await?;
     replies.into_iter().next().unwrap_or_else(|| Err(unheard()))
 }
 
-/// The answers to several requests, asked at the same time and each written down in its own log.
+/// The answers to several concurrent requests, each recorded in its own log.
 ///
-/// What is written is in the order of `asks`, whichever answer comes first: the events of one request
+/// Events are recorded in the order of `asks`, whichever answer arrives first: the events of one request
 /// follow all events of those before it.
 ///
 /// # Errors
-/// The journal's, where an event cannot be kept. What a client says is in its own place.
+/// The journal's, where an event cannot be recorded. A client's error is in its place of the list.
 pub async fn ask_side_by_side(
     client: &dyn LlmClient,
     asks: &[(ChatRequest, RunLog)],
@@ -35,7 +35,7 @@ pub async fn ask_side_by_side(
         let (sender, receiver) = unbounded_channel();
         heard.push(receiver);
         talks.push(async move {
-            // The receivers live as long as this function; a late event has nobody left to tell.
+            // The receivers live as long as this function, so a late event has no receiver.
             let progress = |event: LlmProgress| drop(sender.send(Heard::OnTheWay(event)));
             let reply = client.chat(request, &progress).await;
             drop(sender.send(Heard::Ended(reply)));
@@ -70,7 +70,7 @@ async fn write_down(
     mut events: UnboundedReceiver<Heard>,
 ) -> Result<Result<ChatReply>> {
     let span = log.new_span();
-    // A secret may stand in several pieces of an answer.
+    // Several pieces of an answer may hold one secret.
     let mut pieces = log.redactor().pieces();
     while let Some(event) = events.recv().await {
         let settled = match &event {
@@ -113,7 +113,7 @@ async fn keep(log: &RunLog, span: &SpanId, request: &ChatRequest, event: LlmProg
         LlmProgress::RequestSent { provider, model, attempt } => {
             EventBody::LlmRequestSent { provider, model, purpose: request.purpose.clone(), attempt }
         }
-        // Told by its pieces.
+        // Its pieces were already sent.
         LlmProgress::Text(_) => return Ok(()),
         LlmProgress::RetryScheduled { attempt, wait, code, message } => EventBody::LlmRetryScheduled {
             attempt,

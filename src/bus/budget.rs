@@ -1,4 +1,4 @@
-//! What a run may still use outside the VM: calls, result bytes, model tokens, money.
+//! The budget of a run outside the VM: calls, result bytes, model tokens, cost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use luaplan_base::{Error, LimitName, Limits, Result};
 
-/// The time a run's calls slept while the run was held, which its wall limit does not count.
+/// The time that a run's calls slept in place, which its wall limit does not count.
 #[derive(Debug, Default)]
 pub struct IdleTime {
     own_ms: AtomicU64,
@@ -14,7 +14,7 @@ pub struct IdleTime {
 }
 
 impl IdleTime {
-    /// Adds a sleep that begins now.
+    /// Adds a sleep that starts now.
     pub fn add(&self, sleep: Duration) {
         self.own_ms.fetch_add(u64::try_from(sleep.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
         if let Some(outer) = &self.outer {
@@ -22,14 +22,14 @@ impl IdleTime {
         }
     }
 
-    /// All of them, those under way with their whole length.
+    /// The sum of all sleeps, unfinished ones with their whole length.
     #[must_use]
     pub fn total(&self) -> Duration {
         Duration::from_millis(self.own_ms.load(Ordering::Relaxed))
     }
 }
 
-/// Counts what a run uses and refuses the step that would go over.
+/// Counts what a run uses and refuses the step that would exceed a limit.
 #[derive(Debug)]
 pub struct RunBudget {
     limits: Limits,
@@ -40,9 +40,9 @@ pub struct RunBudget {
     waited_ms: AtomicU64,
     idle: Arc<IdleTime>,
     outer: Option<Arc<RunBudget>>,
-    // The first limit that was hit and the value seen.
+    // The first limit that was hit and the observed value.
     hit: OnceLock<(LimitName, u64)>,
-    /// How many model calls this run is nested in; 0 for a run a person started.
+    /// The number of model calls that this run is nested in; 0 for a run that a person started.
     pub llm_depth: u32,
 }
 
@@ -64,7 +64,7 @@ impl RunBudget {
         }
     }
 
-    /// A budget of its own inside `outer`: what is used counts in both.
+    /// A budget nested in `outer`: usage counts in both.
     #[must_use]
     pub fn nested(limits: Limits, outer: &Arc<Self>) -> Self {
         let idle = IdleTime { own_ms: AtomicU64::new(0), outer: Some(outer.idle.clone()) };
@@ -78,7 +78,7 @@ impl RunBudget {
         &self.idle
     }
 
-    /// Adds what a call waited for its turn. Calls that wait at the same time each add theirs.
+    /// Adds the time that a call waited for its turn. Concurrent waits each add theirs.
     pub fn waited(&self, time: Duration) {
         self.waited_ms.fetch_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
@@ -98,7 +98,7 @@ impl RunBudget {
     /// Counts `amount` against `name`: tool calls, result bytes, model tokens or cost.
     ///
     /// # Errors
-    /// The limit's own code with the limit and the value seen. What was used stays counted.
+    /// The limit's own code with the limit and the observed value. The usage stays counted.
     pub fn spend(&self, name: LimitName, amount: u64) -> Result<()> {
         let Some(counter) = self.counter(name) else { return Ok(()) };
         let outer = self.outer.as_ref().map_or(Ok(()), |outer| outer.spend(name, amount));
@@ -118,9 +118,9 @@ impl RunBudget {
         self.compare(name, self.used(name).saturating_add(amount))
     }
 
-    /// The first limit that was hit, by whoever spent or checked. A tool can only answer with a
-    /// failure, which a plan may swallow; this is how the one who called the tool knows that the
-    /// run must end.
+    /// The first limit that was hit, in the bus or in a tool. A tool can only answer with a
+    /// failure, which a plan may catch; this tells the tool's caller that the run must
+    /// end.
     #[must_use]
     pub fn exceeded(&self) -> Option<Error> {
         let own = self.hit.get().map(|(name, observed)| name.exceeded(self.limits.get(*name), *observed));
@@ -136,13 +136,13 @@ impl RunBudget {
         Err(name.exceeded(limit, observed))
     }
 
-    /// What is used up so far.
+    /// The usage so far.
     #[must_use]
     pub fn used(&self, name: LimitName) -> u64 {
         self.counter(name).map_or(0, |counter| counter.load(Ordering::Relaxed))
     }
 
-    /// What is left.
+    /// The rest.
     #[must_use]
     pub fn remaining(&self, name: LimitName) -> u64 {
         let own = self.limits.get(name).saturating_sub(self.used(name));

@@ -15,27 +15,27 @@ use luaplan_base::{
 use luaplan_catalog::ToolSpec;
 use luaplan_journal::{Durability, EventBody, RunLog};
 
-use super::approval::{Asked, approval_id, denied};
-use super::{Bus, Invocation, Permit, Progress, Suspension, Tier, Tool, Verdict};
+use super::approval::{ApprovalSubject, approval_id, denied};
+use super::{Bus, Invocation, Permit, PolicyDecision, Progress, Suspension, Tier, Tool};
 
-/// A call that may be made: its tool exists, its arguments fit, policy or a person allows it.
-pub(super) struct Prepared {
+/// A call that may be made: its tool exists, its arguments are valid, policy or a person allows it.
+pub(super) struct PreparedCall {
     pub(super) tool: Arc<dyn Tool>,
     pub(super) arguments: Value,
     /// The rule that decided, where there is a policy file.
     rule: Option<String>,
-    /// `approval:ID` or `grant:ID`, where a person's leave was needed.
+    /// `approval:ID` or `grant:ID`, where approval was required.
     allowed_by: Option<String>,
-    /// Hash of the plan's own arguments, where a person put others in their place.
+    /// Hash of the plan's own arguments, where a person edited them.
     planned_arguments_hash: Option<ContentHash>,
 }
 
 /// Whether a call may be made.
 pub(super) enum Readiness {
-    Ready(Prepared),
-    /// The plan gets this failure.
+    Ready(PreparedCall),
+    /// No: the plan gets this failure.
     Refused(ToolFailure),
-    /// A person has to say. The request is on record already where there is no event.
+    /// A person must decide. Without an event, the request is already on record.
     Asks {
         approval_id: String,
         request: Option<Box<EventBody>>,
@@ -53,17 +53,17 @@ pub(super) struct Admitted {
     permit: Permit,
 }
 
-/// How the tool came to its end.
-enum Ended {
+/// How the tool's call ended.
+enum ToolEnd {
     Outcome(CallOutcome),
-    /// It waits, and the run with it.
+    /// It is suspended, and the run with it.
     Suspended(Suspension),
     /// The run ended first.
     Cut,
 }
 
 impl Bus {
-    /// Looks whether a call may be made: its tool, its arguments, the policy, and what people said.
+    /// Decides whether a call may be made, by its tool, its arguments, the policy, and approvals.
     pub(super) async fn ready(&self, call: &CallRequest) -> Result<Readiness> {
         let Some(tool) = self.parts.registry.get(&call.tool) else {
             let message = format!("there is no tool `{}`; no call was made", call.tool);
@@ -79,7 +79,7 @@ impl Bus {
         if verdict.decision == Tier::Deny {
             return Ok(Readiness::Refused(verdict.refusal(tool.spec())));
         }
-        let prepared = Prepared {
+        let prepared = PreparedCall {
             tool: Arc::clone(tool),
             arguments,
             rule: verdict.decided_by.clone(),
@@ -95,8 +95,8 @@ impl Bus {
     async fn authorize(
         &self,
         call: &CallRequest,
-        mut prepared: Prepared,
-        verdict: &Verdict,
+        mut prepared: PreparedCall,
+        verdict: &PolicyDecision,
     ) -> Result<Readiness> {
         let (approvals, log) = (&self.parts.approvals, &self.parts.log);
         let spec = prepared.tool.spec();
@@ -105,7 +105,7 @@ impl Bus {
         let tool_hash = spec.definition_hash();
         let plan_hash = approvals.plan_hash.as_ref();
         let id = approval_id(log.run_id(), &call.id, plan_hash, &tool_hash, &arguments_hash);
-        // What a person said about this very call stands, also where the policy asks no more.
+        // A decision about this call applies even where the policy no longer requires one.
         if let Some(decision) = approvals.decided(&id) {
             if !decision.is_allowance() {
                 return Ok(Readiness::Refused(denied(spec, decision)));
@@ -141,13 +141,32 @@ impl Bus {
         if let Err(failure) = prepared.tool.could_call(&prepared.arguments) {
             return Ok(Readiness::Refused(failure));
         }
-        let asked =
-            Asked { approval_id: id.clone(), call, spec, tool_hash, arguments, arguments_hash, verdict };
+        let asked = ApprovalSubject {
+            approval_id: id.clone(),
+            call,
+            spec,
+            tool_hash,
+            arguments,
+            arguments_hash,
+            verdict,
+        };
         let request = Some(Box::new(approvals.request(asked).await));
         Ok(Readiness::Asks { approval_id: id, request })
     }
 
-    /// Journals that a person is asked: on the disk, as the run will pause for it.
+    /// Waits for the call's turn.
+    pub(super) async fn permit(&self, prepared: &PreparedCall) -> std::result::Result<Permit, ToolFailure> {
+        let parts = &self.parts;
+        let run_ends = parts.deadline + parts.budget.idle().total();
+        let permit = parts
+            .limiter
+            .acquire(&self.run_gate, prepared.tool.spec(), &prepared.arguments, run_ends)
+            .await?;
+        parts.budget.waited(permit.waited);
+        Ok(permit)
+    }
+
+    /// Journals the request for approval, on the disk, as the run will pause for it.
     pub(super) async fn ask(&self, request: EventBody) -> Result<()> {
         self.parts.log.emit_in(self.parts.log.new_span(), request, Durability::Forced).await
     }
@@ -168,11 +187,11 @@ impl Bus {
         self.parts.log.emit_in(self.parts.log.new_span(), body, Durability::Queued).await
     }
 
-    /// Journals that the call is about to be made: on the disk first, where it changes the world.
+    /// Journals the intent; for a call with an effect, waits until it is on the disk.
     pub(super) async fn intend(
         &self,
         call: &CallRequest,
-        prepared: Prepared,
+        prepared: PreparedCall,
         permit: Permit,
     ) -> Result<Admitted> {
         let log = &self.parts.log;
@@ -193,7 +212,7 @@ impl Bus {
             planned_arguments_hash: prepared.planned_arguments_hash,
             waited_ms: u64::try_from(permit.waited.as_millis()).ok().filter(|waited_ms| *waited_ms > 0),
         };
-        // A read may ride along: whatever changes the world later is forced, and it with it.
+        // The intent of a read is only queued: a later effect is forced, and this record with it.
         let durability = if spec.effect.forces_journal() { Durability::Forced } else { Durability::Queued };
         let span = log.new_span();
         log.emit_in(span.clone(), body, durability).await?;
@@ -208,14 +227,14 @@ impl Bus {
         })
     }
 
-    /// Makes the call and journals its outcome, where it comes to one.
+    /// Makes the call and journals its outcome, where it has one.
     pub(super) async fn make(&self, call: Admitted, cut: &CancellationToken) -> Result<Progress> {
         let Admitted { tool, call_id, arguments, idempotency_key, span, started, permit } = call;
         if tool.spec().effect.forces_journal() {
-            // The process may have stood still since the intent was written.
+            // The process may have stalled since the intent was written.
             self.parts.log.check_fence().await?;
         }
-        // Whatever the tool has started for this call stops with it.
+        // Work that the tool started for this call is cancelled with it.
         let cancellation = cut.child_token();
         let stop = cancellation.clone().drop_guard();
         let invocation = Invocation {
@@ -230,22 +249,22 @@ impl Bus {
         };
         let ended = tokio::select! {
             biased;
-            () = cut.cancelled() => Ended::Cut,
+            () = cut.cancelled() => ToolEnd::Cut,
             progress = under_timeout(&*tool, invocation) => match progress {
-                Progress::Ended(outcome) => Ended::Outcome(outcome),
-                Progress::Suspended(suspension) => Ended::Suspended(suspension),
+                Progress::Ended(outcome) => ToolEnd::Outcome(outcome),
+                Progress::Suspended(suspension) => ToolEnd::Suspended(suspension),
             },
         };
         drop(stop);
         drop(permit);
         let (outcome, then) = match ended {
-            Ended::Suspended(suspension) => return Ok(Progress::Suspended(suspension)),
-            Ended::Cut => (Err(call_cut(tool.spec())), Err(Self::cancelled())),
-            Ended::Outcome(outcome) => {
+            ToolEnd::Suspended(suspension) => return Ok(Progress::Suspended(suspension)),
+            ToolEnd::Cut => (Err(call_cut(tool.spec())), Err(Self::cancelled())),
+            ToolEnd::Outcome(outcome) => {
                 let outcome = outcome.map_err(|failure| self.parts.log.redactor().failure(failure));
                 let outcome = self.within_size(tool.spec(), outcome);
                 let spent = self.parts.budget.spend(LimitName::ResultBytes, outcome_bytes(&outcome));
-                // A limit the tool ran into itself ends the run too, whatever it made of it.
+                // A limit that the tool itself hit ends the run too, whatever the tool answered.
                 (outcome, spent.and_then(|()| self.parts.budget.exceeded().map_or(Ok(()), Err)))
             }
         };
@@ -260,7 +279,7 @@ impl Bus {
             result_bytes: outcome_bytes(&outcome),
             duration_ms: u64::try_from(elapsed.as_millis()).unwrap_or(0),
         };
-        // What was done is on record before the plan goes on, so that fewer calls end up in doubt.
+        // An effect's outcome is on record before the plan continues, so that fewer calls end up in doubt.
         let durability =
             if tool.spec().effect.forces_journal() { Durability::Ordered } else { Durability::Queued };
         self.parts.log.emit_in(span, body, durability).await?;
@@ -282,7 +301,7 @@ impl Bus {
 
 async fn under_timeout(tool: &dyn Tool, invocation: Invocation) -> Progress {
     let spec = tool.spec();
-    // The tool gives up what it held when it panics; nothing of it is used again.
+    // A panic drops the tool's state, which is not used again.
     let call = AssertUnwindSafe(async { tool.begin(invocation).await }).catch_unwind();
     let done =
         if tool.keeps_own_time() { Ok(call.await) } else { tokio::time::timeout(spec.timeout, call).await };
@@ -298,7 +317,7 @@ async fn under_timeout(tool: &dyn Tool, invocation: Invocation) -> Progress {
             let message = format!("the tool `{}` did not answer within {limit_ms} ms", spec.name);
             let failure =
                 ToolFailure::new(ErrorCode::ToolTimeout, message).with_detail("timeout_ms", limit_ms);
-            // Whether it took effect is not known, so only harmless calls are worth repeating.
+            // Whether it took effect is unknown, so only harmless calls are retryable.
             let harmless = spec.idempotent || spec.effect == Effect::Read;
             Err(if harmless { failure.retryable() } else { failure })
         }
@@ -310,8 +329,8 @@ fn call_cut(spec: &ToolSpec) -> ToolFailure {
     ToolFailure::new(ErrorCode::CallCut, message)
 }
 
-/// The hash is of the arguments as recorded, so that anyone can check it against the record and nobody can try out
-/// secrets on it.
+/// The hash covers the arguments as recorded, so that any reader can check it against the record, and it cannot be used
+/// to guess secrets.
 fn hash_as_recorded(log: &RunLog, arguments: &Json) -> ContentHash {
     let mut arguments = arguments.clone();
     log.redactor().arguments(&mut arguments);
@@ -322,7 +341,7 @@ fn seen_by_plan(failure: &ToolFailure) -> Json {
     Value::Failure(Box::new(failure.clone())).to_json()
 }
 
-/// The same for every repetition of a call, and for no other call.
+/// The idempotency key: the same for every repetition of a call, and for no other call.
 fn idempotency_key(run_id: &RunId, call_id: &CallId) -> String {
     ContentHash::of(format!("{run_id}/{call_id}").as_bytes()).to_string()
 }

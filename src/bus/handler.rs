@@ -1,4 +1,4 @@
-//! Who answers a plan's calls: the bus, or something that stands in for it.
+//! The handler of a plan's calls: the bus, or a substitute for it.
 
 use async_trait::async_trait;
 
@@ -6,13 +6,13 @@ use luaplan_base::{CallOutcome, CallRequest};
 
 use super::Interruption;
 
-/// Answers the calls a paused plan waits for.
+/// Answers the calls that a paused plan waits for.
 #[async_trait]
 pub trait CallHandler: Send + Sync {
-    /// Answers every call, in the order asked, however the answers arrive.
+    /// Answers every call, in the order of the calls, however the answers arrive.
     ///
     /// # Errors
-    /// Only what the plan cannot catch: its run is to rest, was cancelled, or must end, as for a limit that was hit or
-    /// a journal that cannot be written. A failing call is an outcome, not an error.
+    /// Only what the plan cannot catch: its run is suspended, was cancelled, or must end, for example for a limit that
+    /// was hit or a journal that cannot be written. A failing call is an outcome, not an error.
     async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption>;
 }

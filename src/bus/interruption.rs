@@ -1,4 +1,4 @@
-//! Why a plan does not go on to its end.
+//! Why a plan stops before its end.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use luaplan_journal::{Redactor, RunStatus};
 
 use super::Suspension;
 
-/// Why a plan does not go on to its end. The plan cannot catch it.
+/// Why a plan stops before its end. The plan cannot catch it.
 #[derive(Debug)]
 pub enum Interruption {
-    /// Its run is put to rest, and goes on from there.
+    /// Its run is suspended, and can be resumed.
     Suspended(Suspension),
     /// Its run was cancelled.
     Cancelled(Error),
@@ -19,7 +19,7 @@ pub enum Interruption {
 }
 
 impl Interruption {
-    /// How the run stands then.
+    /// The status of the run.
     #[must_use]
     pub const fn status(&self) -> RunStatus {
         match self {
@@ -38,7 +38,7 @@ impl Interruption {
         }
     }
 
-    /// Why its run is put to rest, where it is.
+    /// Why its run is suspended, where it is.
     #[must_use]
     pub const fn suspension(&self) -> Option<&Suspension> {
         match self {
@@ -47,7 +47,7 @@ impl Interruption {
         }
     }
 
-    /// The code that edges tell of it.
+    /// The code that edges report.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -56,7 +56,7 @@ impl Interruption {
         }
     }
 
-    /// What the caller that waits for `run_id` is told in place of a result, without the inner cause.
+    /// The error that the caller waiting for `run_id` gets in place of a result, without the inner cause.
     #[must_use]
     pub fn to_error(&self, run_id: &RunId) -> Error {
         match self {
@@ -102,7 +102,7 @@ impl From<Suspension> for Interruption {
 }
 
 impl From<Error> for Interruption {
-    /// The rooms below tell that they were cancelled by an error of that code.
+    /// Lower rooms report a cancellation by an error of that code.
     fn from(error: Error) -> Self {
         match error.code() {
             ErrorCode::Cancelled => Self::Cancelled(error),

@@ -1,5 +1,5 @@
-//! How often and how many at once: a call waits for its turn, in order, up to a bound, then is refused.
-//! What is protected is the other side, so a tool whose arguments name a host or a database has a rate and
+//! Rates and concurrency: a call waits for its turn, in order, up to a bound, then is refused.
+//! The limits protect the servers called, so a tool whose arguments name a host or a database has a rate and
 //! slots for each of them.
 
 use std::collections::{BTreeSet, HashMap};
@@ -21,23 +21,23 @@ use url::Url;
 use luaplan_base::{ErrorCode, Rate, ToolFailure, Value};
 use luaplan_catalog::{TargetKind, ToolSpec};
 
-/// Hosts and databases that have a gate of their own at the same time; further ones share their tool's.
+/// The most hosts and databases with a gate of their own at a time; further ones share their tool's.
 const TARGETS_MAX: usize = 1024;
 
-/// How patient the limiter is, and what a run may do in all.
+/// Bounds of the limiter's waits, and the rate of a whole run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimiterSettings {
-    /// The longest a call waits for its turn; `None` is as long as its run may still go on.
+    /// The longest a call waits for its turn; `None`: until its run's wall time ends.
     pub max_wait: Option<Duration>,
     /// Calls that may wait at one gate, or in one run, at the same time.
     pub queue_max: u32,
-    /// How often one run may call tools, all tools together, and how many calls may come at once
-    /// before that counts; `None` leaves it to the tools' own rates.
+    /// The rate of one run over all its tools together, and its burst; `None` leaves it to the tools' own
+    /// rates.
     pub run_rate: Option<(Rate, u32)>,
 }
 
 impl LimiterSettings {
-    /// As long as the run may go on, 1,000 waiting, no rate over all tools of a run.
+    /// Waits until the run's wall time ends, 1,000 waiting calls, no rate over all tools of a run.
     #[must_use]
     pub const fn standard() -> Self {
         Self { max_wait: None, queue_max: 1000, run_rate: None }
@@ -48,15 +48,15 @@ impl LimiterSettings {
 #[derive(Debug)]
 pub struct Limiter {
     settings: LimiterSettings,
-    /// By tool and target; the target is empty for tools that name none.
-    gates: Mutex<HashMap<(String, String), Arc<Gate>>>,
+    /// By tool and target; the target is empty for tools without one.
+    gates: Mutex<HashMap<(String, String), Arc<TargetGate>>>,
 }
 
 /// The limit of one run over all its calls.
 #[derive(Debug)]
 pub struct RunGate(Option<RateGate>);
 
-/// Permission to make one call. The slots it takes are free again when this is dropped.
+/// Permission to make one call. Dropping it frees its slots.
 #[derive(Debug)]
 pub struct Permit {
     #[expect(dead_code, reason = "held, not read: dropping them frees the slots")]
@@ -66,25 +66,25 @@ pub struct Permit {
 }
 
 impl Limiter {
-    /// A limiter where nothing has been called yet.
+    /// A limiter before the first call.
     #[must_use]
     pub fn new(settings: LimiterSettings) -> Self {
         Self { settings, gates: Mutex::new(HashMap::new()) }
     }
 
-    /// The gate of a run that starts now.
+    /// A gate for a run that starts now.
     #[must_use]
     pub fn run_gate(&self) -> RunGate {
         RunGate(self.settings.run_rate.map(|(rate, burst)| RateGate::new(rate, burst)))
     }
 
     /// Waits until the tool may be called with these bound arguments: a turn of the run, then a free slot and a
-    /// turn for each target they name, all until `run_ends` at the latest and within
-    /// [`LimiterSettings::max_wait`]. Calls get their turns in the order they came. A tool's rate and
+    /// turn for each target they name, all before `run_ends` and within
+    /// [`LimiterSettings::max_wait`]. Calls get their turns in order of arrival. A tool's rate and
     /// concurrency are those of its first call.
     ///
     /// # Errors
-    /// `rate_limited`, retryable, with `retry_after_ms`, where that takes longer or too many wait.
+    /// `rate_limited`, retryable, with `retry_after_ms`, where that takes longer or too many calls wait.
     pub async fn acquire(
         &self,
         run: &RunGate,
@@ -95,7 +95,7 @@ impl Limiter {
         let began = Instant::now();
         let until = self.settings.max_wait.map_or(run_ends, |wait| run_ends.min(began + wait));
         let mut slots = std::pin::pin!(self.slots(run, spec, arguments, began, until));
-        // A call that finds every gate open waits for none, however busy the machine is.
+        // A call that finds every gate open does not wait, however busy the machine is.
         let (slots, waited) = match poll_fn(|context| Poll::Ready(slots.as_mut().poll(context))).await {
             Poll::Ready(slots) => (slots?, Duration::ZERO),
             Poll::Pending => (slots.await?, began.elapsed()),
@@ -103,7 +103,7 @@ impl Limiter {
         Ok(Permit { slots, waited })
     }
 
-    /// The slots of all gates of a call, each passed in its turn.
+    /// The slots of all gates of a call, acquired one after the other.
     async fn slots(
         &self,
         run: &RunGate,
@@ -118,15 +118,15 @@ impl Limiter {
                 .await
                 .map_err(|wait| refuse(format!("the run may make {} calls", gate.rate), wait))?;
         }
-        let mut gates: Vec<(Arc<Gate>, String)> = Vec::new();
+        let mut gates: Vec<(Arc<TargetGate>, String)> = Vec::new();
         for target in targets(spec, arguments) {
             let gate = self.gate(spec, &target);
-            // Targets beyond those that are told apart share one gate: a call passes it once.
+            // Targets beyond the bound share one gate, which a call passes once.
             if !gates.iter().any(|(known, _)| Arc::ptr_eq(known, &gate)) {
                 gates.push((gate, target));
             }
         }
-        // In one order for all calls, so that two that need the same slots never hold one each.
+        // In one order for all calls, so that two calls that need the same slots cannot deadlock.
         gates.sort_by_key(|(gate, _)| Arc::as_ptr(gate));
         let mut slots = Vec::new();
         for (gate, target) in gates {
@@ -144,11 +144,11 @@ impl Limiter {
         Ok(slots)
     }
 
-    fn gate(&self, spec: &ToolSpec, target: &str) -> Arc<Gate> {
+    fn gate(&self, spec: &ToolSpec, target: &str) -> Arc<TargetGate> {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (spec.name.clone(), target.to_owned());
         if gates.len() >= TARGETS_MAX && !gates.contains_key(&key) {
-            // One that a caller holds is about to be passed.
+            // A gate that a caller holds is in use.
             gates.retain(|_, gate| Arc::strong_count(gate) > 1 || !gate.is_idle());
         }
         let key = if gates.len() >= TARGETS_MAX && !gates.contains_key(&key) {
@@ -156,11 +156,11 @@ impl Limiter {
         } else {
             key
         };
-        Arc::clone(gates.entry(key).or_insert_with(|| Arc::new(Gate::new(spec))))
+        Arc::clone(gates.entry(key).or_insert_with(|| Arc::new(TargetGate::new(spec))))
     }
 }
 
-/// The hosts and databases that bound arguments name; one empty name where they name none.
+/// The hosts and databases that bound arguments name; one empty name where there are none.
 fn targets(spec: &ToolSpec, arguments: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (name, kind) in &spec.targets {
@@ -196,13 +196,13 @@ fn refusal(reason: &str, wait: Duration, max_wait: Duration) -> ToolFailure {
 
 /// The rate and the slots of one tool for one target.
 #[derive(Debug)]
-struct Gate {
+struct TargetGate {
     rate: RateGate,
     concurrency: usize,
     slots: Arc<Semaphore>,
 }
 
-impl Gate {
+impl TargetGate {
     fn new(spec: &ToolSpec) -> Self {
         let concurrency = spec.concurrency.max(1) as usize;
         Self {
@@ -212,22 +212,22 @@ impl Gate {
         }
     }
 
-    /// Whether forgetting it gives no one a call more.
+    /// Whether dropping it would allow no extra call.
     fn is_idle(&self) -> bool {
         self.slots.available_permits() == self.concurrency && self.rate.is_full()
     }
 }
 
-/// A rate with a fair queue before it.
+/// A rate with a fair queue.
 #[derive(Debug)]
 struct RateGate {
     rate: Rate,
     interval: Duration,
     limiter: RateLimiter<NotKeyed, InMemoryState, RuntimeClock, NoOpMiddleware<Duration>>,
-    /// Held by the call whose turn is next; the lock is fair, so turns go in order of arrival.
+    /// Held by the call whose turn is next; the lock is fair, so turns follow the order of arrival.
     turn: tokio::sync::Mutex<()>,
     waiting: AtomicU32,
-    /// How long no call may have passed for the whole burst to be there again.
+    /// The time without calls after which the whole burst is available again.
     refill: Duration,
     passed_last: Mutex<Instant>,
 }
@@ -236,7 +236,7 @@ impl RateGate {
     fn new(rate: Rate, burst: u32) -> Self {
         let interval = (rate.period / rate.events.get()).max(Duration::from_nanos(1));
         let burst = NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN);
-        // A period of zero is the only one refused.
+        // Only a period of zero is refused.
         let quota = Quota::with_period(interval).unwrap_or(Quota::per_second(NonZeroU32::MAX));
         let clock = RuntimeClock { start: Instant::now() };
         Self {
@@ -255,7 +255,7 @@ impl RateGate {
         self.waiting.load(Ordering::Relaxed) == 0 && passed_last.elapsed() >= self.refill
     }
 
-    /// Waits for a turn, or says how far away it is.
+    /// Waits for a turn; fails with the time left until it.
     async fn pass(&self, deadline: Instant, queue_max: u32) -> Result<(), Duration> {
         let ahead = self.waiting.fetch_add(1, Ordering::Relaxed);
         let _leave = Leave(&self.waiting);
@@ -286,7 +286,7 @@ impl Drop for Leave<'_> {
     }
 }
 
-/// The runtime's own clock, so that rates and waits agree, also in tests that move it.
+/// The runtime's clock, so that rates and waits agree, also in tests that move it.
 #[derive(Debug, Clone)]
 struct RuntimeClock {
     start: Instant,

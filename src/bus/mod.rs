@@ -1,13 +1,14 @@
-//! Rank 2: the only door to the world.
+//! Rank 2: the only way to the outside.
 //!
-//! Every call passes here in one fixed order: budget, known tool, arguments, policy and approval, rate, intent
+//! Every call passes it in one fixed order: budget, known tool, arguments, policy and approval, rate, intent
 //! in the journal, the tool under its timeout, size, outcome in the journal. [`Bus`] does that for
-//! one run; [`Limiter`] and [`Registry`] are shared by all.
+//! one run; all runs share [`Limiter`] and [`Registry`].
 //!
 //! **Never here:** Lua, knowledge of a particular tool, a wire format.
 
 mod approval;
 mod ask_model;
+mod batch;
 mod budget;
 mod bus;
 mod call;
@@ -27,8 +28,8 @@ pub use handler::CallHandler;
 pub use interruption::Interruption;
 pub use limiter::{Limiter, LimiterSettings, Permit, RunGate};
 pub use policy::{
-    Circumstances, Comparison, Condition, DEFAULT_RULE, Fit, Glob, LOCAL_TENANT, MatchedRule, Policy,
-    PolicyRules, Rule, Test, TierByEffect, Verdict, Want,
+    ArgumentCondition, ArgumentTest, Circumstances, Comparison, DEFAULT_RULE, Fit, Glob, LOCAL_TENANT,
+    MatchedRule, Policy, PolicyDecision, PolicyRules, Rule, TierByEffect, ValueTest,
 };
 pub use registry::Registry;
 pub use suspension::{CallInDoubt, CallsInDoubt, Suspension, was_requested};

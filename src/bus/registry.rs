@@ -1,4 +1,4 @@
-//! The tools that are there.
+//! The registered tools.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use luaplan_catalog::Catalog;
 
 use super::Tool;
 
-/// Tools by name, in the order they were added. What is not here does not exist for any run.
+/// Tools by name, in the order they were added. Other tools do not exist for any run.
 #[derive(Clone, Default)]
 pub struct Registry(IndexMap<String, Arc<dyn Tool>>);
 
@@ -29,7 +29,7 @@ impl Registry {
         self.0.values()
     }
 
-    /// What the tools say of themselves: the whitelist for checks, prompts and lists.
+    /// The tools' specifications: the whitelist for checks, prompts and lists.
     #[must_use]
     pub fn catalog(&self) -> Catalog {
         self.0.values().map(|tool| tool.spec().clone()).collect()

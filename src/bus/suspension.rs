@@ -1,4 +1,4 @@
-//! Why a run is suspended. Here alone a suspension becomes an error, and a record of the run.
+//! Why a run is suspended. Only this module turns a suspension into an error, and into a record of the run.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use luaplan_base::{CallId, Error, ErrorCode, RunId, ToolFailure};
 use luaplan_journal::{Actor, EventBody, Redactor, RunStatus};
 
-/// Why a run is suspended. When it resumes, the calls that wait are begun again.
+/// Why a run is suspended. When it resumes, the suspended calls are started again.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Suspension {
     /// A call sleeps.
@@ -20,11 +20,11 @@ pub enum Suspension {
     },
     /// Calls wait for a person's approval: the ids of the requests.
     Approvals(Vec<String>),
-    /// Calls were begun, and no record says what came of them.
+    /// Calls were started, and their outcomes are not on record.
     InDoubt(CallsInDoubt),
-    /// A caller asked for a pause.
+    /// A caller requested a pause.
     Requested {
-        /// The run that was asked: this one, or that of an agent below it.
+        /// The run to pause: this one, or that of an agent below it.
         run_id: RunId,
     },
 }
@@ -32,11 +32,11 @@ pub enum Suspension {
 /// Calls that may or may not have taken effect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallsInDoubt {
-    /// The run that began them.
+    /// The run that started them.
     pub run_id: RunId,
-    /// The calls; never none.
+    /// The calls; at least one.
     pub calls: Vec<CallInDoubt>,
-    /// Where that run is one of an agent: the agents on the way to it, the outermost first, each with its run.
+    /// Where that run is one of an agent: the agents that lead to it, the outermost first, each with its run.
     pub agents: Vec<(String, RunId)>,
 }
 
@@ -47,12 +47,12 @@ pub struct CallInDoubt {
     pub call_id: CallId,
     /// The tool.
     pub tool: String,
-    /// What a person needs to look for its effect.
+    /// What a person needs to find its effect.
     pub facts: Json,
 }
 
 impl Suspension {
-    /// The status of a run that is suspended so.
+    /// The status of a run with this suspension.
     #[must_use]
     pub const fn status(&self) -> RunStatus {
         match self {
@@ -79,7 +79,7 @@ impl Suspension {
         }
     }
 
-    /// The same for the run that called an agent, whose run is suspended so.
+    /// The suspension of the run that called the agent with this one.
     #[must_use]
     pub fn below(self, agent: &str, run_id: RunId) -> Self {
         match self {
@@ -109,7 +109,7 @@ impl Suspension {
         }
     }
 
-    /// What the caller that waits for `run_id` is told in place of a result, with the exact next command.
+    /// The error that the caller waiting for `run_id` gets in place of a result, with the exact next command.
     #[must_use]
     pub fn to_error(&self, run_id: &RunId) -> Error {
         let error = self.unnamed_error();
@@ -118,7 +118,7 @@ impl Suspension {
             Self::InDoubt(_) => error,
             Self::Approvals(ids) => {
                 let error = error.about_run(run_id);
-                // An id begins with run and call; another run's call is an agent's.
+                // An id starts with run and call; a call of another run belongs to an agent.
                 match ids.first().and_then(|id| id.split(':').nth(1)) {
                     Some(call) => error.about_call(call),
                     None => error,
@@ -127,13 +127,13 @@ impl Suspension {
         }
     }
 
-    /// What is put on record.
+    /// The event to record.
     #[must_use]
     pub fn event(&self, by: Option<&Actor>) -> EventBody {
         let (calls_in_doubt, approvals) = match self {
             Self::Until { wake_at, .. } => return EventBody::RunSleeping { wake_at: *wake_at },
             Self::Approvals(ids) => (Vec::new(), ids.clone()),
-            // Those of an agent are on record with the agent's run.
+            // Those of an agent are in the records of the agent's run.
             Self::InDoubt(doubt) if doubt.agents.is_empty() => (doubt.ids(), Vec::new()),
             Self::InDoubt(_) | Self::Requested { .. } => (Vec::new(), Vec::new()),
         };
@@ -180,20 +180,20 @@ impl Suspension {
         }
     }
 
-    /// What the calls of one batch wait for, in one; `None` where none waits. What needs a person counts before what
-    /// a caller asked to pause, that before what needs time, and of several sleeps the longest, as the
-    /// plan goes on when all are over.
-    pub(super) fn of_batch(asked: &[String], rests: Vec<Self>) -> Option<Self> {
+    /// The suspensions of one batch's calls as one; `None` where there are none. A wait for a person takes precedence over
+    /// a requested pause, that over a sleep, and of several sleeps the longest counts, as the plan resumes when all
+    /// are over.
+    pub(super) fn of_batch(asked: &[String], suspended: Vec<Self>) -> Option<Self> {
         let mut approvals = asked.to_vec();
         let (mut doubt, mut requested, mut longest) = (None, None, None::<Self>);
-        for rest in rests {
-            match rest {
+        for suspension in suspended {
+            match suspension {
                 Self::Approvals(ids) => approvals.extend(ids),
-                Self::InDoubt(_) => doubt = doubt.or(Some(rest)),
-                Self::Requested { .. } => requested = requested.or(Some(rest)),
+                Self::InDoubt(_) => doubt = doubt.or(Some(suspension)),
+                Self::Requested { .. } => requested = requested.or(Some(suspension)),
                 Self::Until { wake_at, .. } => {
                     if longest.as_ref().and_then(Self::wake_at) < Some(wake_at) {
-                        longest = Some(rest);
+                        longest = Some(suspension);
                     }
                 }
             }
@@ -210,7 +210,7 @@ impl fmt::Display for Suspension {
 }
 
 impl From<Suspension> for ToolFailure {
-    /// For a call that cannot be suspended, as no process would resume it.
+    /// The failure of a call that cannot be suspended, as no process would resume it.
     fn from(suspension: Suspension) -> Self {
         suspension.unnamed_error().into()
     }
@@ -240,7 +240,7 @@ impl CallsInDoubt {
 
 const REQUESTED: &str = "somebody asked the run to pause";
 
-/// Whether a run was paused because a caller asked for it, by the reason on record, which has no other mark.
+/// Whether a run was paused at a caller's request, by the recorded reason; records have no other mark.
 #[must_use]
 pub fn was_requested(recorded_reason: &str) -> bool {
     recorded_reason == REQUESTED
@@ -263,16 +263,16 @@ mod tests {
     #[test]
     fn of_what_a_batch_waits_for_the_first_in_rank_is_told() {
         let requested = Suspension::Requested { run_id: RunId::generate() };
-        let leave = |ids: &[&str]| Suspension::Approvals(ids.iter().map(|&id| id.to_owned()).collect());
-        let of = |asked: &[&str], rests: &[&Suspension]| {
+        let approvals = |ids: &[&str]| Suspension::Approvals(ids.iter().map(|&id| id.to_owned()).collect());
+        let of = |asked: &[&str], suspended: &[&Suspension]| {
             let asked: Vec<String> = asked.iter().map(|&id| id.to_owned()).collect();
-            Suspension::of_batch(&asked, rests.iter().map(|&rest| rest.clone()).collect())
+            Suspension::of_batch(&asked, suspended.iter().map(|&suspension| suspension.clone()).collect())
         };
         let (near, far, doubt, other) = (until(1), until(2), in_doubt(1), in_doubt(2));
         assert_eq!(of(&[], &[]), None);
         assert_eq!(of(&[], &[&near, &far, &near]), Some(far.clone()));
         assert_eq!(of(&[], &[&far, &requested]), Some(requested.clone()));
-        assert_eq!(of(&["a"], &[&requested, &leave(&["b"]), &far]), Some(leave(&["a", "b"])));
+        assert_eq!(of(&["a"], &[&requested, &approvals(&["b"]), &far]), Some(approvals(&["a", "b"])));
         assert_eq!(of(&["a"], &[&requested, &doubt, &other]), Some(doubt));
     }
 

@@ -1,4 +1,4 @@
-//! Policy, and the limiter on a clock that only moves when everything waits.
+//! Policy, and the limiter on a clock that advances only when all tasks wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +48,7 @@ fn limiter(settings: LimiterSettings) -> Arc<Limiter> {
     Arc::new(Limiter::new(settings))
 }
 
-/// Calls that wait two seconds at most.
+/// Calls wait two seconds at most.
 fn impatient() -> LimiterSettings {
     LimiterSettings { max_wait: Some(Duration::from_secs(2)), ..LimiterSettings::standard() }
 }
@@ -57,7 +57,7 @@ fn no_arguments() -> Value {
     Value::from_iter::<[(String, Value); 0]>([])
 }
 
-/// A call without arguments, in a run that may go on for a minute.
+/// A call without arguments, in a run with one minute left.
 async fn acquire(limiter: &Limiter, run: &RunGate, spec: &ToolSpec) -> Result<Permit, ToolFailure> {
     limiter.acquire(run, spec, &no_arguments(), Instant::now() + Duration::from_secs(60)).await
 }
@@ -137,7 +137,7 @@ async fn a_full_queue_refuses_before_the_wait_does() {
     for call in calls.collect::<Vec<_>>() {
         through += usize::from(call.await.unwrap());
     }
-    // The first passes without waiting, two wait, the rest is refused.
+    // The first passes without a wait, two wait, the rest is refused.
     assert_eq!(through, 3);
 }
 
@@ -245,12 +245,12 @@ async fn a_flood_of_hosts_makes_no_gate_forget_what_passed_it() {
         call(format!("https://host{number}.example/")).await.unwrap();
     }
     assert_eq!(start.elapsed(), Duration::ZERO);
-    // All gates are taken: further hosts wait at one gate for all of them.
+    // All gates are in use: further hosts share one gate.
     call("https://more.example/".into()).await.unwrap();
     assert_eq!(start.elapsed(), Duration::ZERO);
     call("https://kept.example/".into()).await.unwrap();
     assert_eq!(start.elapsed().as_millis().div_ceil(10) * 10, 1000);
-    // Gates whose burst is there again are given up for others.
+    // Gates whose burst is available again are dropped for others.
     call("https://another.example/".into()).await.unwrap();
     call("https://one-more.example/".into()).await.unwrap();
     assert_eq!(start.elapsed().as_millis().div_ceil(10) * 10, 1000);
@@ -268,6 +268,6 @@ async fn two_hosts_at_one_gate_do_not_wait_for_each_other() {
     for number in 0..1_024 {
         held.push(call(&[&format!("https://host{number}.example/")]).await);
     }
-    // All gates are held, so these two share one, of which a call may hold one slot at once.
+    // All gates are held, so these two share one, of which a call may hold one slot.
     call(&["https://more.example/", "https://another.example/"]).await;
 }

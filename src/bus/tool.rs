@@ -1,4 +1,4 @@
-//! What a tool is to the bus.
+//! The interface between the bus and a tool.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use luaplan_journal::RunLog;
 
 use super::{RunBudget, Suspension};
 
-/// One allowed call on its way to a tool.
+/// One allowed call.
 pub struct Invocation {
     /// The run that makes the call.
     pub run_id: RunId,
@@ -21,32 +21,32 @@ pub struct Invocation {
     pub call_id: CallId,
     /// The arguments by name, checked against the tool's parameters, without defaults filled in.
     pub arguments: Value,
-    /// The same for every repetition of this call; for tools that can use one.
+    /// The idempotency key, the same for every repetition of this call; for tools that can use one.
     pub idempotency_key: String,
-    /// What the run may still use.
+    /// The run's budget.
     pub budget: Arc<RunBudget>,
-    /// The run's log, for tools that have more to tell than their result.
+    /// The run's log, for tools that report more than their result.
     pub log: RunLog,
-    /// When the call was to wake its run, where it put it to sleep before.
+    /// The recorded wake time, where the call put its run to sleep before.
     pub wake_at: Option<Timestamp>,
-    /// Cancelled when the run is; the bus also drops the call's future at its timeout.
+    /// Cancelled with the run; the bus also drops the call's future at its timeout.
     pub cancellation: CancellationToken,
 }
 
-/// How far a call has come.
+/// The progress of a call.
 #[derive(Debug)]
 pub enum Progress {
-    /// It is over.
+    /// It has an outcome.
     Ended(CallOutcome),
-    /// It needs time or a person, so its run is put to rest. When the run goes on, the call is begun again.
+    /// It waits for a time or a person, so its run is suspended. When the run resumes, the call is started again.
     Suspended(Suspension),
 }
 
 impl Progress {
-    /// What came of a call that cannot be suspended, as no process would resume it.
+    /// The outcome of a call that cannot be suspended, as no process would resume it.
     ///
     /// # Errors
-    /// As the call; what it waits for, where it does.
+    /// Those of the call; where it is suspended, a failure that says what it waits for.
     pub fn into_outcome(self) -> CallOutcome {
         match self {
             Self::Ended(outcome) => outcome,
@@ -55,13 +55,13 @@ impl Progress {
     }
 }
 
-/// A door to the world.
+/// A tool.
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// What the manifest says.
+    /// The tool's manifest.
     fn spec(&self) -> &ToolSpec;
 
-    /// Does it. Failures are values the plan will see; their messages hold no secret.
+    /// Makes the call. Failures are values that the plan will see; their messages hold no secret.
     async fn call(&self, invocation: Invocation) -> CallOutcome;
 
     /// As [`Tool::call`], for tools whose calls may outlast the process: they override this.
@@ -70,22 +70,22 @@ pub trait Tool: Send + Sync {
     }
 
     /// Whether a call with these bound arguments could be made, as far as configuration and arguments tell, so that
-    /// nobody is asked about one that cannot. Does no I/O.
+    /// no approval is requested for an impossible call. Does no I/O.
     ///
     /// # Errors
-    /// What the call would fail with.
+    /// The failure that the call would have.
     fn could_call(&self, arguments: &Value) -> Result<(), ToolFailure> {
         let _ = arguments;
         Ok(())
     }
 
-    /// Whether calls end by limits of their own, so that the manifest's timeout is not theirs.
+    /// Whether calls end by limits of their own, so that the manifest's timeout does not apply.
     fn keeps_own_time(&self) -> bool {
         false
     }
 
     /// What a call with these bound arguments would send, for people, without secrets; `None` where
-    /// the tool has nothing to tell beyond its arguments. Does no I/O.
+    /// the arguments already show it. Does no I/O.
     fn request_shape(&self, arguments: &Value) -> Option<Result<Json, ToolFailure>> {
         let _ = arguments;
         None

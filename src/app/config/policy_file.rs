@@ -8,7 +8,8 @@ use toml::{Spanned, Value as Toml};
 
 use luaplan_base::{ContentHash, Effect, Error, ErrorCode, Result, Value, nearest};
 use luaplan_bus::{
-    Comparison, Condition, DEFAULT_RULE, Glob, Mode, PolicyRules, Rule, Test, Tier, TierByEffect, Want,
+    ArgumentCondition, ArgumentTest, Comparison, DEFAULT_RULE, Glob, Mode, PolicyRules, Rule, Tier,
+    TierByEffect, ValueTest,
 };
 use luaplan_catalog::regular_file::read_text;
 use luaplan_catalog::toml_lines::line_at;
@@ -222,7 +223,7 @@ impl File<'_> {
         Ok(rule)
     }
 
-    fn condition(&self, rule: &str, path: &str, test: &Spanned<Toml>) -> Result<Condition> {
+    fn condition(&self, rule: &str, path: &str, test: &Spanned<Toml>) -> Result<ArgumentCondition> {
         let fault = |key: &str, message: &str| {
             let key = if key.is_empty() { path.to_owned() } else { format!("{path}.{key}") };
             self.fault(test.span().start, &format!("rule `{rule}`, arguments.{key}"), message)
@@ -237,12 +238,12 @@ impl File<'_> {
         let has_many = names.iter().any(|name| name == "*");
         let test = match test.get_ref() {
             Toml::Table(table) => table_test(table).map_err(|(key, message)| fault(&key, &message))?,
-            single => Test::Is(want(single).map_err(|message| fault("", &message))?),
+            single => ArgumentTest::Is(want(single).map_err(|message| fault("", &message))?),
         };
-        if has_many && matches!(test, Test::Is(_)) {
+        if has_many && matches!(test, ArgumentTest::Is(_)) {
             return Err(fault("", "a path with `*` may find several values: say `any`, `all` or `none`"));
         }
-        Ok(Condition { path: names, test })
+        Ok(ArgumentCondition { path: names, test })
     }
 }
 
@@ -251,10 +252,10 @@ const TEST_KEYS: [&str; 10] =
 
 type Fault = (String, String);
 
-fn table_test(table: &toml::Table) -> Result<Test, Fault> {
+fn table_test(table: &toml::Table) -> Result<ArgumentTest, Fault> {
     let quantified = ["any", "all", "none", "present"].into_iter().find(|key| table.contains_key(*key));
     let Some(key) = quantified else {
-        return want_of_table(table).map(Test::Is);
+        return want_of_table(table).map(ArgumentTest::Is);
     };
     if table.len() > 1 {
         return Err((key.to_owned(), format!("`{key}` stands alone; write what is asked inside it")));
@@ -262,34 +263,34 @@ fn table_test(table: &toml::Table) -> Result<Test, Fault> {
     let value = &table[key];
     if key == "present" {
         let present = value.as_bool().ok_or_else(|| (key.to_owned(), "expected true or false".to_owned()))?;
-        return Ok(Test::Present(present));
+        return Ok(ArgumentTest::Present(present));
     }
     let wanted = match value {
         Toml::Table(inner) => want_of_table(inner).map_err(|(inner, why)| (format!("{key}.{inner}"), why))?,
         single => want(single).map_err(|message| (key.to_owned(), message))?,
     };
     Ok(match key {
-        "any" => Test::Any(wanted),
-        "all" => Test::All(wanted),
-        _ => Test::None(wanted),
+        "any" => ArgumentTest::Any(wanted),
+        "all" => ArgumentTest::All(wanted),
+        _ => ArgumentTest::None(wanted),
     })
 }
 
 /// A pattern or several.
-fn want(value: &Toml) -> Result<Want, String> {
+fn want(value: &Toml) -> Result<ValueTest, String> {
     let expected =
         || "expected a pattern, a list of patterns, or a table such as `{ above = 100 }`".to_owned();
     match value {
-        Toml::String(text) => Ok(Want::Like(vec![Glob::new(text)])),
+        Toml::String(text) => Ok(ValueTest::Like(vec![Glob::new(text)])),
         Toml::Array(items) if !items.is_empty() => {
             let globs = items.iter().map(|item| item.as_str().map(Glob::new));
-            globs.collect::<Option<Vec<_>>>().map(Want::Like).ok_or_else(expected)
+            globs.collect::<Option<Vec<_>>>().map(ValueTest::Like).ok_or_else(expected)
         }
         _ => Err(expected()),
     }
 }
 
-fn want_of_table(table: &toml::Table) -> Result<Want, Fault> {
+fn want_of_table(table: &toml::Table) -> Result<ValueTest, Fault> {
     let mut bounds = Vec::new();
     for (key, value) in table {
         let comparison = match key.as_str() {
@@ -320,10 +321,10 @@ fn want_of_table(table: &toml::Table) -> Result<Want, Fault> {
     if bounds.is_empty() {
         return Err((String::new(), "says nothing".to_owned()));
     }
-    Ok(Want::Number(bounds))
+    Ok(ValueTest::Number(bounds))
 }
 
-fn equals(value: &Toml) -> Option<Want> {
+fn equals(value: &Toml) -> Option<ValueTest> {
     let value = match value {
         Toml::String(text) => Value::from(text.as_str()),
         Toml::Boolean(value) => Value::from(*value),
@@ -331,7 +332,7 @@ fn equals(value: &Toml) -> Option<Want> {
         Toml::Float(number) if number.is_finite() => Value::Float(*number),
         _ => return None,
     };
-    Some(Want::Equals(value))
+    Some(ValueTest::Equals(value))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "amounts beyond 2^53 are compared as the nearest double")]

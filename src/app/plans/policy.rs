@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use luaplan_base::{Error, ErrorCode, Result, RunId, Value, nearest};
-use luaplan_bus::{Circumstances, Fit, Glob, LOCAL_TENANT, Policy, PolicyRules, Rule, Tier, Verdict};
+use luaplan_bus::{Circumstances, Fit, Glob, LOCAL_TENANT, Policy, PolicyDecision, PolicyRules, Rule, Tier};
 use luaplan_catalog::Catalog;
 
 use crate::runs::restore::circumstances_of;
@@ -28,7 +28,7 @@ pub struct CallExplanation {
     /// The leave it was made with, where it needed one.
     pub allowed_by: Option<String>,
     /// What the policy file says now; absent where the tool or its parameters have changed since.
-    pub now: Option<Verdict>,
+    pub now: Option<PolicyDecision>,
 }
 
 /// What `policy check` found.
@@ -142,7 +142,7 @@ impl App {
     pub async fn explain_run(&self, run_id: &RunId, call_id: Option<&str>) -> Result<Vec<CallExplanation>> {
         let state = self.known_run(run_id).await?;
         let policy = self.policy_for(&circumstances_of(&state)?);
-        let now = |tool: &str, arguments: &Json| -> Option<Verdict> {
+        let now = |tool: &str, arguments: &Json| -> Option<PolicyDecision> {
             let spec = self.catalog.get(tool)?;
             let value = Value::from_json(arguments.clone()).ok()?;
             // Those of a call that was refused may have no names.

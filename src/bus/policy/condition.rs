@@ -1,4 +1,4 @@
-//! What a rule asks of one argument.
+//! A rule's condition on one argument.
 
 use std::borrow::Cow;
 
@@ -10,32 +10,32 @@ use super::glob::Glob;
 
 /// A condition on the argument at a path.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Condition {
-    /// The names on the way: the parameter first, `*` for every item or member.
+pub struct ArgumentCondition {
+    /// The path: the parameter first, then names, `*` for every item or member.
     pub path: Vec<String>,
-    /// What is asked of what is found there.
-    pub test: Test,
+    /// The test of the values found there.
+    pub test: ArgumentTest,
 }
 
-/// What is asked of an argument.
+/// A test of an argument.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Test {
+pub enum ArgumentTest {
     /// The value itself.
-    Is(Want),
+    Is(ValueTest),
     /// At least one of the items of a list; a single value counts as a list of one.
-    Any(Want),
-    /// Every item; of an empty list, or of nothing, every item does.
-    All(Want),
+    Any(ValueTest),
+    /// Every item; true for an empty list or an absent value.
+    All(ValueTest),
     /// No item.
-    None(Want),
-    /// Whether it is given at all.
+    None(ValueTest),
+    /// Whether it is given.
     Present(bool),
 }
 
-/// What is asked of one value.
+/// A test of one value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Want {
-    /// A text that fits one of these.
+pub enum ValueTest {
+    /// A text that matches one of these.
     Like(Vec<Glob>),
     /// A number that meets all of these.
     Number(Vec<(Comparison, f64)>),
@@ -67,35 +67,37 @@ impl Comparison {
     }
 }
 
-impl Condition {
-    /// Whether the arguments of a call, bound by name, meet the condition. A parameter that is not
-    /// given has its schema's default, where that has one.
+impl ArgumentCondition {
+    /// Whether the arguments of a call, bound by name, meet the condition. An absent parameter
+    /// has its schema's default, where there is one.
     #[must_use]
     pub fn fit(&self, spec: &ToolSpec, arguments: &Value) -> Fit {
         let found = self.find(spec, arguments);
         match &self.test {
-            Test::Present(_) if found.iter().any(Option::is_none) => Fit::Maybe,
-            Test::Present(wanted) => (found.is_empty() != *wanted).into(),
-            // A path without `*` finds one value at most.
-            Test::Is(want) => Fit::any(found.iter().map(|value| self.judge(spec, want, value.as_deref()))),
-            Test::Any(want) => self.any(spec, &found, want),
-            Test::All(want) => {
+            ArgumentTest::Present(_) if found.iter().any(Option::is_none) => Fit::Maybe,
+            ArgumentTest::Present(wanted) => (found.is_empty() != *wanted).into(),
+            // A path without `*` finds at most one value.
+            ArgumentTest::Is(want) => {
+                Fit::any(found.iter().map(|value| self.judge(spec, want, value.as_deref())))
+            }
+            ArgumentTest::Any(want) => self.any(spec, &found, want),
+            ArgumentTest::All(want) => {
                 let items = self.items(spec, &found);
                 Fit::all(items.iter().map(|item| self.judge(spec, want, item.as_ref())))
             }
-            Test::None(want) => !self.any(spec, &found, want),
+            ArgumentTest::None(want) => !self.any(spec, &found, want),
         }
     }
 
-    fn any(&self, spec: &ToolSpec, found: &[Found<'_>], want: &Want) -> Fit {
+    fn any(&self, spec: &ToolSpec, found: &[Found<'_>], want: &ValueTest) -> Fit {
         let items = self.items(spec, found);
         Fit::any(items.iter().map(|item| self.judge(spec, want, item.as_ref())))
     }
 
-    fn judge(&self, spec: &ToolSpec, want: &Want, value: Option<&Value>) -> Fit {
+    fn judge(&self, spec: &ToolSpec, want: &ValueTest, value: Option<&Value>) -> Fit {
         match (value, want, self.target(spec)) {
             (None, ..) => Fit::Maybe,
-            (Some(Value::String(text)), Want::Like(globs), Some(TargetKind::Url)) => {
+            (Some(Value::String(text)), ValueTest::Like(globs), Some(TargetKind::Url)) => {
                 Fit::any(globs.iter().map(|glob| address_fit(glob, text)))
             }
             (Some(value @ Value::String(text)), want, Some(TargetKind::Table)) => {
@@ -123,8 +125,8 @@ impl Condition {
         found
     }
 
-    /// The items of what was found. A text with several mail addresses is a list of them; one that is not
-    /// written plainly, so that a mail server may read another address in it, cannot be judged.
+    /// The items of the values found. A text with several mail addresses is a list of them; one in which a mail
+    /// server may read another address, because it is not plain, cannot be judged.
     fn items(&self, spec: &ToolSpec, found: &[Found<'_>]) -> Vec<Option<Value>> {
         let has_addresses = self.target(spec) == Some(TargetKind::Recipient);
         let mut items = Vec::new();
@@ -151,8 +153,8 @@ impl Condition {
     }
 }
 
-/// What a path leads to; `None` where it leads into a value of another kind than the path expects, so
-/// that nobody can tell what a tool makes of it.
+/// The values at a path; `None` where the path leads into a value of an unexpected kind, as the tool's reading
+/// of it is unknown.
 type Found<'v> = Option<Cow<'v, Value>>;
 
 fn below<'v>(value: Found<'v>, name: &str) -> Vec<Found<'v>> {
@@ -180,8 +182,8 @@ fn below<'v>(value: Found<'v>, name: &str) -> Vec<Found<'v>> {
     }
 }
 
-/// The addresses of a header text, bare: `Ann <ann@example.com>, bob@example.com`. A comma inside a quoted name
-/// gives a piece that fits no address pattern, so such a text is never allowed by mistake.
+/// The bare addresses of a header text such as `Ann <ann@example.com>, bob@example.com`. A comma inside a quoted name
+/// gives a piece that matches no address pattern, so such a text is never allowed by mistake.
 fn addresses(text: &str) -> impl Iterator<Item = &str> {
     text.split([',', ';']).map(|piece| {
         let inner = piece.rsplit_once('<').and_then(|(_, rest)| rest.split_once('>'));
@@ -189,8 +191,8 @@ fn addresses(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether every reader takes the same mailbox from it: no blanks, no percent encoding, nothing that is
-/// made ASCII on the way, no dot at the end, which names the same domain.
+/// Whether every mail program reads the same mailbox from it: no blanks, no percent-encoding, no characters that
+/// are converted to ASCII, no dot at the end, which names the same domain.
 fn is_plain_address(text: &str) -> bool {
     if text.ends_with('.') {
         return false;
@@ -198,8 +200,8 @@ fn is_plain_address(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&'*+-/=?^_`{|}~.@".contains(&byte))
 }
 
-/// Whether a web address fits a pattern: both parts apart, so that a `*` for a host reaches no path. One
-/// that a client reads otherwise than it is written may fit, where its reading does or its text does.
+/// Whether a web address matches a pattern, host and path apart, so that a `*` for a host matches no path. An
+/// address that a client normalizes may match by its normalized form or by its text.
 fn address_fit(glob: &Glob, text: &str) -> Fit {
     let Ok(read) = url::Url::parse(text) else { return Fit::Maybe };
     let fits = |address: &str| match (glob.as_str().split_once("://"), address.split_once("://")) {
@@ -221,13 +223,13 @@ fn address_fit(glob: &Glob, text: &str) -> Fit {
     if as_read == as_written { as_read } else { Fit::Maybe }
 }
 
-/// Whether the name of a table fits. A name with its schema and one without may be the same table, as the
-/// database looks for it: `main.orders` may fit `orders`. Only where the pattern names a table at all.
-fn table_fit(want: &Want, value: &Value, text: &str) -> Fit {
+/// Whether the name of a table matches. A name with a schema and one without may be the same table, by the
+/// database's search path: `main.orders` may match `orders`. Only where the pattern names a table at all.
+fn table_fit(want: &ValueTest, value: &Value, text: &str) -> Fit {
     let direct = want.fit(value);
     let patterns: Vec<&str> = match want {
-        Want::Like(globs) => globs.iter().map(Glob::as_str).collect(),
-        Want::Equals(Value::String(wanted)) => vec![wanted],
+        ValueTest::Like(globs) => globs.iter().map(Glob::as_str).collect(),
+        ValueTest::Equals(Value::String(wanted)) => vec![wanted],
         _ => Vec::new(),
     };
     let may_be_same = |pattern: &&str| {
@@ -242,7 +244,7 @@ fn table_fit(want: &Want, value: &Value, text: &str) -> Fit {
     }
 }
 
-impl Want {
+impl ValueTest {
     fn fit(&self, value: &Value) -> Fit {
         match (self, value) {
             (_, Value::Null) => Fit::No,
@@ -262,7 +264,7 @@ impl Want {
                 let same = number(wanted) == number(value);
                 same.into()
             }
-            // Of another kind than the rule thought of.
+            // A value of a kind that the rule does not expect.
             _ => Fit::Maybe,
         }
     }

@@ -1,25 +1,25 @@
-//! Whether something fits a pattern, where it may be that nobody can tell.
+//! Whether a value matches a pattern, in three-valued logic.
 
-/// Yes, no, or perhaps. A rule that restricts takes "perhaps" for yes, a rule that allows for no: what
-/// cannot be judged is never let through by it.
+/// Yes, no, or undecidable. A rule that restricts treats undecidable as yes, a rule that allows as no, so that
+/// a value that cannot be judged is never allowed by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
-    /// It does not.
+    /// It does not match.
     No,
-    /// It cannot be told.
+    /// It cannot be decided.
     Maybe,
-    /// It does.
+    /// It matches.
     Yes,
 }
 
 impl Fit {
-    /// Whether one of several fits.
+    /// Whether one of several matches.
     #[must_use]
     pub fn any(fits: impl IntoIterator<Item = Self>) -> Self {
         fits.into_iter().max().unwrap_or(Self::No)
     }
 
-    /// Whether all of several fit; of none, all do.
+    /// Whether all of several match; true for none.
     #[must_use]
     pub fn all(fits: impl IntoIterator<Item = Self>) -> Self {
         fits.into_iter().min().unwrap_or(Self::Yes)

@@ -9,7 +9,7 @@ use super::fit::Fit;
 pub struct Glob(String);
 
 impl Glob {
-    /// The pattern `text`; every text is one.
+    /// The pattern `text`; every text is a pattern.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -21,7 +21,7 @@ impl Glob {
         &self.0
     }
 
-    /// Whether `text` fits. One that fits only without regard to case may or may not be meant: hosts
+    /// Whether `text` matches. A match that only ignores case is undecidable: hosts
     /// and mail domains have no case, paths do.
     #[must_use]
     pub fn fit(&self, text: &str) -> Fit {
@@ -38,7 +38,7 @@ impl fmt::Display for Glob {
     }
 }
 
-/// Goes back to the last `*` alone, so the time is bounded by the product of the lengths.
+/// Backtracks only to the last `*`, so the time is bounded by the product of the lengths.
 fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at_pattern, mut at_text) = (0, 0);

@@ -1,8 +1,8 @@
-//! May this call be made? A pure decision over the tool, its arguments, and whose run it is.
+//! The policy: a pure decision about a call, from the tool, its arguments, and the run's tenant and mode.
 //!
 //! Of the rules that match, the strictest decides: deny, then manual, then prompt, then auto; among
 //! equals the first of the file. Calls that no rule matches follow the file's defaults by effect. Without
-//! a file every registered tool is allowed, and a person is asked about those of MCP servers that may destroy something.
+//! a file every registered tool is allowed, except that destructive tools of MCP servers need approval.
 
 mod condition;
 mod fit;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-pub use condition::{Comparison, Condition, Test, Want};
+pub use condition::{ArgumentCondition, ArgumentTest, Comparison, ValueTest};
 pub use fit::Fit;
 pub use glob::Glob;
 pub use rules::{Circumstances, LOCAL_TENANT, PolicyRules, Rule, TierByEffect};
@@ -23,19 +23,19 @@ use luaplan_base::{Effect, ErrorCode, ToolFailure, Value};
 use luaplan_catalog::ToolSpec;
 use luaplan_journal::{Mode, RuleReference, Tier};
 
-/// What stands for the rule where a default decides.
+/// The name in place of a rule's where a default decides.
 pub const DEFAULT_RULE: &str = "default";
 
-/// What a run may do with the tools that are registered.
+/// What a run may do with the registered tools.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
-    /// The capabilities the run has; `None` for all that the registered tools need.
+    /// The run's capabilities; `None` for all that the registered tools need.
     pub allowed_capabilities: Option<BTreeSet<String>>,
     /// The strongest effect allowed.
     pub max_effect: Effect,
     /// The policy file, where there is one.
     pub rules: Option<Arc<PolicyRules>>,
-    /// Whose run it is, and how much it does unasked.
+    /// The run's tenant, mode and starter.
     pub circumstances: Circumstances,
 }
 
@@ -45,31 +45,31 @@ pub struct MatchedRule {
     /// The rule.
     #[serde(flatten)]
     pub rule: RuleReference,
-    /// What it says.
+    /// Its tier.
     pub decision: Tier,
     /// Why.
     pub reason: String,
-    /// Whether it is certain that it matches. Rules that restrict also count where it cannot be told.
+    /// Whether it certainly matches. Rules that restrict also count where that is undecidable.
     pub is_certain: bool,
 }
 
-/// What was decided about a call.
+/// The policy's decision about a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Verdict {
-    /// What happens.
+pub struct PolicyDecision {
+    /// The tier.
     pub decision: Tier,
-    /// The name of the rule that decided, `default` for a default; absent where all that is registered is allowed.
+    /// The name of the rule that decided, `default` for a default; absent without a policy file.
     pub decided_by: Option<String>,
     /// Why, for people.
     pub reason: String,
     /// Every rule that matched, in the order of the file.
     pub matched: Vec<MatchedRule>,
-    /// Whether a person would be asked in a structured run, and this one is autonomous.
+    /// Whether a structured run would need approval here and this run is autonomous.
     pub is_unasked: bool,
 }
 
 impl Policy {
-    /// Every registered tool, with any effect: for runs where the choice of tools is the policy.
+    /// All registered tools, with any effect: for runs where the choice of tools is the policy.
     #[must_use]
     pub fn registered_tools() -> Self {
         Self {
@@ -80,35 +80,35 @@ impl Policy {
         }
     }
 
-    /// Registered tools that only read.
+    /// The registered tools that only read.
     #[must_use]
     pub fn read_only() -> Self {
         Self { max_effect: Effect::Read, ..Self::registered_tools() }
     }
 
-    /// Decides about one call. `arguments` are bound: an object by parameter name.
+    /// Decides about one call. `arguments` are bound: an object with the parameters' names.
     #[must_use]
-    pub fn decide(&self, spec: &ToolSpec, arguments: &Value) -> Verdict {
+    pub fn decide(&self, spec: &ToolSpec, arguments: &Value) -> PolicyDecision {
         if let Some(allowed) = &self.allowed_capabilities
             && !allowed.contains(&spec.capability)
         {
             let reason = format!("needs the capability `{}`, which this run does not have", spec.capability);
-            return Verdict::without_rules(Tier::Deny, reason);
+            return PolicyDecision::without_rules(Tier::Deny, reason);
         }
         if spec.effect > self.max_effect {
             let (effect, most) = (spec.effect.as_str(), self.max_effect.as_str());
             let reason = format!("has the effect `{effect}`; this run may go no further than `{most}`");
-            return Verdict::without_rules(Tier::Deny, reason);
+            return PolicyDecision::without_rules(Tier::Deny, reason);
         }
         match &self.rules {
             Some(rules) => self.by_rules(rules, spec, arguments),
             None if is_destructive_elsewhere(spec) => self.without_file(spec),
-            None => Verdict::without_rules(Tier::Auto, "no policy file is configured".to_owned()),
+            None => PolicyDecision::without_rules(Tier::Auto, "no policy file is configured".to_owned()),
         }
     }
 
-    /// Asks a person about a tool of others that may destroy something: nobody here wrote down that it may.
-    fn without_file(&self, spec: &ToolSpec) -> Verdict {
+    /// Requires approval for a destructive tool of an MCP server: no policy of the operator allows it.
+    fn without_file(&self, spec: &ToolSpec) -> PolicyDecision {
         let is_unasked = self.circumstances.mode == Mode::Autonomous;
         let decision = if is_unasked { Tier::Auto } else { Tier::Prompt };
         let (name, effect) = (&spec.name, spec.effect.as_str());
@@ -116,10 +116,10 @@ impl Policy {
             "no policy file is configured, and the server of `{name}` ({effect}) does not rule out that it destroys something"
         );
         let decided_by = Some(DEFAULT_RULE.to_owned());
-        Verdict { decision, decided_by, reason, matched: Vec::new(), is_unasked }
+        PolicyDecision { decision, decided_by, reason, matched: Vec::new(), is_unasked }
     }
 
-    fn by_rules(&self, rules: &PolicyRules, spec: &ToolSpec, arguments: &Value) -> Verdict {
+    fn by_rules(&self, rules: &PolicyRules, spec: &ToolSpec, arguments: &Value) -> PolicyDecision {
         let matched: Vec<MatchedRule> = rules
             .rules
             .iter()
@@ -147,21 +147,21 @@ impl Policy {
         };
         let is_unasked = decision == Tier::Prompt && self.circumstances.mode == Mode::Autonomous;
         let decision = if is_unasked { Tier::Auto } else { decision };
-        Verdict { decision, decided_by: Some(decided_by), reason, matched, is_unasked }
+        PolicyDecision { decision, decided_by: Some(decided_by), reason, matched, is_unasked }
     }
 }
 
-/// Whether a tool of an MCP server may do more than read and add, as far as it says.
+/// Whether a tool of an MCP server may do more than read and add, by its own description.
 fn is_destructive_elsewhere(spec: &ToolSpec) -> bool {
     spec.effect != Effect::Read && spec.server_hints.is_some_and(|hints| hints.is_destructive)
 }
 
-impl Verdict {
+impl PolicyDecision {
     fn without_rules(decision: Tier, reason: String) -> Self {
         Self { decision, decided_by: None, reason, matched: Vec::new(), is_unasked: false }
     }
 
-    /// The rules that ask a person, the deciding one first; empty where a default asks.
+    /// The rules that require approval, the deciding one first; empty where a default does.
     #[must_use]
     pub fn asking(&self) -> Vec<RuleReference> {
         let asks = |rule: &&MatchedRule| matches!(rule.decision, Tier::Prompt | Tier::Manual);
@@ -173,7 +173,7 @@ impl Verdict {
         asking
     }
 
-    /// What the plan gets for a call that is denied; it names the rule.
+    /// The failure of a denied call; it names the rule.
     #[must_use]
     pub fn refusal(&self, spec: &ToolSpec) -> ToolFailure {
         let name = &spec.name;

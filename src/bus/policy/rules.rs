@@ -6,19 +6,19 @@ use luaplan_base::{ContentHash, Effect, Value};
 use luaplan_catalog::ToolSpec;
 use luaplan_journal::{Actor, Mode, RuleReference, Tier};
 
-use super::condition::Condition;
+use super::condition::ArgumentCondition;
 use super::fit::Fit;
 use super::glob::Glob;
 
-/// The tenant of whoever sits at this machine.
+/// The tenant of the command line.
 pub const LOCAL_TENANT: &str = "local";
 
-/// Whose run it is, and how much it does unasked.
+/// What a policy may consider of a run: its tenant, mode and starter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Circumstances {
-    /// `local`, or the tenant of the API key it was started with.
+    /// The tenant: `local`, or that of the API key that started the run.
     pub tenant: String,
-    /// How much it does unasked.
+    /// What the run may do without approval.
     pub mode: Mode,
     /// Who started it, where that is known.
     pub started_by: Option<Actor>,
@@ -30,12 +30,12 @@ impl Default for Circumstances {
     }
 }
 
-/// One rule. It matches a call where everything it names does; what it does not name matches any.
+/// One rule. It matches a call where every field it sets matches; a field it leaves out matches any.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     /// Its name, unique in its file.
     pub name: String,
-    /// What happens to a call it matches.
+    /// The tier of the calls it matches.
     pub tier: Tier,
     /// Why, for people.
     pub reason: String,
@@ -48,8 +48,8 @@ pub struct Rule {
     /// Modes.
     pub modes: Vec<Mode>,
     /// Conditions on arguments; all must be met.
-    pub conditions: Vec<Condition>,
-    /// Hash of all it says.
+    pub conditions: Vec<ArgumentCondition>,
+    /// Hash of its content.
     pub hash: ContentHash,
 }
 
@@ -76,20 +76,20 @@ impl Rule {
         }
     }
 
-    /// Whether it is about the tool of that name, whatever else it asks.
+    /// Whether it covers the tool of that name, apart from its other conditions.
     #[must_use]
     pub fn is_about(&self, tool: &str) -> bool {
         self.tools.is_empty() || self.tools.iter().any(|glob| glob.fit(tool) == Fit::Yes)
     }
 
-    /// The rule as records name it.
+    /// The reference to the rule in records.
     #[must_use]
     pub fn reference(&self) -> RuleReference {
         RuleReference { name: self.name.clone(), hash: self.hash.clone() }
     }
 }
 
-/// What happens to calls that no rule matches, by their effect.
+/// The tiers of calls that no rule matches, by their effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TierByEffect {
     /// Calls that only read.
@@ -103,7 +103,7 @@ pub struct TierByEffect {
 }
 
 impl TierByEffect {
-    /// Reading is allowed, a person is asked about everything else.
+    /// Reads are allowed, all other calls need approval.
     pub const ASKING: Self =
         Self { read: Tier::Auto, write: Tier::Prompt, send: Tier::Prompt, spend: Tier::Prompt };
 
@@ -124,22 +124,22 @@ impl TierByEffect {
 pub struct PolicyRules {
     /// The rules, in the order of the file.
     pub rules: Vec<Rule>,
-    /// What happens to calls that no rule matches.
+    /// The tiers of calls that no rule matches.
     pub defaults: TierByEffect,
-    /// Who may decide about approvals: names of API keys, `local` for the command line. Empty: everybody.
+    /// The approvers: names of API keys, `local` for the command line. Empty: any caller.
     pub approvers: Vec<Glob>,
-    /// Whether who started a run is kept from deciding about its calls.
+    /// Whether the starter of a run may not decide about its calls.
     pub others_than_starter: bool,
-    /// The file, as errors name it.
+    /// The name of the file in errors.
     pub origin: String,
-    /// The lines of conditions, by rule and dotted path. Apart from the rules, whose hash is of what they say.
+    /// The lines of conditions, by rule and dotted path. Kept apart from the rules, whose hash covers only their content.
     pub condition_lines: BTreeMap<(String, String), usize>,
 }
 
 impl PolicyRules {
     /// File and line of a rule's condition.
     #[must_use]
-    pub fn place_of(&self, rule: &Rule, condition: &Condition) -> String {
+    pub fn place_of(&self, rule: &Rule, condition: &ArgumentCondition) -> String {
         let key = (rule.name.clone(), condition.path.join("."));
         match self.condition_lines.get(&key) {
             Some(line) => format!("{}, line {line}", self.origin),
@@ -147,7 +147,7 @@ impl PolicyRules {
         }
     }
 
-    /// Whether `who` may decide about approvals.
+    /// Whether `who` is an approver.
     #[must_use]
     pub fn may_approve(&self, who: &str) -> bool {
         self.approvers.is_empty() || self.approvers.iter().any(|glob| glob.fit(who) == Fit::Yes)

@@ -1,4 +1,4 @@
-//! Which rule matches, and which of those that match decides.
+//! Which rules match, and which of them decides.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn mail() -> ToolSpec {
     read_manifest(manifest, "send_email").unwrap()
 }
 
-fn rule(name: &str, tier: Tier, path: &str, test: Test) -> Rule {
+fn rule(name: &str, tier: Tier, path: &str, test: ArgumentTest) -> Rule {
     Rule {
         name: name.to_owned(),
         tier,
@@ -43,13 +43,13 @@ fn rule(name: &str, tier: Tier, path: &str, test: Test) -> Rule {
         effects: Vec::new(),
         tenants: Vec::new(),
         modes: Vec::new(),
-        conditions: vec![Condition { path: path.split('.').map(str::to_owned).collect(), test }],
+        conditions: vec![ArgumentCondition { path: path.split('.').map(str::to_owned).collect(), test }],
         hash: ContentHash::of(name.as_bytes()),
     }
 }
 
-fn like(glob: &str) -> Want {
-    Want::Like(vec![Glob::new(glob)])
+fn like(glob: &str) -> ValueTest {
+    ValueTest::Like(vec![Glob::new(glob)])
 }
 
 fn policy(rules: Vec<Rule>) -> Policy {
@@ -71,7 +71,9 @@ fn decide(policy: &Policy, arguments: Json) -> (Tier, String) {
 
 #[test]
 fn the_strictest_rule_that_matches_decides_and_without_one_the_default() {
-    let of = |tier: Tier, word: &str| rule(&format!("{tier:?}{word}"), tier, "subject", Test::Is(like(word)));
+    let of = |tier: Tier, word: &str| {
+        rule(&format!("{tier:?}{word}"), tier, "subject", ArgumentTest::Is(like(word)))
+    };
     let policy = policy(vec![
         of(Tier::Auto, "a*"),
         of(Tier::Prompt, "*b*"),
@@ -97,9 +99,9 @@ fn the_strictest_rule_that_matches_decides_and_without_one_the_default() {
 #[test]
 fn an_autonomous_run_goes_on_where_a_prompt_would_ask_and_nowhere_else() {
     let mut policy = policy(vec![
-        rule("ask", Tier::Prompt, "subject", Test::Is(like("a"))),
-        rule("sign", Tier::Manual, "subject", Test::Is(like("b"))),
-        rule("never", Tier::Deny, "subject", Test::Is(like("c"))),
+        rule("ask", Tier::Prompt, "subject", ArgumentTest::Is(like("a"))),
+        rule("sign", Tier::Manual, "subject", ArgumentTest::Is(like("b"))),
+        rule("never", Tier::Deny, "subject", ArgumentTest::Is(like("c"))),
     ]);
     policy.circumstances.mode = Mode::Autonomous;
     assert_eq!(decide(&policy, json!({ "subject": "a" })), (Tier::Auto, "ask".to_owned()));
@@ -112,7 +114,7 @@ fn an_autonomous_run_goes_on_where_a_prompt_would_ask_and_nowhere_else() {
 
 #[test]
 fn who_and_how_are_matched_beside_what() {
-    let mut only_guests = rule("guests", Tier::Deny, "subject", Test::Is(like("*")));
+    let mut only_guests = rule("guests", Tier::Deny, "subject", ArgumentTest::Is(like("*")));
     only_guests.tenants = vec![Glob::new("guest-*")];
     only_guests.modes = vec![Mode::Autonomous];
     only_guests.effects = vec![Effect::Send, Effect::Write];
@@ -128,8 +130,8 @@ fn who_and_how_are_matched_beside_what() {
     }
 }
 
-/// What an allowing and what a denying rule with this condition say of a call.
-fn both(path: &str, test: &Test, arguments: &Json) -> (bool, bool) {
+/// The tiers of a call under an allowing and under a denying rule with this condition.
+fn both(path: &str, test: &ArgumentTest, arguments: &Json) -> (bool, bool) {
     let allows = policy(vec![rule("yes", Tier::Auto, path, test.clone())]);
     let denies = policy(vec![rule("no", Tier::Deny, path, test.clone())]);
     (
@@ -140,11 +142,12 @@ fn both(path: &str, test: &Test, arguments: &Json) -> (bool, bool) {
 
 #[test]
 fn what_cannot_be_judged_is_neither_allowed_nor_let_past_a_denial() {
-    let inside = Test::All(like("*@company.com"));
-    let outside = Test::Any(like("*@evil.com"));
-    let large = Test::Is(Want::Number(vec![(Comparison::Above, 100.0)]));
-    let small = Test::Is(Want::Number(vec![(Comparison::AtMost, 100.0), (Comparison::AtLeast, 1.0)]));
-    let cases: Vec<(&str, Test, Json, (bool, bool))> = vec![
+    let inside = ArgumentTest::All(like("*@company.com"));
+    let outside = ArgumentTest::Any(like("*@evil.com"));
+    let large = ArgumentTest::Is(ValueTest::Number(vec![(Comparison::Above, 100.0)]));
+    let small =
+        ArgumentTest::Is(ValueTest::Number(vec![(Comparison::AtMost, 100.0), (Comparison::AtLeast, 1.0)]));
+    let cases: Vec<(&str, ArgumentTest, Json, (bool, bool))> = vec![
         // Addresses, however they are written.
         ("to", inside.clone(), json!({ "to": "a@company.com" }), (true, true)),
         ("to", inside.clone(), json!({ "to": ["a@company.com", "b@company.com"] }), (true, true)),
@@ -165,17 +168,32 @@ fn what_cannot_be_judged_is_neither_allowed_nor_let_past_a_denial() {
         ("priority", small.clone(), json!({}), (true, true)),
         ("subject", large.clone(), json!({}), (false, false)),
         // A list where a text is expected.
-        ("to", Test::Is(like("*")), json!({ "to": ["x"] }), (false, true)),
-        // Nothing given: all of nothing fits, any of nothing does not.
+        ("to", ArgumentTest::Is(like("*")), json!({ "to": ["x"] }), (false, true)),
+        // Nothing given: all of nothing matches, any of nothing does not.
         ("to", inside.clone(), json!({}), (true, true)),
         ("to", outside.clone(), json!({}), (false, false)),
-        ("to", Test::None(like("*@evil.com")), json!({ "to": "a@company.com" }), (true, true)),
-        ("to", Test::None(like("*@evil.com")), json!({ "to": "a@Evil.com" }), (false, true)),
-        ("to", Test::Present(true), json!({ "to": "x" }), (true, true)),
-        ("to", Test::Present(true), json!({ "to": null }), (false, false)),
-        ("subject", Test::Is(Want::Equals("go".into())), json!({ "subject": "go" }), (true, true)),
-        ("subject", Test::Is(Want::Equals("go".into())), json!({ "subject": "Go" }), (false, true)),
-        ("subject", Test::Is(Want::Equals("go".into())), json!({ "subject": "stop" }), (false, false)),
+        ("to", ArgumentTest::None(like("*@evil.com")), json!({ "to": "a@company.com" }), (true, true)),
+        ("to", ArgumentTest::None(like("*@evil.com")), json!({ "to": "a@Evil.com" }), (false, true)),
+        ("to", ArgumentTest::Present(true), json!({ "to": "x" }), (true, true)),
+        ("to", ArgumentTest::Present(true), json!({ "to": null }), (false, false)),
+        (
+            "subject",
+            ArgumentTest::Is(ValueTest::Equals("go".into())),
+            json!({ "subject": "go" }),
+            (true, true),
+        ),
+        (
+            "subject",
+            ArgumentTest::Is(ValueTest::Equals("go".into())),
+            json!({ "subject": "Go" }),
+            (false, true),
+        ),
+        (
+            "subject",
+            ArgumentTest::Is(ValueTest::Equals("go".into())),
+            json!({ "subject": "stop" }),
+            (false, false),
+        ),
     ];
     for (path, test, arguments, expected) in cases {
         assert_eq!(both(path, &test, &arguments), expected, "{path} {test:?} {arguments}");
@@ -184,8 +202,8 @@ fn what_cannot_be_judged_is_neither_allowed_nor_let_past_a_denial() {
 
 #[test]
 fn a_path_reaches_into_every_item() {
-    let any = Test::Any(Want::Number(vec![(Comparison::Above, 100.0)]));
-    let all = Test::All(Want::Number(vec![(Comparison::AtMost, 100.0)]));
+    let any = ArgumentTest::Any(ValueTest::Number(vec![(Comparison::Above, 100.0)]));
+    let all = ArgumentTest::All(ValueTest::Number(vec![(Comparison::AtMost, 100.0)]));
     let mixed = json!({ "payments": [{ "amount": 5 }, { "amount": 500 }] });
     let small = json!({ "payments": [{ "amount": 5 }, { "amount": 50 }] });
     assert_eq!(both("payments.*.amount", &any, &mixed), (true, true));
@@ -208,7 +226,7 @@ fn globs_take_any_characters_and_no_time() {
 
 #[test]
 fn a_refusal_names_the_rule() {
-    let policy = policy(vec![rule("never", Tier::Deny, "subject", Test::Is(like("*")))]);
+    let policy = policy(vec![rule("never", Tier::Deny, "subject", ArgumentTest::Is(like("*")))]);
     let verdict = policy.decide(&mail(), &Value::from_json(json!({ "subject": "x" })).unwrap());
     let failure = verdict.refusal(&mail());
     assert_eq!(failure.code, "permission_denied");
@@ -218,8 +236,8 @@ fn a_refusal_names_the_rule() {
 
 #[test]
 fn an_address_that_a_mail_server_may_read_otherwise_is_not_judged() {
-    let outside = Test::Any(like("*@evil.com"));
-    let inside = Test::All(like("*@company.com"));
+    let outside = ArgumentTest::Any(like("*@evil.com"));
+    let inside = ArgumentTest::All(like("*@company.com"));
     for written in [
         "b@evil\u{3002}com",
         "b@\u{ff45}vil.com",
@@ -240,7 +258,7 @@ fn an_address_that_a_mail_server_may_read_otherwise_is_not_judged() {
 
 #[test]
 fn a_web_address_is_judged_as_it_is_read() {
-    let evil = Test::Any(like("http://evil.test/*"));
+    let evil = ArgumentTest::Any(like("http://evil.test/*"));
     for written in [
         "http://evil\u{3002}test/x",
         "http:///evil.test/",
@@ -254,7 +272,7 @@ fn a_web_address_is_judged_as_it_is_read() {
     ] {
         assert_eq!(both("urls", &evil, &json!({ "urls": [written] })), (false, true), "{written}");
     }
-    let own = Test::All(like("https://*.company.com/*"));
+    let own = ArgumentTest::All(like("https://*.company.com/*"));
     for (written, expected) in [
         ("https://a.company.com/x?y=1", (true, true)),
         ("https://evil.com/x.company.com/", (false, false)),
@@ -267,8 +285,8 @@ fn a_web_address_is_judged_as_it_is_read() {
 
 #[test]
 fn a_path_into_a_value_of_another_kind_is_not_judged() {
-    let large = Test::Any(Want::Number(vec![(Comparison::Above, 100.0)]));
-    let small = Test::All(Want::Number(vec![(Comparison::AtMost, 100.0)]));
+    let large = ArgumentTest::Any(ValueTest::Number(vec![(Comparison::Above, 100.0)]));
+    let small = ArgumentTest::All(ValueTest::Number(vec![(Comparison::AtMost, 100.0)]));
     for payments in [
         json!({ "amount": 5000 }),
         json!(5000),
@@ -293,14 +311,21 @@ fn a_table_is_judged_as_the_database_looks_for_it() {
         ("public.orders", "orders", (false, true)),
         ("public.orders", "audit.orders", (false, false)),
         ("secret_*", "main.secret_plans", (false, true)),
-        // A schema alone says nothing of a name without one.
+        // A pattern with a schema does not decide a name without one.
         ("audit.*", "orders", (false, false)),
         ("audit.*", "audit.log", (true, true)),
     ];
     for (pattern, table, expected) in cases {
         let arguments = json!({ "table": table });
-        assert_eq!(both("table", &Test::Is(like(pattern)), &arguments), expected, "{pattern} {table}");
+        assert_eq!(
+            both("table", &ArgumentTest::Is(like(pattern)), &arguments),
+            expected,
+            "{pattern} {table}"
+        );
     }
     let arguments = json!({ "table": "main.orders" });
-    assert_eq!(both("table", &Test::Is(Want::Equals("orders".into())), &arguments), (false, true));
+    assert_eq!(
+        both("table", &ArgumentTest::Is(ValueTest::Equals("orders".into())), &arguments),
+        (false, true)
+    );
 }

@@ -7,7 +7,7 @@ use luaplan_app::{
     ApiKeys, CallExplanation, Caller, PolicyReport, tier_meaning, tool_catalog, unknown_approvers,
 };
 use luaplan_base::{Clock as _, Error, ErrorCode, Result, SystemClock, Value};
-use luaplan_bus::{Circumstances, LOCAL_TENANT, Mode, Verdict};
+use luaplan_bus::{Circumstances, LOCAL_TENANT, Mode, PolicyDecision};
 use luaplan_catalog::regular_file::read_text;
 use luaplan_journal::{grants, neutralize};
 
@@ -163,7 +163,7 @@ fn print(output: &Output, call: &CallExplanation) {
     }
 }
 
-fn print_verdict(output: &Output, verdict: &Verdict) {
+fn print_verdict(output: &Output, verdict: &PolicyDecision) {
     let by = verdict.decided_by.as_deref().map_or_else(String::new, |rule| format!(" by `{rule}`"));
     let unasked = if verdict.is_unasked { ", as the run is autonomous" } else { "" };
     let decision = verdict.decision;

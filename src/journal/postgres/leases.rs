@@ -63,12 +63,12 @@ impl RunLease {
         &self.fence
     }
 
-    /// Lets other nodes claim the run. `leave` keeps their schedulers from claiming it by themselves.
+    /// Lets other nodes claim the run. `set_aside` keeps their schedulers from claiming it by themselves.
     ///
     /// # Errors
     /// `journal_unavailable`; others can then claim the run once this node's lease has expired.
-    pub async fn release(&self, leave: bool) -> Result<()> {
-        let released = self.leases.release_run(&self.run_id, &self.fence, leave).await;
+    pub async fn release(&self, set_aside: bool) -> Result<()> {
+        let released = self.leases.release_run(&self.run_id, &self.fence, set_aside).await;
         self.leases.end_claim(&self.run_id, &self.fence);
         released
     }

@@ -55,7 +55,7 @@ impl Leases {
         Ok(taken)
     }
 
-    pub(super) async fn release_run(&self, run_id: &RunId, fence: &Fence, leave: bool) -> Result<()> {
+    pub(super) async fn release_run(&self, run_id: &RunId, fence: &Fence, set_aside: bool) -> Result<()> {
         sqlx::query(
             "UPDATE runs SET node = NULL, status = CASE WHEN $4 AND status = 'open' THEN 'left' ELSE status END \
              WHERE run_id = $1 AND node = $2 AND fence = $3",
@@ -63,11 +63,11 @@ impl Leases {
         .bind(run_id.as_str())
         .bind(&*fence.node)
         .bind(fence.token)
-        .bind(leave)
+        .bind(set_aside)
         .execute(self.pool())
         .await
         .map_err(|error| self.failed(error))?;
-        if !leave {
+        if !set_aside {
             self.wake().await?;
         }
         Ok(())

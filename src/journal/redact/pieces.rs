@@ -8,7 +8,7 @@ use super::escapes::{DEPTH_MAX, Unescaped};
 use super::joined::JoinedLines;
 use super::percent::Decoded;
 
-/// At most so much is held back: no secret is longer.
+/// At most so much is held back; the end of a longer secret is not waited for.
 const HELD_BYTES_MAX: usize = 16 * 1024;
 
 /// The start of a PEM key, the start of its last line, and the end of that line.

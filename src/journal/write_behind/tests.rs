@@ -107,7 +107,7 @@ async fn what_is_handed_over_is_kept_and_told_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_waits_for_is_gathered_and_somebody_who_waits_ends_that() {
+async fn queued_events_are_collected_until_a_caller_waits() {
     let world = world();
     for number in 0..50 {
         world.print(&number.to_string(), Durability::Queued).await.unwrap();
@@ -125,7 +125,7 @@ async fn what_nobody_waits_for_is_gathered_and_somebody_who_waits_ends_that() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_is_told_to_whoever_waits_next_and_nothing_is_kept_behind_it_until_then() {
+async fn the_next_waiting_caller_gets_a_failure_and_nothing_is_recorded_after_it_until_then() {
     let world = world();
     world.print("before", Durability::Queued).await.unwrap();
     world.log.catch_up().await.unwrap();
@@ -142,7 +142,7 @@ async fn a_failure_is_told_to_whoever_waits_next_and_nothing_is_kept_behind_it_u
 }
 
 #[tokio::test]
-async fn settling_tells_of_what_nobody_waited_for() {
+async fn settling_reports_the_failure_of_queued_events() {
     let world = world();
     world.journal.broken.store(true, Ordering::SeqCst);
     world.print("lost", Durability::Queued).await.unwrap();
