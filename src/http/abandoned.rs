@@ -1,4 +1,4 @@
-//! Runs whose process is gone, taken up when the service starts.
+//! Resumes, at the start of the service, runs whose process is gone.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use tokio_util::sync::CancellationToken;
 use luaplan_app::{ActiveRun, ActiveRuns, ResumeRequest};
 use luaplan_base::{ErrorCode, Result, RunId};
 
-/// How many runs are taken up at the same time: new requests find their place beside them.
+/// How many runs are resumed at a time, so that new requests find places too.
 const AT_ONCE: usize = 4;
 
-/// Goes on with the runs that are without an end and without a process. A run with a call in doubt pauses
-/// and waits for a person; one that cannot go on is left as it is, and the log says why.
-pub(super) async fn take_up_abandoned(runs: Arc<ActiveRuns>) {
+/// Resumes runs without an end and without a process. A run with a call in doubt pauses and waits for a
+/// person; one that cannot be resumed is left unchanged, and the log says why.
+pub(super) async fn resume_abandoned(runs: Arc<ActiveRuns>) {
     match runs.wake_recorded().await {
         Ok(0) => {}
         Ok(count) => tracing::info!(runs = count, "waking runs that sleep, each when its time comes"),
@@ -37,19 +37,19 @@ pub(super) async fn take_up_abandoned(runs: Arc<ActiveRuns>) {
 }
 
 async fn to_its_end(runs: &Arc<ActiveRuns>, run_id: RunId) {
-    match take_up(runs, &run_id).await {
+    match resume(runs, &run_id).await {
         Ok(None) => {}
         Ok(Some(mut run)) => {
-            // Its task logs how it ended; a run that broke off has nothing more to tell.
+            // Its task logs how it ended; a panic has nothing to add.
             let _ = run.outcome.wait_for(Option::is_some).await;
         }
         Err(error) => tracing::warn!(%run_id, %error, "a run whose process is gone was left as it is"),
     }
 }
 
-/// Waits for a place where as many runs as may be are under way. Nothing where somebody else went on with it
+/// Resumes the run, waiting for a place where all are in use. `None` where another process resumed it
 /// meanwhile.
-async fn take_up(runs: &Arc<ActiveRuns>, run_id: &RunId) -> Result<Option<ActiveRun>> {
+async fn resume(runs: &Arc<ActiveRuns>, run_id: &RunId) -> Result<Option<ActiveRun>> {
     while runs.app().is_abandoned(run_id).await? {
         let request = ResumeRequest::new(run_id.clone(), CancellationToken::new());
         match runs.resume(request).await {

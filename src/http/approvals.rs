@@ -1,4 +1,4 @@
-//! `GET /v1/approvals` and `POST /v1/approvals/{id}`: what waits for a person, and what is decided.
+//! `GET /v1/approvals` and `POST /v1/approvals/{id}`: calls that wait for a person, and decisions about them.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ pub(super) async fn decide(
     Ok(axum::Json(json!({ "approval": approval, "pending": pending, "run": run })))
 }
 
-/// Goes on with the run; `false` where somebody else does, or it has not paused yet and goes on by itself.
+/// Resumes the run; `false` where another process does, or where it has not paused yet and continues by itself.
 async fn resume(state: &Arc<ApiState>, access: &Access<'_>, run_id: RunId) -> Result<bool> {
     let request = ResumeRequest::new(run_id, CancellationToken::new());
     let run_id = request.run_id.clone();
@@ -76,7 +76,7 @@ async fn resume(state: &Arc<ApiState>, access: &Access<'_>, run_id: RunId) -> Re
         {
             state.runs.leave_to_others(&run_id).await
         }
-        // The decision stands; the run is taken up when a place is free, or when a service starts.
+        // The decision is on record; the run is resumed when a place is free, or when a service starts.
         Err(error) if is_for_later(error.code()) => {
             if error.code() == ErrorCode::TooManyRequests {
                 state.runs.take_up_later(run_id).await?;

@@ -14,8 +14,8 @@ use super::origin;
 use super::problem::Problem;
 use super::state::ApiState;
 
-/// Lets a request pass that shows a configured key; where there are none, one that comes from this
-/// machine and from no web page of another site.
+/// Admits a request with a configured key; where no keys are configured, a request from this
+/// machine that no web page of another site sent.
 pub(super) async fn require_key(
     State(state): State<Arc<ApiState>>,
     mut request: Request,

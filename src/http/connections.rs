@@ -1,7 +1,7 @@
-//! Takes connections and serves them.
+//! Accepts connections and serves them.
 //!
-//! Not `axum::serve`: that has no time limit on request headers and none on how many connections
-//! there are, so half-sent requests could hold the process, and its stop, for ever.
+//! Not `axum::serve`: it limits neither the time of request headers nor the number of connections,
+//! so half-sent requests could hold the process, and its stop, for ever.
 
 use std::convert::Infallible;
 use std::io::ErrorKind;
@@ -30,7 +30,7 @@ use super::shares::Holding;
 /// Request line and headers together.
 const HEADER_BYTES_MAX: usize = 64 * 1024;
 
-/// How long to wait where the process has no more file descriptors.
+/// The pause where the process has no more file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
 /// The connections of one server.
@@ -43,7 +43,7 @@ pub(super) struct Connections {
     cut: CancellationToken,
 }
 
-/// How many clients there may be, and how long one may take before a request is there to be answered.
+/// The most clients, and the time in which one must have sent a request.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) connections_max: usize,
@@ -74,12 +74,12 @@ impl Connections {
         }
     }
 
-    /// Accepts for as long as it is awaited.
+    /// Accepts connections as long as it is awaited.
     pub(super) async fn accept(&self, listener: &TcpListener) -> Infallible {
         loop {
             let (stream, peer) = next(listener).await;
             let place = self.open.enter(peer.ip()).await;
-            // Events are small and must not wait for one another; without it they are only later.
+            // Events are small and should leave at once; a failure only delays them.
             let _ = stream.set_nodelay(true);
             self.tasks.spawn(serve(
                 stream,
@@ -92,7 +92,7 @@ impl Connections {
         }
     }
 
-    /// Lets answers under way come to their end within `grace`, then closes all connections.
+    /// Lets running requests finish within `grace`, then closes all connections.
     pub(super) async fn close(&self, grace: Duration) {
         self.closing.cancel();
         self.tasks.close();
@@ -108,7 +108,7 @@ async fn next(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
-            // The client has gone again.
+            // The client is already gone.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -153,7 +153,7 @@ async fn serve(
         () = place.evicted() => return,
         () = unused_for(bounds.first_header, &used) => return,
         () = closing.cancelled() => {
-            // hyper would wait for the first request of a connection that never had one.
+            // hyper would wait for the first request of an unused connection.
             if !used.load(Ordering::Relaxed) {
                 return;
             }
@@ -165,12 +165,12 @@ async fn serve(
         }
     };
     if let Err(error) = ended {
-        // Clients that go away or talk nonsense are everyday.
+        // Clients that disconnect or send invalid data are routine.
         tracing::debug!(%error, "a connection broke");
     }
 }
 
-/// Comes where no request began in that time.
+/// Returns where no request started in that time.
 async fn unused_for(time: Duration, used: &AtomicBool) {
     tokio::time::sleep(time).await;
     if used.load(Ordering::Relaxed) {

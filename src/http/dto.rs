@@ -1,4 +1,4 @@
-//! What requests and query strings look like.
+//! The forms of request bodies and query strings.
 
 use std::collections::BTreeMap;
 
@@ -38,10 +38,10 @@ pub(super) struct TaskBody {
 }
 
 impl TaskBody {
-    /// What it asks for, under limits no higher than `limits`.
+    /// The requested run, under limits no higher than `limits`.
     ///
     /// # Errors
-    /// `bad_request` for a part that cannot be understood.
+    /// `bad_request` for an invalid part.
     pub(super) fn into_spec(self, limits: &Limits) -> Result<RunSpec> {
         let prompts = self.mcp_prompts.into_iter();
         let prompts = prompts.map(|PromptBody { name, arguments }| PromptRef { name, arguments }).collect();
@@ -93,10 +93,10 @@ pub(super) struct RunBody {
 }
 
 impl RunBody {
-    /// What it asks for, under limits no higher than `limits`.
+    /// The requested run, under limits no higher than `limits`.
     ///
     /// # Errors
-    /// `bad_request` for a part that cannot be understood.
+    /// `bad_request` for an invalid part.
     pub(super) fn into_spec(self, limits: &Limits) -> Result<RunSpec> {
         let name = self.name.unwrap_or_else(|| "plan".to_owned());
         check_plan_name(&name)?;
@@ -286,8 +286,9 @@ pub(super) struct AuditParams {
 /// An error (RFC 9457), with the members every edge of luaplan prints. Errors carry further
 /// members by their kind, for example `findings` where the check refused a plan.
 #[derive(ToSchema)]
+#[schema(as = Problem)]
 #[expect(dead_code, reason = "describes what `problem` writes; never built")]
-pub(super) struct Problem {
+pub(super) struct ProblemDetails {
     /// `urn:luaplan:error:` and the code.
     #[schema(rename = "type")]
     kind: String,

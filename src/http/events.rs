@@ -1,8 +1,8 @@
 //! `GET /v1/runs/{id}/events`: a run's events as server-sent events (WHATWG HTML, section 9.2).
 //!
-//! The journal is read again whenever something happened, so nothing is lost however slow the
-//! watcher is, and a run of another process can be followed too. An event's id is its place in the
-//! journal; a watcher that comes back with `Last-Event-ID` goes on from there. Passing events
+//! The journal is read again on each event, so a slow client loses nothing, and a client can follow
+//! a run of another process too. An event's id is its place in the journal; a client that
+//! reconnects with `Last-Event-ID` continues from there. Transient events
 //! (partial model text) have no id and are sent only while they happen.
 
 use std::convert::Infallible;
@@ -25,13 +25,13 @@ use super::extract::RunPath;
 use super::problem::Problem;
 use super::state::ApiState;
 
-/// How long to wait before looking for events another process may have written.
+/// The interval of looks for events of other processes.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Records read at once, to bound what a watcher holds in memory.
+/// Records read at once, to bound the memory of a stream.
 const PAGE: u32 = 64;
 
-/// Events on their way to one watcher; whoever reads slowly waits here, not the run.
+/// Events buffered for one client; a full buffer holds up its stream, not the run.
 const BUFFERED: usize = 16;
 
 /// The last event of a stream that ends before its run did.
@@ -51,7 +51,7 @@ pub(super) async fn stream(
     RunPath(run_id): RunPath,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    // Before anything is looked up, so that nothing can happen unseen in between.
+    // Subscribes before the first look, so that no event is missed in between.
     let watcher = state.app.hub().subscribe();
     let run = state.active(&run_id);
     state.runs.access(&caller).may_read(&run_id).await?;
@@ -63,7 +63,7 @@ pub(super) async fn stream(
         })?;
         let goes_on = matches!(state.runs.status(&run_id).await?, RunStatus::Running | RunStatus::Sleeping);
         if !goes_on && page_after(&state, &run_id, after).await?.is_empty() {
-            // Tells an EventSource not to come again.
+            // Tells an EventSource not to reconnect.
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
     }
@@ -100,33 +100,33 @@ async fn page_after(state: &ApiState, run_id: &RunId, after: u64) -> Result<Vec<
 
 type Sender = mpsc::Sender<std::result::Result<Sse, Infallible>>;
 
-/// The watcher has gone.
+/// The client is gone.
 struct Gone;
 
-/// How far the journal is to be read.
+/// How far to read the journal.
 #[derive(Clone, Copy)]
-enum Reach {
-    /// Up to this record: what happened in this process is sent in the order in which it happened,
+enum ReadUpTo {
+    /// Up to this record: events of this process are sent in the order in which they happened,
     /// so that partial model text comes before the answer it is part of.
-    Upto(u64),
+    Record(u64),
     /// To its end.
     All,
 }
 
-/// One watcher of one run.
+/// One client that watches one run.
 pub(super) struct Watch {
     pub(super) run_id: RunId,
-    /// The last event the watcher has seen; 0 for none.
+    /// The last event sent; 0 for none.
     pub(super) after: u64,
     /// The run, where this process runs it.
     pub(super) run: Option<ActiveRun>,
     pub(super) watcher: broadcast::Receiver<Arc<StreamedEvent>>,
-    /// Whether `watcher` was there before the run began.
+    /// Whether the subscription is older than the run.
     pub(super) from_start: bool,
 }
 
 impl Watch {
-    /// Streams events until the run ends, or stands still until a person has it go on.
+    /// Streams events until the run ends, or pauses for a person.
     pub(super) fn respond(self, state: &Arc<ApiState>) -> Response {
         let (sender, receiver) = mpsc::channel(BUFFERED);
         let state = state.clone();
@@ -136,7 +136,7 @@ impl Watch {
                 tracing::warn!(%run_id, %error, "an event stream ended before its run");
                 let error = state.app.redactor().error(error);
                 let event = Sse::default().event(STREAM_ERROR).data(error.to_json().to_string());
-                // Whoever has gone needs no reason.
+                // A client that is gone gets no reason.
                 let _ = sender.send(Ok(event)).await;
             }
         });
@@ -151,13 +151,13 @@ impl Watch {
         let mut seen = Timestamp::MIN;
         let mut asleep = false;
         let mut stands = false;
-        let mut reach = if self.from_start { Reach::Upto(0) } else { Reach::All };
+        let mut reach = if self.from_start { ReadUpTo::Record(0) } else { ReadUpTo::All };
         loop {
-            // Looked at before the journal, which then has everything up to the end.
+            // Read before the journal, which then holds everything up to the end.
             let stopping = stop.is_cancelled();
             let over = self.run.as_ref().is_some_and(ActiveRun::is_over);
             if over && state.app.shares_runs() {
-                // Where it did not end it goes on elsewhere, and is followed there.
+                // A run without an end continues elsewhere, and is followed there.
                 self.run = None;
             }
             while let Some(records) = self.page(state, reach).await? {
@@ -166,7 +166,7 @@ impl Watch {
                     asleep = matches!(record.event.body, EventBody::RunSleeping { .. });
                     stands = match record.event.body {
                         EventBody::RunResumed { .. } => false,
-                        // A decision about a run that is paused, say, does not have it go on.
+                        // A decision about a paused run, for example, does not resume it.
                         ref body => stands || body.ends_run(),
                     };
                     let event = encode(state, &record.event).id(record.sequence.to_string());
@@ -176,21 +176,21 @@ impl Watch {
                 }
             }
             if stands {
-                // A run that was paused or interrupted may have gone on since, as another run of this process or elsewhere.
-                if self.page(state, Reach::All).await?.is_none() {
+                // A paused or interrupted run may have been resumed since, in this process or elsewhere.
+                if self.page(state, ReadUpTo::All).await?.is_none() {
                     return Ok(());
                 }
-                (self.run, reach) = (state.active(&self.run_id), Reach::All);
+                (self.run, reach) = (state.active(&self.run_id), ReadUpTo::All);
                 continue;
             }
             if over && asleep {
-                // It is woken as another run of this process, or elsewhere.
+                // It wakes in this process, under a new subscription, or elsewhere.
                 self.run = None;
-            } else if let (Reach::All, true, true) = (reach, over, self.run.is_some()) {
+            } else if let (ReadUpTo::All, true, true) = (reach, over, self.run.is_some()) {
                 let message = "the run is over and its end is not in the journal";
                 return Err(Error::new(ErrorCode::JournalUnavailable, message));
             }
-            if let (Reach::All, true) = (reach, stopping) {
+            if let (ReadUpTo::All, true) = (reach, stopping) {
                 return Err(Error::new(ErrorCode::ShuttingDown, "the server is stopping"));
             }
             reach = match self.next(state, sender, (&stop, seen)).await {
@@ -200,11 +200,11 @@ impl Watch {
         }
     }
 
-    /// The next records within reach; `None` where there are no more.
-    async fn page(&self, state: &ApiState, reach: Reach) -> Result<Option<Vec<Record>>> {
+    /// The next records to send; `None` where there are no more.
+    async fn page(&self, state: &ApiState, reach: ReadUpTo) -> Result<Option<Vec<Record>>> {
         let last = match reach {
-            Reach::Upto(sequence) => sequence,
-            Reach::All => u64::MAX,
+            ReadUpTo::Record(sequence) => sequence,
+            ReadUpTo::All => u64::MAX,
         };
         if last <= self.after {
             return Ok(None);
@@ -214,38 +214,38 @@ impl Watch {
         Ok((!records.is_empty()).then_some(records))
     }
 
-    /// Waits for the next kept event of the run, passing others on, and says how far to read.
+    /// Waits for the next recorded event of the run, sends transient ones, and returns how far to read.
     async fn next(
         &mut self,
         state: &ApiState,
         sender: &Sender,
         (stop, seen): (&CancellationToken, Timestamp),
-    ) -> std::result::Result<Reach, Gone> {
+    ) -> std::result::Result<ReadUpTo, Gone> {
         loop {
             let streamed = tokio::select! {
                 () = sender.closed() => return Err(Gone),
-                () = stop.cancelled() => return Ok(Reach::All),
-                () = tokio::time::sleep(POLL) => return Ok(Reach::All),
+                () = stop.cancelled() => return Ok(ReadUpTo::All),
+                () = tokio::time::sleep(POLL) => return Ok(ReadUpTo::All),
                 streamed = self.watcher.recv() => streamed,
             };
             match streamed {
                 Ok(streamed) if streamed.event.run_id == self.run_id => match streamed.sequence {
-                    Some(sequence) if sequence > self.after => return Ok(Reach::Upto(sequence)),
+                    Some(sequence) if sequence > self.after => return Ok(ReadUpTo::Record(sequence)),
                     None if streamed.event.at >= seen => {
                         sender.send(Ok(encode(state, &streamed.event))).await.map_err(|_| Gone)?;
                     }
-                    // Older than what the watcher has seen already.
+                    // Already sent.
                     _ => {}
                 },
                 Ok(_) => {}
-                // Fell behind, or the hub has gone: the journal has what was missed.
-                Err(_) => return Ok(Reach::All),
+                // The subscription lagged or closed: the journal has the missed events.
+                Err(_) => return Ok(ReadUpTo::All),
             }
         }
     }
 }
 
-/// One event. A record may be of before a secret was configured.
+/// One event. It is redacted again, as a record may be older than the configuration of a secret.
 fn encode(state: &ApiState, event: &Event) -> Sse {
     let text = serde_json::to_string(event).unwrap_or_default();
     // JSON text has no line breaks, so one `data` line holds it.

@@ -1,4 +1,4 @@
-//! Parts of a request, each with refusals that say what was wrong.
+//! Extractors of request parts, each with refusals that say what was wrong.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use luaplan_base::{Error, ErrorCode, Result, RunId};
 use super::problem::Problem;
 use super::state::ApiState;
 
-/// A body over the limit is still taken off the wire up to so many times the limit, because a
-/// client that is cut off while it sends may never look at the answer.
+/// A body over the limit is still read up to so many times the limit, because a
+/// client that is cut off while it sends may never read the answer.
 const DISCARD_FACTOR: u64 = 8;
 
-/// As much is taken off the wire however small the limit is: more than the buffers of both ends
-/// of a connection hold, and cheap, since nothing of it is kept.
+/// So much is read however small the limit is: more than the buffers of both ends of a
+/// connection hold, and cheap, as it is discarded.
 const DISCARD_AT_LEAST_BYTES: u64 = 8 * 1024 * 1024;
 
-/// A JSON body. Its content type is not looked at: nothing else can be meant.
+/// A JSON body. Its content type is ignored: the routes take nothing else.
 pub(super) struct JsonBody<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<ApiState>> for JsonBody<T> {
@@ -35,11 +35,11 @@ impl<T: DeserializeOwned> FromRequest<Arc<ApiState>> for JsonBody<T> {
             Error::new(ErrorCode::BadRequest, format!("the body is not what this route takes: {reason}"))
                 .with_help("the bodies are described in /openapi.json")
         };
-        // serde would take a list for an object, its items for the members in order.
+        // serde would read a list as an object with its items as the members in order.
         if bytes.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
             return Err(refuse(&"expected a JSON object").into());
         }
-        // No body says no more than an empty object.
+        // No body means an empty object.
         let text = if bytes.trim_ascii().is_empty() { b"{}" } else { &bytes[..] };
         let value = serde_json::from_slice(text).map_err(|error| refuse(&error))?;
         Ok(Self(value))
@@ -52,7 +52,7 @@ pub(super) async fn read(request: Request, limit_bytes: u64) -> Result<Vec<u8>> 
     let body = request.into_body();
     let announced = body.size_hint().lower();
     if announced > limit_bytes {
-        // Who asked for leave (`Expect: 100-continue`) is told before it sends anything.
+        // A client that asked first (`Expect: 100-continue`) is refused before it sends the body.
         if !asks_first {
             discard(body.into_data_stream(), limit_bytes).await;
         }
@@ -88,7 +88,7 @@ fn too_large(limit_bytes: u64) -> Error {
     Error::new(ErrorCode::PayloadTooLarge, message)
 }
 
-/// The one part of the path that differs.
+/// The one parameter of the path.
 pub(super) struct PathText(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for PathText {
@@ -135,7 +135,7 @@ impl<S: Send + Sync> FromRequestParts<S> for CallPath {
     }
 }
 
-/// Puts the run's id into the log lines of this request.
+/// Adds the run's id to the log lines of this request.
 pub(super) fn log_run_id(run_id: &RunId) {
     tracing::Span::current().record("run_id", run_id.as_str());
 }

@@ -1,4 +1,4 @@
-//! `GET /v1/grants` and `POST /v1/grants/{id}/revoke`: what is allowed for a time, and taking it back.
+//! `GET /v1/grants` and `POST /v1/grants/{id}/revoke`: grants, and their revocation.
 
 use std::sync::Arc;
 

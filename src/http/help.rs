@@ -1,17 +1,17 @@
-//! What to do next, in routes a client can call.
+//! Help texts in terms of routes that a client can call.
 
 use luaplan_app::EdgeHelp;
 use luaplan_base::ErrorCode;
 
 const LOOK: &str = "look at what it did with `GET /v1/runs/{id}` and `GET /v1/audit?run={id}`, and start it again where it is still wanted";
 
-/// The words of this edge.
+/// The help texts of this edge.
 pub(super) const HELP: EdgeHelp = EdgeHelp {
     of_code,
     listing: "list what there is: `GET /v1/runs`, `GET /v1/approvals`, `GET /v1/grants`, `GET /v1/tools`",
 };
 
-/// The help for a code whose own names a command.
+/// The help for a code whose default help names a command.
 const fn of_code(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
         ErrorCode::CheckRefused => {

@@ -1,5 +1,5 @@
-//! `Idempotency-Key`: a request that comes again has its effect once. The header follows
-//! draft-ietf-httpapi-idempotency-key-header; a key stands for its request for 24 hours, for
+//! `Idempotency-Key`: a repeated request has its effect once. The header follows
+//! draft-ietf-httpapi-idempotency-key-header; a key identifies its request for 24 hours, for
 //! each API key.
 
 use std::sync::Arc;
@@ -22,18 +22,18 @@ use super::state::ApiState;
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// Said in answers that are those of an earlier request.
+/// Marks a response that repeats that of an earlier request.
 const REPLAYED: &str = "idempotency-replayed";
 
-/// The run a keyed request begins; put into the request for its route.
+/// The run that a request with a key starts; an extension of the request, for its route.
 #[derive(Debug, Clone)]
 pub(super) struct KeyedRun {
     pub(super) run_id: RunId,
-    /// Whether an earlier request has begun it.
+    /// Whether an earlier request has started it.
     pub(super) is_repeated: bool,
 }
 
-/// Claims the key of a request before its route sees it. Without the header nothing changes.
+/// Claims the key of a request before its route runs. Requests without the header pass unchanged.
 pub(super) async fn once(State(state): State<Arc<ApiState>>, request: Request, next: Next) -> Response {
     match keyed(&state, request, next).await {
         Ok(response) => response,
@@ -47,7 +47,7 @@ async fn keyed(state: &Arc<ApiState>, mut request: Request, next: Next) -> Resul
         let message = "`Idempotency-Key` holds a secret, and keys are kept";
         return Err(Error::new(ErrorCode::BadRequest, message).with_help("choose another, such as a UUID"));
     }
-    // Keys of one tenant may have different scopes, and an answer is for the key that asked.
+    // Keys of one tenant may have different scopes, and a response is for the key that asked.
     let claimant = request.extensions().get::<Caller>().map(claimant).unwrap_or_default();
     let asked = format!("{} {}\n", request.method(), request.uri().path());
     let (parts, body) = request.into_parts();
@@ -65,21 +65,21 @@ async fn keyed(state: &Arc<ApiState>, mut request: Request, next: Next) -> Resul
     let response = next.run(request).await;
     let Some(first) = first else { return Ok(repeated(response)) };
     let (response, answer) = kept(response).await?;
-    // What was done is done, and said, also where the journal fails now.
+    // The effect was made, so the response goes out even where the journal fails now.
     if let Err(error) = settle(state, &first, response.status().is_success(), answer).await {
         tracing::error!(%error, run_id = %first.run_id, "the answer under an idempotency key was not kept");
     }
     Ok(response)
 }
 
-/// Keeps what a request was answered, or gives its key back where it was refused.
+/// Stores the response of a request, or releases its key where the request was refused.
 async fn settle(
     state: &ApiState,
     request: &KeyedRequest,
     is_success: bool,
     answer: Option<Json>,
 ) -> Result<()> {
-    // A begun run is the answer, also where this one could not say so; what it was begun with is on its record.
+    // A started run is the answer even where this response could not say so; its inputs are on record.
     if state.app.is_on_record(&request.run_id).await? {
         return Ok(());
     }
@@ -90,7 +90,7 @@ async fn settle(
     }
 }
 
-/// In whose name an idempotency key is claimed.
+/// The API key under which an idempotency key is claimed.
 fn claimant(caller: &Caller) -> String {
     match caller.tenant() == caller.name() {
         true => caller.name().to_owned(),
@@ -98,14 +98,14 @@ fn claimant(caller: &Caller) -> String {
     }
 }
 
-/// An answer, and its JSON where it is some.
+/// A response, and its JSON where it has some.
 async fn kept(response: Response) -> Result<(Response, Option<Json>)> {
     let is_json = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
     if !is_json {
         return Ok((response, None));
     }
     let (parts, body) = response.into_parts();
-    // Made by a route of ours, which is bounded by what it answers from.
+    // Responses of our routes are bounded.
     let bytes = to_bytes(body, usize::MAX)
         .await
         .map_err(|error| Error::new(ErrorCode::Internal, "an answer could not be kept").with_source(error))?;
@@ -125,7 +125,7 @@ fn key_of(headers: &HeaderMap) -> Result<Option<String>> {
         (None, _) => Ok(None),
         (Some(_), Some(_)) => bad("stands twice in the request"),
         (Some(key), None) => match key.to_str() {
-            // The draft writes it as a string of structured fields, most clients do not.
+            // The draft writes it as a structured field's string; most clients do not.
             Ok(key) => Ok(Some(key.trim().trim_matches('"').to_owned())),
             Err(_) => bad("is not ASCII"),
         },

@@ -1,5 +1,5 @@
-//! A service of another protocol beside the API: behind the same keys, under the same limits on what
-//! is sent. Its answers may be streams without an end, so no time limit is put on them.
+//! A service of another protocol beside the API: behind the same keys, under the same limits on
+//! requests. Its responses may be endless streams, so they have no time limit.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ where
     Router::new()
         .route_service(path, service)
         .layer(from_fn_with_state(state.clone(), whole))
-        .layer(from_fn_with_state(state.clone(), within_share_beside))
+        .layer(from_fn_with_state(state.shares.clone(), within_share_beside))
         .layer(from_fn_with_state(state.clone(), require_key))
         .layer(CatchPanicLayer::custom(panicked))
 }
@@ -40,7 +40,7 @@ pub(super) fn refusing(path: &str, message: &'static str, help: &'static str) ->
     Router::new().route(path, any(refuse))
 }
 
-/// Hands a request on once all of it is there. An answer that carries an error as an extension (`Arc<Error>`)
+/// Passes a request on once its body is complete. A response with an error as an extension (`Arc<Error>`)
 /// becomes that problem.
 async fn whole(State(state): State<Arc<ApiState>>, request: Request, next: Next) -> Response {
     let server = &state.app.config().server;
@@ -49,7 +49,7 @@ async fn whole(State(state): State<Arc<ApiState>>, request: Request, next: Next)
     match tokio::time::timeout(server.request_timeout, reading).await {
         Ok(Ok(bytes)) => {
             let mut response = next.run(Request::from_parts(parts, Body::from(bytes))).await;
-            // Errors have one form here, and the service has none of its own for them.
+            // Errors have one form here, and the service has no form of its own.
             match response.extensions_mut().remove::<Arc<Error>>().and_then(Arc::into_inner) {
                 Some(error) => Problem(error).into_response(),
                 None => response,

@@ -1,9 +1,9 @@
-//! The connections that are open, and which of them makes room for the next one.
+//! The open connections, and which of them is closed to make room for the next.
 //!
-//! A connection is idle while no request of it is being answered: a new one, one that sends its header
-//! slowly, one kept for a later request, and one whose last answer was handed over and is still being read.
-//! Idle ones cost their holder nothing, so they hold nothing against others: when all places are taken, the
-//! address that has most idle connections loses its oldest one.
+//! A connection is idle while none of its requests is being answered: a new one, one that sends its header
+//! slowly, one kept for a later request, and one whose last response is still being sent.
+//! An idle connection costs its client nothing, so it must not keep others out: when all places are in use, the
+//! address with the most idle connections loses its longest idle one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,16 +15,16 @@ use tokio_util::sync::CancellationToken;
 /// The open connections of one server.
 pub(super) struct Open {
     max: usize,
-    table: Mutex<Table>,
+    table: Mutex<ConnectionTable>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct Table {
+struct ConnectionTable {
     open: usize,
-    /// Grows with each connection that becomes idle, so the smallest number is the longest idle.
+    /// Incremented for each connection that becomes idle, so the smallest number is the longest idle.
     next: u64,
-    /// By address, and by when they became idle. Bounded by the number of connections.
+    /// By address, then in the order in which they became idle. Bounded by the number of connections.
     idle: HashMap<IpAddr, BTreeMap<u64, CancellationToken>>,
 }
 
@@ -33,8 +33,8 @@ impl Open {
         Arc::new(Self { max, table: Mutex::default(), changed: Notify::new() })
     }
 
-    /// A place for a connection from `peer`: a free one, or that of an idle connection. Waits where all are
-    /// being answered.
+    /// A place for a connection from `peer`: a free one, or that of an idle connection. Waits where none is
+    /// idle.
     pub(super) async fn enter(self: &Arc<Self>, peer: IpAddr) -> Connection {
         let address = share_of(peer);
         loop {
@@ -55,16 +55,16 @@ impl Open {
         let evicted = CancellationToken::new();
         let idle_since = table.put_idle(address, evicted.clone());
         let state = Mutex::new(Activity { requests: 0, idle_since });
-        Some(Connection(Arc::new(Inner { open: self.clone(), address, evicted, state })))
+        Some(Connection(Arc::new(OpenConnection { open: self.clone(), address, evicted, state })))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
-        // The table is changed whole under the lock.
+    fn lock(&self) -> MutexGuard<'_, ConnectionTable> {
+        // Each change of the table is complete under the lock, so a poisoned lock is usable.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Table {
+impl ConnectionTable {
     fn put_idle(&mut self, address: IpAddr, evicted: CancellationToken) -> u64 {
         self.next += 1;
         self.idle.entry(address).or_default().insert(self.next, evicted);
@@ -80,7 +80,7 @@ impl Table {
         }
     }
 
-    /// Closes the longest idle connection of the address that has most; `false` where none is idle.
+    /// Closes the longest idle connection of the address with the most idle ones; `false` where none is idle.
     fn evict(&mut self) -> bool {
         let most = self.idle.iter().max_by_key(|(_, of_address)| of_address.len());
         let Some((address, since, evicted)) = most.and_then(|(address, of_address)| {
@@ -95,11 +95,11 @@ impl Table {
     }
 }
 
-/// One open connection; the last clone dropped gives its place back.
+/// One open connection; dropping the last clone frees its place.
 #[derive(Clone)]
-pub(super) struct Connection(Arc<Inner>);
+pub(super) struct Connection(Arc<OpenConnection>);
 
-struct Inner {
+struct OpenConnection {
     open: Arc<Open>,
     address: IpAddr,
     evicted: CancellationToken,
@@ -112,13 +112,13 @@ struct Activity {
 }
 
 impl Connection {
-    /// Comes when the connection must make room.
+    /// Returns when the connection must make room.
     pub(super) async fn evicted(&self) {
         self.0.evicted.cancelled().await;
     }
 
-    /// A request is being answered until this is dropped. `None` where the connection was just closed to make
-    /// room: its request must not begin, as it would be cut.
+    /// Marks a request as being answered until dropped. `None` where the connection was just closed to make
+    /// room: its request must not start, as it would be cut off.
     pub(super) fn answering(&self) -> Option<Answering> {
         let mut is_open = true;
         self.0.change(|table, address, activity| {
@@ -132,19 +132,19 @@ impl Connection {
     }
 }
 
-impl Inner {
-    fn change(&self, change: impl FnOnce(&mut Table, IpAddr, &mut Activity)) {
+impl OpenConnection {
+    fn change(&self, change: impl FnOnce(&mut ConnectionTable, IpAddr, &mut Activity)) {
         let mut table = self.open.lock();
         let mut activity = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut table, self.address, &mut activity);
     }
 }
 
-impl Drop for Inner {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.change(|table, address, activity| {
             table.take_idle(address, activity.idle_since);
-            // The place of one that was evicted is taken already.
+            // The place of an evicted connection is already in use.
             if !self.evicted.is_cancelled() {
                 table.open -= 1;
             }
@@ -169,7 +169,7 @@ impl Drop for Answering {
     }
 }
 
-/// What counts as one address: who has one of IPv6 usually has the 2^64 beside it.
+/// What counts as one address: a client with one address of IPv6 usually has all of its /64.
 fn share_of(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(v6) => {
@@ -208,7 +208,7 @@ mod tests {
         let three = open.try_enter(address("::1")).unwrap();
         assert!(one.0.evicted.is_cancelled() && !two.0.evicted.is_cancelled());
         assert!(one.answering().is_none());
-        // The place of one that was closed is given back once.
+        // The place of a closed connection is freed once.
         drop(one);
         assert_eq!(open.lock().open, 2);
         drop((second, two, three));

@@ -50,7 +50,7 @@ const BEARER: &str = "bearer";
         dto::ReplayBody,
         dto::DecisionBody,
         dto::ExplainBody,
-        dto::Problem
+        dto::ProblemDetails
     )),
     modifiers(&Common)
 )]

@@ -1,6 +1,6 @@
-//! What the description says of single values: how they are written, and how long or large they may be.
+//! The schemas of single values in the description: their formats and bounds.
 //!
-//! Parameters and members of the same name have the same form everywhere, so forms go by name.
+//! Parameters and members of the same name have the same schema everywhere, so schemas go by name.
 
 use serde_json::json;
 use utoipa::openapi::path::{Operation, ParameterIn};
@@ -10,10 +10,10 @@ use utoipa::openapi::{Object, OpenApi, RefOr, Schema};
 /// The schema of any JSON value.
 const ANYTHING: &str = "#/components/schemas/Value";
 
-/// Of the header `Idempotency-Key`.
+/// Bounds of the header `Idempotency-Key`.
 const KEY_LENGTH_MAX: usize = 255;
 
-/// Writes the forms into the description.
+/// Writes the schemas into the description.
 pub(super) fn add(document: &mut OpenApi) {
     for (path, item) in &mut document.paths.paths {
         for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
@@ -32,7 +32,7 @@ pub(super) fn add(document: &mut OpenApi) {
     }
 }
 
-/// Parameters that a request may leave out are left out, never null.
+/// Optional parameters are omitted, never null.
 fn parameters(path: &str, operation: &mut Operation) {
     for parameter in operation.parameters.iter_mut().flatten() {
         let RefOr::T(parameter) = parameter else { continue };
@@ -44,7 +44,7 @@ fn parameters(path: &str, operation: &mut Operation) {
     }
 }
 
-/// One of anything and null is anything: in `oneOf` null would be both, and so neither.
+/// "Any value or null" is any value: in a `oneOf`, null would match both, and so fail.
 fn plain_anything(schema: &mut RefOr<Schema>) {
     let RefOr::T(Schema::OneOf(either)) = schema else { return };
     let anything =
@@ -54,7 +54,7 @@ fn plain_anything(schema: &mut RefOr<Schema>) {
     }
 }
 
-/// The form of a value by its name, and in a few places by where it stands.
+/// The schema of a value by its name, and in a few cases by its parent.
 fn form(place: &str, name: &str, value: &mut Object) {
     match (place, name) {
         ("/v1/audit", "limit") => between(value, 1, 1000),

@@ -1,12 +1,12 @@
-//! Who a request says it is sent to, and from which page.
+//! The `Host` and `Origin` of a request.
 //!
-//! Each request names the server once and as a host with at most a port (RFC 9112, section 3.2), and its
-//! page at most once: what two readers could take for two different names is refused.
+//! A request names the server once, as a host with at most a port (RFC 9112, section 3.2), and its
+//! page at most once: names that two parsers could read differently are refused.
 //!
-//! Without API keys the loopback address is the only lock, and a web page in a browser on this
-//! machine is inside it. So such a server answers only requests that name it by a loopback name
+//! Without API keys the loopback address is the only protection, and a web page in a browser on this
+//! machine can reach it. So such a server answers only requests that name it by a loopback name
 //! (a page cannot choose the `Host` of a rebound name) and that no page of another origin sent
-//! (RFC 6454: browsers put `Origin` on what pages send to elsewhere).
+//! (RFC 6454: browsers add `Origin` to cross-origin requests).
 
 use std::net::IpAddr;
 
@@ -21,7 +21,7 @@ use luaplan_base::{Error, ErrorCode, Result};
 
 use super::problem::Problem;
 
-/// Answers what names the server and its own page clearly.
+/// Admits requests that name the server, and their page, unambiguously.
 pub(super) async fn well_named(request: Request, next: Next) -> Response {
     match names(&request) {
         Ok(()) => next.run(request).await,
@@ -55,7 +55,7 @@ fn names(request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// A host with at most a port: nothing of a user, and a port that is a number.
+/// A host with at most a port: no user, and a numeric port.
 fn authority(text: &str) -> Option<Authority> {
     let authority: Authority = text.parse().ok()?;
     let has_port = authority.as_str().len() > authority.host().len();
@@ -67,7 +67,7 @@ fn text(request: &Request, name: HeaderName) -> Option<&str> {
     request.headers().get(name).map(|value| value.to_str().unwrap_or_default())
 }
 
-/// Refuses what a web page of another site may have sent.
+/// Refuses a request that a web page of another site may have sent.
 ///
 /// # Errors
 /// `origin_refused`.

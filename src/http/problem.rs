@@ -1,4 +1,4 @@
-//! The one place where an error becomes an HTTP answer: problem+json (RFC 9457).
+//! The one place where an error becomes an HTTP response: problem+json (RFC 9457).
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -11,14 +11,14 @@ use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value as Json;
 
+use luaplan_app::App;
 use luaplan_base::{Error, ErrorCode};
 
 use super::help::HELP;
-use super::state::ApiState;
 
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// An error on its way out.
+/// An error as a response.
 pub(super) struct Problem(pub(super) Error);
 
 impl From<Error> for Problem {
@@ -32,7 +32,7 @@ impl IntoResponse for Problem {
         let Self(error) = self;
         let status = status_of(error.code());
         if status == StatusCode::INTERNAL_SERVER_ERROR {
-            // As Debug of a text, so that a line break inside it stays inside its log line.
+            // Logged as Debug of a text, so that a line break inside it does not split the log line.
             let seen = format!("{error:?}");
             tracing::error!(error = ?seen, "the request failed");
         } else {
@@ -116,7 +116,7 @@ pub(super) async fn no_such_method(request: Request) -> Problem {
     Problem(Error::new(ErrorCode::MethodNotAllowed, message))
 }
 
-/// Gives answers that libraries made in plain text the one form of errors.
+/// Gives plain-text errors of libraries the form of all errors.
 pub(super) async fn shape_plain_errors(response: Response) -> Response {
     let status = response.status();
     let is_problem = response.headers().get(CONTENT_TYPE) == Some(&PROBLEM_JSON);
@@ -137,9 +137,9 @@ pub(super) async fn shape_plain_errors(response: Response) -> Response {
     shaped
 }
 
-/// What an answer repeats of a client, of a server beyond or of an old record may hold a secret. Streams look at each
+/// Redacts responses: they may repeat a secret of a client, another server or an old record. Streams redact each
 /// of their events themselves.
-pub(super) async fn without_secrets(State(state): State<Arc<ApiState>>, response: Response) -> Response {
+pub(super) async fn without_secrets(State(app): State<Arc<App>>, response: Response) -> Response {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let is_problem = kind.starts_with("application/problem+json");
     let is_json = is_problem || kind.starts_with("application/json");
@@ -149,11 +149,11 @@ pub(super) async fn without_secrets(State(state): State<Arc<ApiState>>, response
         return response;
     }
     let (mut parts, body) = response.into_parts();
-    // Such an answer is made in memory here, so it is there at once and whole.
+    // Such a response is made in memory, so its body is complete at once.
     let Ok(bytes) = to_bytes(body, usize::MAX).await else {
         return Problem(Error::new(ErrorCode::Internal, "the answer broke off")).into_response();
     };
-    let redactor = state.app.redactor();
+    let redactor = app.redactor();
     let safe = match std::str::from_utf8(&bytes) {
         Ok(text) if is_problem => serde_json::from_str(text).ok().map(|mut problem: Json| {
             redactor.message(&mut problem);

@@ -1,7 +1,7 @@
-//! The loopback address a browser is sent back to at the end of a login.
+//! The loopback address to which a browser is redirected at the end of a login.
 //!
-//! Anything on this machine can ask it, so only what carries the login's own `state` counts; the rest is
-//! refused and the wait goes on.
+//! Any program on this machine can call it, so only a request with the login's own `state` counts; others are
+//! refused and the wait continues.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -22,14 +22,14 @@ use super::connections::{Bounds, Connections};
 
 const PATH: &str = "/callback";
 
-/// A request of a browser is short, and a browser opens few connections.
+/// Bounds for a browser: its request is short, and it opens few connections.
 const BOUNDS: Bounds = Bounds {
     connections_max: 64,
     first_header: Duration::from_secs(10),
     next_header: Duration::from_secs(10),
 };
 
-/// How long the page that says that the login is over has to reach the browser.
+/// How long the page about the end of the login has to reach the browser.
 const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
 /// A listener for one login.
@@ -45,10 +45,10 @@ struct Expected {
 }
 
 impl Redirect {
-    /// Takes the port of loopback; 0 takes a free one.
+    /// Binds the port of loopback; 0 binds a free one.
     ///
     /// # Errors
-    /// `listen_failed` where it cannot be taken.
+    /// `listen_failed` where it cannot be bound.
     pub async fn listen(port: u16) -> Result<Self> {
         let failed = |what: &std::io::Error| {
             Error::new(ErrorCode::ListenFailed, format!("cannot listen on 127.0.0.1:{port}: {what}"))
@@ -59,13 +59,13 @@ impl Redirect {
         Ok(Self { listener, uri: redirect_uri(address.port()) })
     }
 
-    /// The address to be sent back to.
+    /// The redirect address.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.uri
     }
 
-    /// The whole address of the first request whose `state` is the login's.
+    /// The full address of the first request with the login's `state`.
     pub async fn wait(self, state: &str) -> String {
         let (came, mut comes) = mpsc::channel(1);
         let expected = Arc::new(Expected { uri: self.uri, state: state.to_owned(), came });
@@ -80,7 +80,7 @@ impl Redirect {
     }
 }
 
-/// Where a browser is sent back to on this port.
+/// The redirect address for this port.
 #[must_use]
 pub fn redirect_uri(port: u16) -> String {
     format!("http://127.0.0.1:{port}{PATH}")
@@ -92,7 +92,7 @@ async fn callback(State(expected): State<Arc<Expected>>, RawQuery(query): RawQue
         address.query_pairs().any(|(name, value)| name == "state" && value == expected.state.as_str())
     });
     let (status, page) = if is_ours {
-        // A second answer is as good as none.
+        // Further answers are ignored.
         let _ = expected.came.try_send(address);
         (
             StatusCode::OK,
@@ -101,6 +101,6 @@ async fn callback(State(expected): State<Arc<Expected>>, RawQuery(query): RawQue
     } else {
         (StatusCode::BAD_REQUEST, "This is no answer to the login that is under way.\n")
     };
-    // The address holds a code that is good for a token.
+    // The address holds a code that can be exchanged for a token.
     (status, [(CACHE_CONTROL, "no-store"), (REFERRER_POLICY, "no-referrer")], page)
 }

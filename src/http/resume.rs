@@ -1,4 +1,4 @@
-//! `POST /v1/runs/{id}/resume` and `/replay`: go on with a run, or run it again without effects.
+//! `POST /v1/runs/{id}/resume` and `/replay`: resume a run, or run it again without effects.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ pub(super) async fn reset(
     let keyed = keyed.map(|Extension(keyed)| keyed);
     let access = state.runs.access(&caller);
     if let Some(begun) = begun_before(keyed.as_ref()) {
-        // The process that began it may have ended before it came to this.
+        // The process that started it may have ended before this step.
         access.end_started_over(&run_id).await?;
         return watched(&state, &query, &headers, begun).await;
     }
@@ -100,7 +100,7 @@ pub(super) async fn replay(
     JsonBody(body): JsonBody<ReplayBody>,
 ) -> Result<axum::Json<ReplayReport>, Problem> {
     let cancel = CancellationToken::new();
-    // A client that goes away takes its replay with it.
+    // The replay ends where its client disconnects.
     let _stop = cancel.clone().drop_guard();
     let with = body.plan.map(|source| ("plan".to_owned(), source));
     Ok(axum::Json(state.runs.access(&caller).replay(ReplayRequest { run_id, with, cancel }).await?))

@@ -1,4 +1,4 @@
-//! `GET /v1/runs…`: look at runs, and end one.
+//! `GET /v1/runs…`: runs and their parts, and how to pause or cancel one.
 
 use std::sync::Arc;
 
@@ -62,13 +62,13 @@ pub(super) async fn part(
     RunPath(run_id): RunPath,
     QueryOf(query): QueryOf<PartQuery>,
 ) -> Result<axum::Json<Json>, Problem> {
-    let wish = PartRequest {
+    let part = PartRequest {
         path: query.path.unwrap_or_else(|| PartRequest::DEFAULT_PATH.to_owned()),
         offset: query.offset.unwrap_or(0),
         bytes_max: state.app.config().server.answers.result_bytes_max,
     };
     let read_on = |path: &str, offset| shown::part_address(run_id.as_str(), path, offset).into();
-    Ok(axum::Json(state.runs.access(&caller).part(&run_id, &wish, &read_on).await?))
+    Ok(axum::Json(state.runs.access(&caller).part(&run_id, &part, &read_on).await?))
 }
 
 /// One call of a run, whole: its arguments, who allowed it and what came of it.

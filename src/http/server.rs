@@ -23,7 +23,7 @@ use tracing::Span;
 use luaplan_app::{ActiveRuns, ApiKeys, App};
 use luaplan_base::{Error, ErrorCode, Result};
 
-use super::abandoned::take_up_abandoned;
+use super::abandoned::resume_abandoned;
 use super::auth::require_key;
 use super::connections::{Bounds, Connections};
 use super::mount::{mounted, refusing};
@@ -34,10 +34,10 @@ use super::{
     submit, tools,
 };
 
-/// How long cancelled runs have to write their end.
+/// How long cancelled runs have to record their end.
 const CANCEL_GRACE: Duration = Duration::from_secs(3);
 
-/// How long answers that are ready have to reach their clients.
+/// How long ready responses have to reach their clients.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
 /// A bound HTTP server.
@@ -49,11 +49,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes the configured address.
+    /// Binds the configured address.
     ///
     /// # Errors
     /// `listen_refused` where the address is not loopback and there are no API keys,
-    /// `listen_failed` where it cannot be taken, `config_…` for a bad key file.
+    /// `listen_failed` where it cannot be bound, `config_…` for a bad key file.
     pub async fn bind(app: Arc<App>) -> Result<Self> {
         let config = app.config().server.clone();
         let keys = match &config.api_keys_file {
@@ -80,26 +80,26 @@ impl Server {
         Ok(Self { listener, address, state, beside: Router::new() })
     }
 
-    /// Where it listens; the port is known even where 0 was asked for.
+    /// The bound address, with its real port even where 0 was configured.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The runs under way, for services beside the API.
+    /// The active runs, for services beside the API.
     #[must_use]
     pub fn runs(&self) -> &Arc<ActiveRuns> {
         &self.state.runs
     }
 
-    /// Cancelled when answers that have no end must end, so that the server can.
+    /// Cancelled when endless responses must end so that the server can stop.
     #[must_use]
     pub fn closing(&self) -> CancellationToken {
         self.state.streams()
     }
 
-    /// Puts a service beside the API: behind the same keys and limits on requests, without a limit on
-    /// how long it answers.
+    /// Mounts a service beside the API: behind the same keys and limits on requests, without a time limit
+    /// on responses.
     #[must_use]
     pub fn mount<S>(mut self, path: &str, service: S) -> Self
     where
@@ -111,18 +111,18 @@ impl Server {
         self
     }
 
-    /// Answers all requests to `path` with `not_found` in these words: for a service that this build lacks.
+    /// Answers all requests to `path` with `not_found` and this message: for a service that this build lacks.
     #[must_use]
     pub fn mount_refusal(mut self, path: &str, message: &'static str, help: &'static str) -> Self {
         self.beside = self.beside.merge(refusing(path, message, help));
         self
     }
 
-    /// Serves until `signal` first comes; then takes no new work, lets running runs come to their end
-    /// within the configured grace, and stops the rest, whose calls are journaled as cut. A second
+    /// Serves until the first `signal`; then accepts no new work, lets runs finish within the
+    /// configured grace, and stops the rest, whose calls are journaled as cut off. A second
     /// `signal` ends the grace. Requests are answered until all runs have ended.
     ///
-    /// `signal` is asked once for each stop and answers with its name, which is journaled.
+    /// `signal` is awaited once for each stop and returns its name, which is journaled.
     pub async fn run<S, F>(self, signal: S)
     where
         S: FnMut() -> F,
@@ -131,7 +131,7 @@ impl Server {
         if self.state.app.shares_runs() {
             tokio::spawn(self.state.runs.clone().share_work());
         } else if self.state.app.config().server.take_up_runs {
-            tokio::spawn(take_up_abandoned(self.state.runs.clone()));
+            tokio::spawn(resume_abandoned(self.state.runs.clone()));
         }
         let router = router(self.state.clone(), self.beside);
         let connections = Connections::new(router, Bounds::of(&self.state.app.config().server));
@@ -145,7 +145,7 @@ impl Server {
 }
 
 impl ApiState {
-    /// Waits for the signal, stops taking work, and waits for what is under way.
+    /// Waits for the signal, stops accepting work, and waits for active runs.
     async fn drain<S, F>(&self, mut signal: S)
     where
         S: FnMut() -> F,
@@ -191,7 +191,7 @@ pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Rou
         .route("/v1/grants/{id}/revoke", post(grants::revoke))
         .route("/v1/tools", get(tools::list))
         .route("/v1/audit", get(audit::list))
-        .layer(from_fn_with_state(state.clone(), within_share))
+        .layer(from_fn_with_state(state.shares.clone(), within_share))
         .layer(from_fn_with_state(state.clone(), require_key));
     let api = Router::new()
         .merge(guarded)
@@ -203,7 +203,7 @@ pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Rou
         .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, timeout))
         .layer(CatchPanicLayer::custom(problem::panicked))
         .layer(middleware::map_response(problem::shape_plain_errors))
-        .layer(middleware::map_response_with_state(state.clone(), problem::without_secrets));
+        .layer(middleware::map_response_with_state(state.app.clone(), problem::without_secrets));
     api.merge(beside)
         .layer(middleware::from_fn(origin::well_named))
         .layer(
@@ -216,7 +216,7 @@ pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Rou
         .with_state(state)
 }
 
-/// Headers and query are left out: the one may hold a key, the other whatever a client puts there.
+/// Without headers and query: headers may hold a key, the query anything a client puts there.
 fn request_span(request: &Request) -> Span {
     tracing::info_span!(
         "request",

@@ -1,7 +1,7 @@
-//! What one caller may hold of the server: requests under way and event streams, counted by API key.
+//! The share of each API key in the server: its running requests and event streams.
 //!
-//! A place is held from the moment the key is known until the last part of the answer's body was handed to the
-//! connection. What the connection has then still to send is not counted: an answer in one part leaves its place free at
+//! A place is held from the check of the key until the last part of the response's body was passed to the
+//! connection. Data that the connection has yet to send does not count: a response in one part frees its place at
 //! once, however slowly its client reads.
 
 use std::collections::HashMap;
@@ -22,18 +22,17 @@ use luaplan_app::config::ServerShares;
 use luaplan_base::{Error, ErrorCode, Result};
 
 use super::problem::Problem;
-use super::state::ApiState;
 
-/// The places callers hold.
+/// The places that keys hold.
 pub(super) struct Shares {
     limits: ServerShares,
-    held: Mutex<Held>,
+    held: Mutex<HeldPlaces>,
 }
 
 #[derive(Default)]
-struct Held {
+struct HeldPlaces {
     requests: u32,
-    /// Only keys that hold something are here, so there are no more entries than requests.
+    /// Holds only keys with places, so it has no more entries than requests.
     by_key: HashMap<String, OfKey>,
 }
 
@@ -51,9 +50,9 @@ impl Shares {
     /// A place for a request of `key`.
     ///
     /// # Errors
-    /// `key_limit` where the key holds what one key may, `server_busy` where too little is left: a key
-    /// gets no more than is left free, so that however many keys are greedy another finds a place.
-    fn enter(self: &Arc<Self>, key: &str, is_stream: bool) -> Result<Place> {
+    /// `key_limit` where the key holds its maximum, `server_busy` where too little is free: a key
+    /// gets at most as much as remains free, so that another key finds a place however many are greedy.
+    fn enter(self: &Arc<Self>, key: &str, is_stream: bool) -> Result<RequestPlace> {
         let mut held = self.lock();
         let free = self.limits.max_connections - self.limits.kept_connections;
         let free = free.saturating_sub(held.requests);
@@ -80,23 +79,23 @@ impl Shares {
         let own = held.by_key.entry(key.to_owned()).or_default();
         own.requests += 1;
         own.streams += u32::from(is_stream);
-        Ok(Place { shares: self.clone(), key: key.to_owned(), is_stream })
+        Ok(RequestPlace { shares: self.clone(), key: key.to_owned(), is_stream })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
-        // Counts are changed whole, so a panic elsewhere leaves none half changed.
+    fn lock(&self) -> MutexGuard<'_, HeldPlaces> {
+        // Each change of a count is complete, so a poisoned lock is usable.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A request under way; dropping it gives the place back.
-struct Place {
+/// A running request; dropping it frees its place.
+struct RequestPlace {
     shares: Arc<Shares>,
     key: String,
     is_stream: bool,
 }
 
-impl Drop for Place {
+impl Drop for RequestPlace {
     fn drop(&mut self) {
         let mut held = self.shares.lock();
         held.requests -= 1;
@@ -110,15 +109,15 @@ impl Drop for Place {
     }
 }
 
-/// Answers a request of the API within its key's share.
+/// Serves a request of the API within its key's share.
 pub(super) async fn within_share(
-    State(state): State<Arc<ApiState>>,
+    State(shares): State<Arc<Shares>>,
     Extension(caller): Extension<Caller>,
     request: Request,
     next: Next,
 ) -> Response {
     let is_stream = request.uri().path().ends_with("/events") || accepts_events(request.headers());
-    answer(&state, caller.name(), is_stream, request, next).await
+    answer(&shares, caller.name(), is_stream, request, next).await
 }
 
 pub(super) fn accepts_events(headers: &HeaderMap) -> bool {
@@ -126,25 +125,25 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.contains("text/event-stream"))
 }
 
-/// The same for a service beside the API, whose streams without an end are those of GET.
+/// The same for a service beside the API, whose endless streams are responses to GET.
 pub(super) async fn within_share_beside(
-    State(state): State<Arc<ApiState>>,
+    State(shares): State<Arc<Shares>>,
     Extension(caller): Extension<Caller>,
     request: Request,
     next: Next,
 ) -> Response {
     let is_stream = request.method() == Method::GET;
-    answer(&state, caller.name(), is_stream, request, next).await
+    answer(&shares, caller.name(), is_stream, request, next).await
 }
 
-async fn answer(state: &ApiState, key: &str, is_stream: bool, request: Request, next: Next) -> Response {
-    match state.shares.enter(key, is_stream) {
+async fn answer(shares: &Arc<Shares>, key: &str, is_stream: bool, request: Request, next: Next) -> Response {
+    match shares.enter(key, is_stream) {
         Ok(place) => next.run(request).await.map(|body| Body::new(Holding { body, _held: place })),
         Err(error) => Problem(error).into_response(),
     }
 }
 
-/// A body that holds something until it was handed on or dropped.
+/// A body that holds its place until it was sent or dropped.
 pub(super) struct Holding<H> {
     pub(super) body: Body,
     pub(super) _held: H,

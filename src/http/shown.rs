@@ -1,4 +1,4 @@
-//! How much of a run an answer shows, and under which address all of it is.
+//! How much of a run a response shows, and the address of the rest.
 
 use serde_json::Value as Json;
 
@@ -22,7 +22,7 @@ pub(super) fn approvals(list: Json) -> Json {
     shown_approvals(list, &call_address)
 }
 
-/// Where a part of a run goes on.
+/// The address at which a part of a run continues.
 pub(super) fn part_address(run_id: &str, path: &str, offset: usize) -> String {
     let path: String = url::form_urlencoded::byte_serialize(path.as_bytes()).collect();
     format!("/v1/runs/{run_id}/result?path={path}&offset={offset}")

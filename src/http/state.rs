@@ -1,4 +1,4 @@
-//! What all routes share: the app, the keys, and the runs under way in this process.
+//! The state of all routes: the app, the keys, and the active runs of this process.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use luaplan_base::RunId;
 
 use super::shares::Shares;
 
-/// Shared by all routes.
+/// The state of all routes.
 pub(super) struct ApiState {
     pub(super) app: Arc<App>,
     pub(super) keys: ApiKeys,
     pub(super) runs: Arc<ActiveRuns>,
-    /// What each key holds.
+    /// The places that each key holds.
     pub(super) shares: Arc<Shares>,
     streams: CancellationToken,
 }
@@ -29,7 +29,7 @@ impl ApiState {
         self.runs.registry().active(run_id)
     }
 
-    /// Cancelled when event streams must end, so that the server can.
+    /// Cancelled when event streams must end so that the server can stop.
     pub(super) fn streams(&self) -> CancellationToken {
         self.streams.clone()
     }

@@ -1,4 +1,4 @@
-//! `POST /v1/tasks` and `POST /v1/runs`: begin a run.
+//! `POST /v1/tasks` and `POST /v1/runs`: start a run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,12 +87,12 @@ async fn start(
     }
     let run_id = spec.run_id.clone();
     log_run_id(&run_id);
-    // Passing events are only seen by a client that watches from the start.
+    // Only a client that watches from the start sees transient events.
     let watcher = accepts_events(headers).then(|| state.app.hub().subscribe());
     let run = state.runs.access(caller).start(spec).await?;
     match watcher {
         Some(watcher) => {
-            // What another node does is read from the journal alone.
+            // The journal alone tells what another node does.
             let from_start = run.is_some();
             Ok(streamed(state, Watch { run_id, after: 0, run, watcher, from_start }))
         }
@@ -100,12 +100,12 @@ async fn start(
     }
 }
 
-/// The run that an earlier request under the same key has begun.
+/// The run that an earlier request with the same key has started.
 pub(super) fn begun_before(keyed: Option<&KeyedRun>) -> Option<RunId> {
     keyed.filter(|keyed| keyed.is_repeated).map(|keyed| keyed.run_id.clone())
 }
 
-/// As [`start`] answers, for a run that has begun.
+/// The response of [`start`], for a run that was already started.
 pub(super) async fn watched(
     state: &Arc<ApiState>,
     query: &WaitQuery,
@@ -128,7 +128,7 @@ fn streamed(state: &Arc<ApiState>, watch: Watch) -> Response {
     (location, watch.respond(state)).into_response()
 }
 
-/// The outcome of a run that began or goes on, where it is waited for and comes in time; else that it goes on.
+/// The outcome of a run, where the client waits for it and it comes in time; else 202.
 pub(super) async fn respond(
     state: &ApiState,
     run_id: RunId,
@@ -148,7 +148,7 @@ pub(super) fn wait_of(query: &WaitQuery) -> Result<Option<Duration>> {
     })
 }
 
-/// Waits a little less than a request may take, so that 202 still gets out. A run that sleeps is waited for
+/// Waits a little less than a request may take, so that 202 still gets out. Waits for a sleeping run
 /// where it wakes in time.
 async fn wait_for(state: &ApiState, run_id: RunId, run: Option<ActiveRun>, wait: Duration) -> Response {
     let wait = wait.min(state.app.config().server.request_timeout.mul_f32(0.9));
@@ -157,7 +157,7 @@ async fn wait_for(state: &ApiState, run_id: RunId, run: Option<ActiveRun>, wait:
         if let Some(mut run) = run {
             let Ok(outcome) = run.outcome.wait_for(Option::is_some).await.map(|outcome| outcome.clone())
             else {
-                // It broke off here; whoever shares the work may go on with it.
+                // Its task failed here; another node may resume it.
                 return match state.app.shares_runs() {
                     true => Some(state.runs.report_at_rest(&run_id, until).await),
                     false => None,
