@@ -1,7 +1,7 @@
-//! What a tool answers with.
+//! The answers of tools.
 //!
 //! The data of an answer is sent once: as `structuredContent` with a short text beside it, or as text where the client
-//! knows nothing else. What is too long for one answer has its head there, and `read_result` reads on.
+//! knows nothing else. Data too long for one answer is cut to its head; `read_result` reads the rest.
 
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode as McpErrorCode, ErrorData};
 use serde_json::{Value as Json, json};
@@ -13,22 +13,22 @@ use luaplan_journal::RunStatus;
 
 use super::help::HELP;
 
-/// How a client is answered.
+/// The form of answers for a client.
 pub(super) struct AnswerForm {
     /// The most bytes of the data.
     pub(super) bytes_max: usize,
-    /// Whether the data is apart from the text.
+    /// Whether the data is separate from the text.
     pub(super) is_structured: bool,
 }
 
-/// The result of a tool that worked.
+/// The result of a tool that succeeded.
 pub(super) fn done(data: Json) -> CallToolResult {
     let mut result = CallToolResult::success(Vec::new());
     result.structured_content = Some(data);
     result
 }
 
-/// The result of a tool that did not work.
+/// The result of a tool that failed.
 fn not_done(data: Json) -> CallToolResult {
     let mut result = CallToolResult::error(Vec::new());
     result.structured_content = Some(data);
@@ -38,7 +38,7 @@ fn not_done(data: Json) -> CallToolResult {
 /// `{"error": {"code", "message", "help", …}}`: the form every edge sends.
 pub(super) fn failed(error: &Error) -> CallToolResult {
     if error.code() == ErrorCode::Internal {
-        // As Debug of a text, so that a line break inside it stays inside its log line.
+        // Logged as Debug of a text, so that a line break inside it does not split the log line.
         let seen = format!("{error:?}");
         tracing::error!(error = ?seen, "a tool failed");
     }
@@ -49,8 +49,8 @@ pub(super) fn failed(error: &Error) -> CallToolResult {
     not_done(data)
 }
 
-/// How a run ended. One that failed is an error of the tool, and says all the same what the run used and printed;
-/// one that sleeps or waits for a person has not failed.
+/// The end of a run. A failed run is an error of the tool, with the run's usage and output as well;
+/// a run that sleeps or waits for a person has not failed.
 pub(super) fn ended(outcome: &RunOutcome) -> CallToolResult {
     match outcome.status() {
         RunStatus::Failed | RunStatus::Cancelled => not_done(outcome.to_json()),
@@ -58,7 +58,7 @@ pub(super) fn ended(outcome: &RunOutcome) -> CallToolResult {
     }
 }
 
-/// How a run stands that came to rest after it slept; as [`ended`].
+/// The state of a run that slept and is suspended again or has ended; as [`ended`].
 pub(super) fn rested(report: Json) -> CallToolResult {
     let has_failed = [RunStatus::Failed, RunStatus::Cancelled].map(RunStatus::as_str);
     match report["status"].as_str().is_some_and(|status| has_failed.contains(&status)) {
@@ -67,7 +67,7 @@ pub(super) fn rested(report: Json) -> CallToolResult {
     }
 }
 
-/// How a tool's arguments read on, where its answers are made anew from the same arguments.
+/// The arguments that continue a shortened answer, for tools that compute it again from the same arguments.
 pub(super) fn again(path: &str, offset: usize) -> Json {
     json!({ "path": path, "offset": offset })
 }
@@ -77,13 +77,13 @@ pub(super) fn of_run(run_id: &str, path: &str, offset: usize) -> Json {
     json!({ "run": run_id, "path": path, "offset": offset })
 }
 
-/// Where all of a call of a run is.
+/// The place of a whole call of a run.
 pub(super) fn whole_call(run_id: &str, call_id: &str) -> Json {
     let call_id = call_id.replace('~', "~0").replace('/', "~1");
     of_run(run_id, &format!("/calls/{call_id}"), 0)
 }
 
-/// The answer as it is sent: bounded, and with its data once.
+/// The answer in its sent form: bounded, with its data once.
 pub(super) fn sent(tool: &str, mut result: CallToolResult, form: &AnswerForm) -> CallToolResult {
     let mut data = result.structured_content.take().unwrap_or_default();
     HELP.say_for_run(&mut data);
@@ -103,7 +103,7 @@ pub(super) fn sent(tool: &str, mut result: CallToolResult, form: &AnswerForm) ->
     result
 }
 
-/// The data in a few words, for who looks at the text of an answer alone.
+/// A summary of the data, for a reader of the text alone.
 fn told(data: &Json) -> String {
     let mut said = Vec::new();
     if let Some(error) = data.get("error") {

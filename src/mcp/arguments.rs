@@ -1,4 +1,4 @@
-//! What each tool takes. The comments here are what assistants read.
+//! The arguments of each tool. Assistants read the comments here.
 
 use std::collections::BTreeMap;
 

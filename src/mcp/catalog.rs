@@ -1,4 +1,4 @@
-//! What assistants are told of each tool.
+//! The descriptions of the tools for assistants.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use super::arguments as args;
 use super::declarations::{TOKENS_MAX, declare};
 use super::schemas::{input, output, run_output};
 
-/// What a call of a tool may do, in the protocol's words.
+/// What a call of a tool may do, in the protocol's terms.
 #[derive(Clone, Copy)]
-enum Reach {
-    /// Looks at what this server has.
+enum ToolReach {
+    /// Reads what this server has.
     Looks,
-    /// Changes a run of this server; doing it twice changes nothing more.
+    /// Changes a run of this server; a repetition changes nothing more.
     Steers,
-    /// Asks the configured model, which costs, and changes nothing else.
+    /// Asks the configured model, which costs money, and changes nothing else.
     Asks,
-    /// What the tools of plans may do, taken together.
+    /// What the tools of plans may do together.
     Runs {
-        /// Whether no tool of plans does more than read.
+        /// Whether all tools of plans only read.
         read_only: bool,
     },
 }
 
-impl Reach {
+impl ToolReach {
     fn annotations(self, title: &str) -> ToolAnnotations {
         let hints = ToolAnnotations::with_title(title);
         match self {
@@ -44,10 +44,10 @@ impl Reach {
 }
 
 /// The tools of a server over `app`. `reads_files` says whether plans may be named by file; tools that
-/// ask a model are left out where none is configured.
+/// ask a model are omitted where none is configured.
 pub(super) fn tools(app: &App, reads_files: bool) -> Vec<Tool> {
     let read_only = app.usable_tools().iter().all(|spec| spec.effect == Effect::Read);
-    let runs = Reach::Runs { read_only };
+    let runs = ToolReach::Runs { read_only };
     let mut tools = vec![run_lua(app, runs), run_plan(runs, reads_files)];
     if app.require_model().is_ok() {
         tools.push(task(runs));
@@ -94,13 +94,13 @@ only these tools and the pure library json, date, text, csv, stats, list (declar
 
 ";
 
-fn run_lua(app: &App, reach: Reach) -> Tool {
+fn run_lua(app: &App, reach: ToolReach) -> Tool {
     let description = format!("{RUN_LUA}{}", declare(app.usable_tools(), TOKENS_MAX));
     let hints = reach.annotations("Run a Lua program");
     tool("run_lua", description, input::<args::RunLua>(), run_output(), hints)
 }
 
-fn run_plan(reach: Reach, reads_files: bool) -> Tool {
+fn run_plan(reach: ToolReach, reads_files: bool) -> Tool {
     let mut schema = input::<args::RunPlan>();
     if !reads_files && let Some(properties) = schema.get_mut("properties").and_then(|all| all.as_object_mut())
     {
@@ -118,7 +118,7 @@ fn run_plan(reach: Reach, reads_files: bool) -> Tool {
     )
 }
 
-fn task(reach: Reach) -> Tool {
+fn task(reach: ToolReach) -> Tool {
     tool(
         "task",
         "Have luaplan's own model turn a task in plain words into a plan, check it, and run it. Use `run_lua` where you \
@@ -143,7 +143,7 @@ fn plan() -> Tool {
         "Have luaplan's own model turn a task in plain words into a checked plan, and run nothing.",
         input::<args::Plan>(),
         output(&properties),
-        Reach::Asks.annotations("Plan a task"),
+        ToolReach::Asks.annotations("Plan a task"),
     )
 }
 
@@ -158,7 +158,7 @@ fn check() -> Tool {
          place and a remedy.",
         input::<args::Check>(),
         output(&properties),
-        Reach::Looks.annotations("Check a plan"),
+        ToolReach::Looks.annotations("Check a plan"),
     )
 }
 
@@ -175,7 +175,7 @@ fn explain() -> Tool {
          its computation graph.",
         input::<args::Explain>(),
         output(&properties),
-        Reach::Looks.annotations("Explain a plan"),
+        ToolReach::Looks.annotations("Explain a plan"),
     )
 }
 
@@ -185,7 +185,7 @@ fn run_status() -> Tool {
         "Show one run: how it stands, its result or error, what it printed and used.",
         input::<args::Status>(),
         run_output(),
-        Reach::Looks.annotations("Show a run"),
+        ToolReach::Looks.annotations("Show a run"),
     )
 }
 
@@ -208,7 +208,7 @@ fn read_result() -> Tool {
          an offset on. Better still: have the program return less.",
         input::<args::ReadResult>(),
         output(&properties),
-        Reach::Looks.annotations("Read a result"),
+        ToolReach::Looks.annotations("Read a result"),
     )
 }
 
@@ -218,11 +218,11 @@ fn cancel_run() -> Tool {
         "End a run that this server runs. Calls under way are recorded as cut.",
         input::<args::Cancel>(),
         run_output(),
-        Reach::Steers.annotations("Cancel a run"),
+        ToolReach::Steers.annotations("Cancel a run"),
     )
 }
 
-fn resume_run(reach: Reach) -> Tool {
+fn resume_run(reach: ToolReach) -> Tool {
     tool(
         "resume_run",
         "Go on with a run that paused, was interrupted or whose process ended; calls on record are not made again. Where \
@@ -258,11 +258,11 @@ fn list_approvals() -> Tool {
          or with `luaplan approve`.",
         input::<args::ListApprovals>(),
         output(&properties),
-        Reach::Looks.annotations("List approvals"),
+        ToolReach::Looks.annotations("List approvals"),
     )
 }
 
-fn deny_approval(reach: Reach) -> Tool {
+fn deny_approval(reach: ToolReach) -> Tool {
     tool(
         "deny_approval",
         "Withdraw a call that waits for a person's leave: it is denied with your reason, and its run goes on without it.",
@@ -282,7 +282,7 @@ fn list_runs() -> Tool {
         "List runs, newest first.",
         input::<args::ListRuns>(),
         output(&properties),
-        Reach::Looks.annotations("List runs"),
+        ToolReach::Looks.annotations("List runs"),
     )
 }
 
@@ -304,7 +304,7 @@ fn search_tools() -> Tool {
         "Find the tools programs may call by what they do, with their declarations in Lua.",
         input::<args::SearchTools>(),
         output(&properties),
-        Reach::Looks.annotations("Search tools"),
+        ToolReach::Looks.annotations("Search tools"),
     )
 }
 
@@ -318,6 +318,6 @@ fn audit() -> Tool {
         "Read the log of every call and state change. Secrets are redacted.",
         input::<args::Audit>(),
         output(&properties),
-        Reach::Looks.annotations("Read the audit log"),
+        ToolReach::Looks.annotations("Read the audit log"),
     )
 }

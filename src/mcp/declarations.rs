@@ -4,16 +4,16 @@ use luaplan_catalog::{Catalog, ToolKind, ToolSpec, stubs};
 use luaplan_llm::count_tokens;
 use luaplan_planner::without_descriptions;
 
-/// What declarations may take of an assistant's context. Clients show every tool's description to
+/// The most tokens of declarations in an assistant's context. Clients show every tool's description to
 /// their model on every turn.
 pub(super) const TOKENS_MAX: u64 = 4_000;
 
-/// So many names of tools that are not declared are still given.
+/// How many names of undeclared tools are listed.
 const NAMES_MAX: usize = 200;
 
-/// Declarations of as many tools as fit into `tokens_max`: in full where all fit so, else with first
-/// sentences only; built-in tools first, as plans without them do little. What is left out is named
-/// as far as that is short.
+/// Declarations of as many tools as fit into `tokens_max`: in full where all fit, else with first
+/// sentences only; built-in tools first, as plans without them do little. Omitted tools are listed by
+/// name while the list is short.
 pub(super) fn declare(catalog: &Catalog, tokens_max: u64) -> String {
     let full = stubs(catalog);
     if count_tokens(&full) <= tokens_max {

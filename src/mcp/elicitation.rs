@@ -1,7 +1,7 @@
-//! Asking the person at the client about calls that wait for leave.
+//! Asks the client's user about calls that wait for approval.
 //!
-//! The assistant that wrote a program never approves what it asks for: the question goes to its client,
-//! which shows it to a person and sends back what that person chose. Clients that speak revision
+//! The assistant that wrote a program never approves its calls: the question goes to its client,
+//! which shows it to a person and returns that person's choice. Clients of protocol revision
 //! 2026-07-28 get the questions as the answer to their call and call again with the answers; others are
 //! asked while their call waits.
 
@@ -21,41 +21,41 @@ use luaplan_base::{Error, ErrorCode, Result, RunId, parse_duration};
 use luaplan_bus::Tier;
 use luaplan_journal::{Redactor, neutralize};
 
-use super::run_tools::caller_of;
+use super::caller::caller_of;
 use super::server::McpServer;
 
 type Context = RequestContext<RoleServer>;
 
-/// A person has so long to answer one question; the run waits on without them afterwards.
+/// How long a person has to answer one question; after that the call returns and the run stays paused.
 const ANSWER_MAX: Duration = Duration::from_secs(10 * 60);
 
-/// A call with longer arguments cannot be shown whole, so it is not asked about here.
+/// A call with longer arguments cannot be shown whole, so no question is asked here.
 const ARGUMENTS_CHARACTERS_MAX: usize = 8_000;
 
-/// What came of asking about a paused run.
-pub(super) enum Asked {
-    /// Something was decided: the run can go on.
+/// The result of asking about a paused run.
+pub(super) enum Elicited {
+    /// A decision was made: the run can be resumed.
     Decided,
-    /// The client has to be asked by an answer to its call.
+    /// The questions must be the answer to the client's call.
     ByAnswer(Box<InputRequiredResult>),
-    /// Nobody can be asked here, or nobody decided.
+    /// No person can be asked here, or none decided.
     Nothing,
 }
 
-/// Whether the client says that it shows forms to a person.
+/// Whether the client declares that it shows forms to a person.
 fn shows_forms(context: &Context) -> bool {
     let elicitation = context.client_capabilities().and_then(|all| all.elicitation);
-    // A client that names no kind of its own means forms.
+    // A client that declares no kind supports forms.
     elicitation.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none())
 }
 
 impl McpServer {
-    /// Asks about the calls of a paused run that the policy asks about at once.
-    pub(super) async fn ask(&self, run_id: &RunId, context: &Context) -> Result<Asked> {
+    /// Asks about the calls of a paused run whose tier is `prompt`.
+    pub(super) async fn ask(&self, run_id: &RunId, context: &Context) -> Result<Elicited> {
         let caller = caller_of(context);
         let access = self.runs().access(&caller);
         if !shows_forms(context) || !access.may_decide(run_id).await {
-            return Ok(Asked::Nothing);
+            return Ok(Elicited::Nothing);
         }
         let pending = access.pending_approvals(Some(run_id)).await?;
         let questions: Vec<(String, ElicitRequestParams)> = pending
@@ -66,7 +66,7 @@ impl McpServer {
             })
             .collect();
         if questions.is_empty() {
-            return Ok(Asked::Nothing);
+            return Ok(Elicited::Nothing);
         }
         if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
             let requests: BTreeMap<String, InputRequest> = questions
@@ -74,7 +74,7 @@ impl McpServer {
                 .map(|(id, question)| (id, InputRequest::Elicitation(ElicitRequest::new(question))))
                 .collect();
             let asked = InputRequiredResult::new(Some(requests), Some(run_id.to_string()));
-            return Ok(Asked::ByAnswer(Box::new(asked)));
+            return Ok(Elicited::ByAnswer(Box::new(asked)));
         }
         let mut decided = false;
         for (approval_id, question) in questions {
@@ -91,10 +91,10 @@ impl McpServer {
                 }
             }
         }
-        Ok(if decided { Asked::Decided } else { Asked::Nothing })
+        Ok(if decided { Elicited::Decided } else { Elicited::Nothing })
     }
 
-    /// Takes the answers to questions that were an answer to a call: whether something was decided.
+    /// Applies the answers to questions that were the answer to a call; returns whether a decision was made.
     pub(super) async fn take_answers(
         &self,
         run_id: &RunId,
@@ -106,7 +106,7 @@ impl McpServer {
         let mut decided = false;
         for waits in access.pending_approvals(Some(run_id)).await? {
             let approval_id = &waits.request.approval_id;
-            // What was never put before a person is not decided by an answer either.
+            // An answer cannot decide a call that was never shown to a person.
             if waits.request.tier != Tier::Prompt || question(&waits, self.app().redactor()).is_none() {
                 continue;
             }
@@ -128,13 +128,13 @@ async fn take_answer(access: &Access<'_>, approval_id: &str, answered: &ElicitRe
     };
     match access.decide(approval_id, answer, AfterDecision::GoesOn).await {
         Ok(_) => Ok(true),
-        // Somebody else decided meanwhile: the run may go on all the same.
+        // Another approver decided meanwhile: the run may be resumed all the same.
         Err(error) if error.code() == ErrorCode::ApprovalStale => Ok(true),
         Err(error) => Err(error),
     }
 }
 
-/// As [`take_answer`]; an answer that cannot be used decides nothing.
+/// As [`take_answer`]; an invalid answer decides nothing.
 async fn take_usable(access: &Access<'_>, approval_id: &str, answered: &ElicitResult) -> bool {
     take_answer(access, approval_id, answered).await.unwrap_or_else(|error| {
         tracing::warn!(error = ?error.to_string(), "a person's answer could not be used");
@@ -142,7 +142,7 @@ async fn take_usable(access: &Access<'_>, approval_id: &str, answered: &ElicitRe
     })
 }
 
-/// What a person chose in the form.
+/// The person's choice in the form.
 fn chosen(content: Option<&Json>) -> Result<ApprovalAnswer> {
     let text = |name: &str| {
         content
@@ -167,7 +167,7 @@ fn chosen(content: Option<&Json>) -> Result<ApprovalAnswer> {
     }
 }
 
-/// The exact call and the form to decide in; `None` where it cannot be shown whole.
+/// The exact call and the form for the decision; `None` where the call cannot be shown whole.
 fn question(waits: &PendingApproval, redactor: &Redactor) -> Option<ElicitRequestParams> {
     let request = &waits.request;
     let arguments = serde_json::to_string_pretty(&request.arguments).ok()?;

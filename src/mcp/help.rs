@@ -1,4 +1,4 @@
-//! What to do next, in tools an assistant can call.
+//! Help texts in terms of tools that an assistant can call.
 
 use luaplan_app::EdgeHelp;
 use luaplan_base::ErrorCode;
@@ -6,11 +6,11 @@ use luaplan_base::ErrorCode;
 const LOOK: &str =
     "look at what it did with `run_status` and `audit`, and start it again where it is still wanted";
 
-/// The words of this edge.
+/// The help texts of this edge.
 pub(super) const HELP: EdgeHelp =
     EdgeHelp { of_code, listing: "list what there is: `list_runs`, `list_approvals`, `search_tools`" };
 
-/// The help for a code whose own names a command.
+/// The help for a code whose default help names a command.
 const fn of_code(code: ErrorCode) -> Option<&'static str> {
     Some(match code {
         ErrorCode::CheckRefused => {

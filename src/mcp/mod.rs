@@ -1,14 +1,15 @@
 //! Rank 8: luaplan as a server of the Model Context Protocol, on standard input and output and over
 //! streamable HTTP.
 //!
-//! `catalog` holds what assistants are told of each tool, `arguments` what they may send; `work`
-//! begins runs, `follow` waits for them and goes on with them, `ask` puts a question before a person, `look` answers from what is there. Errors become tool results with their stable code
-//! in `answer` and nowhere else.
+//! `catalog` describes each tool for assistants, `arguments` holds its parameters; `run_tools`
+//! starts runs, `wait` waits for them and resumes them, `elicitation` asks a person, `query_tools` answers
+//! from the record. Only `answer` turns errors into tool results, with their stable code.
 //!
 //! **Never here:** decisions about runs. A tool asks the app and shows the answer.
 
 mod answer;
 mod arguments;
+mod caller;
 mod calls;
 mod catalog;
 mod declarations;

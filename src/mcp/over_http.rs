@@ -22,7 +22,7 @@ use luaplan_app::config::ServerConfig;
 use luaplan_base::{Error, ErrorCode};
 
 use super::McpServer;
-use super::sessions::{CALLER, Caller, Sessions};
+use super::sessions::{REQUESTER, Requester, Sessions};
 
 const SESSION_ID: &str = "mcp-session-id";
 
@@ -35,7 +35,7 @@ pub struct HttpService {
 }
 
 /// The protocol as an HTTP service for a server that listens on `address`. Requests must name it by a
-/// loopback name or one of `server.allowed_hosts`, and come from no web page but its own on loopback
+/// loopback name or one of `server.allowed_hosts`, and web pages that send them must be its own on loopback
 /// or one of `server.allowed_origins`. Cancelling `closing` ends all sessions.
 #[must_use]
 pub fn http_service(runs: &Arc<ActiveRuns>, address: SocketAddr, closing: CancellationToken) -> HttpService {
@@ -75,7 +75,7 @@ impl HttpService {
             return refused(Error::new(ErrorCode::Internal, "the request came past the API keys"));
         };
         let session = request.headers().get(SESSION_ID).and_then(|id| id.to_str().ok());
-        // The library ends a session without asking whose it is.
+        // The library ends a session without a check of its owner.
         if request.method() == Method::DELETE
             && session.is_some_and(|id| !self.sessions.is_of(&Arc::from(id), &key))
         {
@@ -86,9 +86,9 @@ impl HttpService {
             return refused(Error::new(ErrorCode::BadRequest, "the body could not be read to its end"));
         };
         let says_json = parts.headers.contains_key(CONTENT_TYPE);
-        let caller = Caller::of(key);
+        let caller = Requester::of(key);
         let request = Request::from_parts(parts, Body::from(bytes.clone()));
-        let response = CALLER.scope(caller.clone(), self.inner.handle(request)).await;
+        let response = REQUESTER.scope(caller.clone(), self.inner.handle(request)).await;
         if let Some(error) = caller.refusal.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return refused(error);
         }
@@ -99,7 +99,7 @@ impl HttpService {
     }
 }
 
-/// What a body that is no message is answered with, as on standard input. `None` for one that is, whose content type was
+/// The answer to a body that is not a message, as on standard input. `None` for a message whose content type was
 /// refused.
 fn no_message(body: &Bytes) -> Option<Response> {
     let (code, message) = match serde_json::from_slice::<Json>(body) {
@@ -111,7 +111,7 @@ fn no_message(body: &Bytes) -> Option<Response> {
     Some((StatusCode::BAD_REQUEST, axum::Json(answer)).into_response())
 }
 
-/// An error for the HTTP server to show in its own form.
+/// An error that the HTTP server puts into its own form.
 fn refused(error: Error) -> Response {
     let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
     response.extensions_mut().insert(Arc::new(error));

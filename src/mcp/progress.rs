@@ -11,18 +11,18 @@ use tokio_util::sync::CancellationToken;
 
 use luaplan_journal::{EventBody, EventListener};
 
-/// Events on their way to the client; where it reads too slowly, further ones are left out.
+/// Events buffered for the client; where it reads too slowly, further ones are dropped.
 const BUFFERED: usize = 64;
 
-/// Tells the client who asked what happens in its run.
-pub(super) struct Progress {
+/// Sends the client that asked the progress of its run.
+pub(super) struct ProgressReporter {
     listener: EventListener,
     stop: CancellationToken,
     task: JoinHandle<()>,
 }
 
-impl Progress {
-    /// Where the request carries a progress token.
+impl ProgressReporter {
+    /// `Some` where the request has a progress token.
     pub(super) fn asked_for(context: &RequestContext<RoleServer>) -> Option<Self> {
         let token = context.meta.get_progress_token()?;
         let (sender, mut receiver) = mpsc::channel::<String>(BUFFERED);
@@ -46,7 +46,7 @@ impl Progress {
         });
         let listener: EventListener = Arc::new(move |event, _| {
             if let Some(message) = describe(&event.body) {
-                // A full buffer or a client that is gone: the run does not wait for either.
+                // The buffer is full or the client is gone: the run waits for neither.
                 let _ = sender.try_send(message);
             }
         });
@@ -57,15 +57,15 @@ impl Progress {
         self.listener.clone()
     }
 
-    /// Sends what is waiting, then nothing more: no progress may follow the answer.
+    /// Sends the buffered events and stops: no progress may follow the answer.
     pub(super) async fn finish(self) {
         self.stop.cancel();
-        // A task that broke off has nothing to send.
+        // A task that panicked has nothing to send.
         let _ = self.task.await;
     }
 }
 
-/// The event's name with what it is about; no data of the run.
+/// The event's name and subject, without data of the run.
 fn describe(body: &EventBody) -> Option<String> {
     if !body.is_kept() || body.ends_run() {
         return None;

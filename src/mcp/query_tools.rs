@@ -1,4 +1,4 @@
-//! Tools that answer from what is there.
+//! Tools that answer from the record and the configuration.
 
 use rmcp::model::CallToolResult;
 use serde_json::{Value as Json, json};
@@ -14,14 +14,15 @@ use super::answer::{again, done, of_run, whole_call};
 use super::arguments::{
     Audit, Cancel, Check, Explain, ListApprovals, ListRuns, ReadResult, SearchTools, Status,
 };
-use super::run_tools::{Context, caller_of, value, wait_of};
+use super::caller::{Context, caller_of};
+use super::run_tools::{value, wait_of};
 use super::server::McpServer;
 use super::wait::until_ended;
 
 const RUNS_DEFAULT: u32 = 20;
 const RUNS_MAX: u32 = 500;
 
-/// What the answer of a list says beside its entries.
+/// The members of a list's answer beside its entries.
 const LIST_REST_BYTES: usize = 1024;
 
 const TOOLS_DEFAULT: u32 = 10;
@@ -54,7 +55,7 @@ impl McpServer {
         self.from(explanation.to_json(), (args.path, args.offset), context)
     }
 
-    /// An answer that is made anew each time, from where the client reads on.
+    /// An answer that is computed again each time, from where the client reads on.
     fn from(
         &self,
         answer: Json,
@@ -68,21 +69,21 @@ impl McpServer {
         Ok(done(part_at(&answer, &path, offset, self.answer_form(context).bytes_max, &again)?))
     }
 
-    /// What a list may hold, beside what else its answer says.
+    /// The bytes left for a list beside the other members of its answer.
     fn list_bytes_max(&self, context: &Context) -> usize {
         self.answer_form(context).bytes_max.saturating_sub(LIST_REST_BYTES)
     }
 
     pub(super) async fn read_result(&self, args: ReadResult, context: &Context) -> Result<CallToolResult> {
         let run_id: RunId = args.run.parse()?;
-        let wish = PartRequest {
+        let part = PartRequest {
             path: args.path.unwrap_or_else(|| PartRequest::DEFAULT_PATH.to_owned()),
             offset: args.offset.unwrap_or(0),
             bytes_max: self.answer_form(context).bytes_max,
         };
         let read_on = |path: &str, offset| of_run(run_id.as_str(), path, offset);
         let caller = caller_of(context);
-        Ok(done(self.runs().access(&caller).part(&run_id, &wish, &read_on).await?))
+        Ok(done(self.runs().access(&caller).part(&run_id, &part, &read_on).await?))
     }
 
     pub(super) async fn run_status(&self, args: Status, context: &Context) -> Result<CallToolResult> {
@@ -90,24 +91,24 @@ impl McpServer {
         let run_id: RunId = args.run_id.parse()?;
         let caller = caller_of(context);
         let access = self.runs().access(&caller);
-        // Not waited for where it is not to be seen.
+        // Checked first, so that a caller does not wait for a run it may not see.
         access.may_read(&run_id).await?;
         if let Some(wait) = wait_of(args.wait.as_deref())? {
             let until = self.app().after(wait);
-            let rests = async {
+            let ended_or_suspended = async {
                 if let Some(mut run) = self.runs().registry().active(&run_id) {
                     let _ = run.outcome.wait_for(Option::is_some).await;
                 }
-                // What is not known at all is told below.
+                // An unknown run is reported below.
                 if let Ok(report) = access.report(&run_id).await
                     && report["status"] == RunStatus::Sleeping.as_str()
                 {
                     self.runs().report_at_rest(&run_id, until).await;
                 }
             };
-            // Only looks: neither the end of the wait nor that of the request ends the run.
+            // A read only: neither the end of the wait nor that of the request ends the run.
             tokio::select! {
-                () = rests => {}
+                () = ended_or_suspended => {}
                 () = tokio::time::sleep(wait) => {}
                 () = cancelled.cancelled() => {}
             }
@@ -122,7 +123,7 @@ impl McpServer {
         let run = self.runs().registry().active(&run_id);
         access.cancel(&run_id).await?;
         if let Some(run) = run {
-            // How it ended is told by `run_status` too; here it only has to have ended.
+            // `run_status` reports how it ended; here it only has to have ended.
             until_ended(&run_id, (run, true), None, &CancellationToken::new()).await?;
         }
         Ok(done(access.report_of_acted_on(&run_id).await?))
@@ -188,9 +189,9 @@ impl McpServer {
         let caller = caller_of(context);
         let Audit { run, tool, event, outcome, since, until, after, limit } = args;
         let page_bytes_max = self.list_bytes_max(context);
-        let wishes = AuditQuery { run, tool, event, outcome, since, until, after, limit, page_bytes_max };
-        let mut page = self.runs().access(&caller).audit(wishes).await?;
-        // A page has one record at least, and that may be longer than any page.
+        let query = AuditQuery { run, tool, event, outcome, since, until, after, limit, page_bytes_max };
+        let mut page = self.runs().access(&caller).audit(query).await?;
+        // A page has at least one record, which may be longer than the bound of a page.
         for record in page["records"].as_array_mut().into_iter().flatten() {
             let run_id = record["run_id"].as_str().unwrap_or_default().to_owned();
             let place = format!("/records/{}", record["sequence"]);

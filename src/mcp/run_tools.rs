@@ -3,46 +3,29 @@
 use std::path::{Component, Path};
 use std::time::Duration;
 
-use axum::http::request::Parts;
-use rmcp::RoleServer;
 use rmcp::model::{CallToolResponse, CallToolResult};
-use rmcp::service::RequestContext;
 use serde_json::{Value as Json, json};
 use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_app::{Caller, PlanningOptions, PromptRef, RunSpec, Work, lowered};
+use luaplan_app::{PlanningOptions, PromptRef, RunSpec, Work, lowered};
 use luaplan_base::{Error, ErrorCode, Limits, Result, Value, parse_duration};
 
 use super::answer::done;
 use super::arguments::{LimitValues, Plan, Prompt, RunLua, RunPlan, Task};
-use super::progress::Progress;
+use super::caller::{Context, caller_of};
+use super::progress::ProgressReporter;
 use super::server::McpServer;
 
-pub(super) type Context = RequestContext<RoleServer>;
-
-/// The name of a plan that has none.
+/// The name of a plan without one.
 const UNNAMED: &str = "plan";
 
-/// What the tools that start a run have in common, as it was written.
+/// The common arguments of the tools that start a run, as received.
 struct Given {
     context: Option<Json>,
     context_name: Option<String>,
     limits: Option<LimitValues>,
     wait: Option<String>,
-}
-
-/// Whether the call came over HTTP.
-pub(super) fn is_over_http(context: &Context) -> bool {
-    context.extensions.get::<Parts>().is_some()
-}
-
-/// Who calls: over HTTP the request's API key, on stdio the person whose process this is.
-pub(super) fn caller_of(context: &Context) -> Caller {
-    match context.extensions.get::<Parts>() {
-        Some(parts) => parts.extensions.get::<Caller>().cloned().unwrap_or_else(Caller::unknown),
-        None => Caller::at_terminal(),
-    }
 }
 
 impl McpServer {
@@ -79,8 +62,8 @@ impl McpServer {
 
     pub(super) async fn plan(&self, args: Plan, context: &Context) -> Result<CallToolResult> {
         let Plan { task, context: given, candidates, mcp_prompts } = args;
-        let progress = Progress::asked_for(context);
-        let listeners = progress.iter().map(Progress::listener).collect();
+        let progress = ProgressReporter::asked_for(context);
+        let listeners = progress.iter().map(ProgressReporter::listener).collect();
         let spec = RunSpec::task(task, self.app().config().limits.clone())
             .with_context(value(given)?, None)
             .with_planning(planning(candidates, mcp_prompts))
@@ -101,7 +84,7 @@ impl McpServer {
         })))
     }
 
-    /// Starts a run, which was checked and is on record before the client hears of it.
+    /// Starts a run, which is checked and on record before the client gets its id.
     async fn start(
         &self,
         work: Work,
@@ -110,8 +93,8 @@ impl McpServer {
         context: &Context,
     ) -> Result<CallToolResponse> {
         let wait = wait_of(given.wait.as_deref())?;
-        let progress = Progress::asked_for(context);
-        let listeners = progress.iter().map(Progress::listener).collect();
+        let progress = ProgressReporter::asked_for(context);
+        let listeners = progress.iter().map(ProgressReporter::listener).collect();
         let spec = RunSpec::new(work, self.limits(given.limits.as_ref())?)
             .with_context(value(given.context)?, given.context_name)
             .with_planning(planning.unwrap_or_default())
@@ -128,7 +111,7 @@ impl McpServer {
         lowered(&self.app().config().limits, &wanted.collect())
     }
 
-    /// A plan of the working folder, and its name. Nothing outside the folder is looked at.
+    /// A plan of the working folder, and its name. Files outside the folder are refused.
     async fn read_plan(&self, file: &str) -> Result<(String, String)> {
         let refused = |what: &str| Error::new(ErrorCode::BadRequest, format!("`file` {what}"));
         let folder = self.plan_folder().ok_or_else(|| refused("cannot be given over HTTP"))?;
@@ -142,13 +125,13 @@ impl McpServer {
         let unreadable = |error: std::io::Error| {
             Error::new(ErrorCode::FileUnreadable, format!("cannot read {file}: {error}"))
         };
-        // A link may lead out of the folder.
+        // A link may point outside the folder.
         let real = tokio::fs::canonicalize(folder.join(path)).await.map_err(unreadable)?;
         let folder = tokio::fs::canonicalize(folder).await.map_err(unreadable)?;
         if !real.starts_with(&folder) {
             return Err(refused("must be a path inside the server's working folder"));
         }
-        // A pipe would be waited for, and a device may have no end.
+        // A pipe could block, and a device may have no end.
         if !tokio::fs::metadata(&real).await.map_err(unreadable)?.is_file() {
             return Err(refused("must name a plain file"));
         }

@@ -1,4 +1,4 @@
-//! JSON Schemas of what tools take and give.
+//! JSON Schemas of the tools' arguments and results.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde_json::{Value as Json, json};
 
-/// The schema of `T`, as plain as assistants need it: an argument that may be left out is not also
-/// said to be possibly null, and widths of integers are left to the reader of the description.
+/// The schema of `T`, simplified for assistants: an optional argument is not also nullable, and widths
+/// of integers are omitted.
 pub(super) fn input<T: JsonSchema>() -> JsonObject {
     let mut schema = schemars::schema_for!(T).to_value();
     let mut members = schema.as_object_mut().map(std::mem::take).unwrap_or_default();
     for key in ["$schema", "title", "description"] {
         members.shift_remove(key);
     }
-    // No properties and none written down are the same, but some clients insist.
+    // Empty and absent `properties` mean the same, but some clients require them.
     let properties = members.entry("properties").or_insert_with(|| json!({}));
     for property in properties.as_object_mut().into_iter().flatten().map(|(_, property)| property) {
         plain(property);
@@ -59,7 +59,7 @@ pub(super) fn output(properties: &Json) -> Arc<JsonObject> {
     Arc::new(all)
 }
 
-/// What tools that run something give.
+/// The result of tools that run a plan.
 pub(super) fn run_output() -> Arc<JsonObject> {
     output(&json!({
         "run_id": { "type": "string" },

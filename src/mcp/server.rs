@@ -1,4 +1,4 @@
-//! The server: what it is, what it offers, and which tool a call goes to.
+//! The server: its description, its tools, and the dispatch of calls.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,28 +18,28 @@ use luaplan_app::{ActiveRuns, App};
 use luaplan_base::{Error, ErrorCode, Result};
 
 use super::answer::{AnswerForm, bad_call, failed, no_such_method, no_such_tool, sent};
-use super::calls::{Calls, UnderWay};
+use super::caller::{caller_of, is_over_http};
+use super::calls::{RunningCall, RunningCalls};
 use super::catalog::tools;
-use super::run_tools::{caller_of, is_over_http};
 
-/// What a client is told of the whole.
+/// The server's instructions for a client.
 const INSTRUCTIONS: &str = "\
 luaplan runs small Lua programs in a sandbox whose only door to the world is a set of audited tools. For work that \
 needs several calls, write one program and give it to `run_lua`, whose description declares the tools; find others \
 with `search_tools`. Where an answer is `shortened`, `read_result` reads on. `check` and `explain` say what a program would do before it runs; `audit` says what was done.";
 
-/// The tools that run something, and so may ask a person.
+/// The tools that run a plan, and so may ask a person.
 const RUNNING: [&str; 5] = ["run_lua", "run", "task", "resume_run", "deny_approval"];
 
-/// One application as a server of the protocol. Cheap to share.
+/// One application as a server of the protocol. Cheap to clone.
 #[derive(Clone)]
-pub struct McpServer(Arc<Shared>);
+pub struct McpServer(Arc<ServerParts>);
 
-struct Shared {
+struct ServerParts {
     runs: Arc<ActiveRuns>,
     plan_folder: Option<PathBuf>,
     tools: Vec<Tool>,
-    calls: Arc<Calls>,
+    calls: Arc<RunningCalls>,
 }
 
 impl McpServer {
@@ -47,8 +47,8 @@ impl McpServer {
     #[must_use]
     pub fn new(runs: Arc<ActiveRuns>, plan_folder: Option<PathBuf>) -> Self {
         let tools = tools(runs.app(), plan_folder.is_some());
-        let calls = Calls::new(runs.app().config().server.shares.max_requests_per_key);
-        Self(Arc::new(Shared { runs, plan_folder, tools, calls }))
+        let calls = RunningCalls::new(runs.app().config().server.shares.max_requests_per_key);
+        Self(Arc::new(ServerParts { runs, plan_folder, tools, calls }))
     }
 
     pub(super) fn runs(&self) -> &Arc<ActiveRuns> {
@@ -63,7 +63,7 @@ impl McpServer {
         self.0.plan_folder.as_deref()
     }
 
-    /// An error of the protocol repeats words of the client.
+    /// Redacts an error of the protocol, which repeats text of the client.
     fn without_secrets(&self, mut error: ErrorData) -> ErrorData {
         error.message = self.app().redactor().text(&error.message).into();
         if let Some(data) = &mut error.data {
@@ -72,20 +72,20 @@ impl McpServer {
         error
     }
 
-    /// How the client is answered.
+    /// The form of answers for the client.
     pub(super) fn answer_form(&self, context: &RequestContext<RoleServer>) -> AnswerForm {
         let answers = &self.app().config().server.answers;
-        // Earlier revisions know no data but text.
+        // Earlier revisions have no structured content.
         let is_known = context.protocol_version().is_none_or(|known| known >= ProtocolVersion::V_2025_06_18);
         match is_known && answers.mcp_data == McpData::Structured {
             true => AnswerForm { bytes_max: answers.mcp_result_bytes_max, is_structured: true },
-            // JSON inside a text has its quotes and backslashes twice.
+            // JSON inside a text has its quotes and backslashes escaped again.
             false => AnswerForm { bytes_max: answers.mcp_result_bytes_max / 2, is_structured: false },
         }
     }
 
-    /// A place for a call, where its client may go away without ending it.
-    fn enter(&self, context: &RequestContext<RoleServer>) -> Result<Option<UnderWay>> {
+    /// A place for a call, where the call outlives its client's connection.
+    fn enter(&self, context: &RequestContext<RoleServer>) -> Result<Option<RunningCall>> {
         let key = is_over_http(context).then(|| caller_of(context).name().to_owned());
         key.map(|key| self.0.calls.enter(&key)).transpose()
     }
@@ -120,7 +120,7 @@ impl McpServer {
     }
 }
 
-/// A tool's arguments. A fault in them is the tool's answer and not the protocol's, so that the model
+/// A tool's arguments. A fault in them is a result of the tool and not an error of the protocol, so that the model
 /// that wrote them reads it.
 fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
     serde_json::from_value(Json::Object(arguments)).map_err(|error| {
@@ -149,8 +149,8 @@ impl ServerHandler for McpServer {
         self.0.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
-    /// What the SDK does not know: a method that is not served, or one that is with parameters of a form
-    /// it cannot have. The two are told apart here, as who sent the second looks for a missing method otherwise.
+    /// Requests that the SDK cannot parse: an unknown method, or a known one with invalid
+    /// parameters. Told apart here, so that the sender of the second does not look for a missing method.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -169,7 +169,7 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.clone();
         let name = name.as_ref();
-        // Known, but left out where no model is configured: the call says what to set.
+        // Known, but not listed where no model is configured: the call says what to set.
         let hidden = ["task", "plan"].contains(&name);
         if !hidden && self.get_tool(name).is_none() {
             return Err(self.without_secrets(no_such_tool(name)));
@@ -179,7 +179,7 @@ impl ServerHandler for McpServer {
             Err(error) => return Ok(sent(name, failed(&error), &self.answer_form(&context)).into()),
         };
         let arguments = request.arguments.unwrap_or_default();
-        // A call that comes again with a person's answers goes on with its run and begins no other.
+        // A repeated call with a person's answers resumes its run and starts no other.
         let answer = match request.request_state {
             Some(state) if RUNNING.contains(&name) => {
                 let answers = request.input_responses.unwrap_or_default();

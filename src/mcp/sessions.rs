@@ -1,7 +1,7 @@
-//! The sessions of clients over HTTP: whose each is, and which is closed to make room.
+//! The sessions of clients over HTTP: the owner of each, and which is closed to make room.
 //!
-//! A key may have so many; one more closes its own longest idle session, so a client that begins sessions and
-//! forgets them harms itself alone. A session belongs to the key that began it: to others it is not there.
+//! A key has a maximum; one more closes its own longest idle session, so a client that starts sessions and
+//! abandons them harms itself alone. A session belongs to the key that started it; other keys do not see it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,33 +18,33 @@ use luaplan_app::config::ServerShares;
 use luaplan_base::{Error, ErrorCode};
 
 tokio::task_local! {
-    /// The request being answered; absent where the library ends a session by itself.
-    pub(super) static CALLER: Caller;
+    /// The current request; absent where the library ends a session by itself.
+    pub(super) static REQUESTER: Requester;
 }
 
-/// Who sent a request, and what came of it.
+/// The sender of a request, and the request's result.
 #[derive(Clone, Default)]
-pub(super) struct Caller {
+pub(super) struct Requester {
     pub(super) key: String,
-    /// Why it was refused.
+    /// The refusal.
     pub(super) refusal: Arc<Mutex<Option<Error>>>,
-    /// The session it began, in use until the request is over, however that ends.
+    /// The session it started, in use until the request ends in any way.
     begun: Arc<Mutex<Option<Using>>>,
 }
 
-impl Caller {
+impl Requester {
     pub(super) fn of(key: String) -> Self {
         Self { key, ..Self::default() }
     }
 }
 
-/// Why a session could not be had.
+/// Why a session is not available.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionFault {
-    /// The library's own reasons.
+    /// A reason of the library.
     #[error(transparent)]
     Local(#[from] LocalSessionManagerError),
-    /// There is no place; the reason is with the request.
+    /// There is no place; the request holds the refusal.
     #[error("there is no place for another session")]
     Refused,
 }
@@ -54,21 +54,21 @@ pub(super) struct Sessions {
     local: LocalSessionManager,
     max: usize,
     max_per_key: usize,
-    table: Arc<Mutex<Table>>,
+    table: Arc<Mutex<SessionTable>>,
 }
 
 #[derive(Default)]
-struct Table {
+struct SessionTable {
     uses: u64,
-    sessions: HashMap<SessionId, Session>,
+    sessions: HashMap<SessionId, SessionEntry>,
 }
 
-struct Session {
+struct SessionEntry {
     key: String,
     last_used: u64,
-    /// Requests under way, the one that begins the session among them.
+    /// Running requests, including the one that starts the session.
     requests: u32,
-    /// Streams the client holds open to be told of things; not work, so they keep no session.
+    /// Open notification streams of the client; they are not work, so they do not keep the session in use.
     streams: u32,
 }
 
@@ -84,7 +84,7 @@ impl Sessions {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, SessionTable> {
         lock(&self.table)
     }
 
@@ -99,7 +99,7 @@ impl Sessions {
     }
 }
 
-impl Table {
+impl SessionTable {
     fn begin(&mut self, id: &SessionId, is_stream: bool) {
         self.uses += 1;
         let uses = self.uses;
@@ -113,13 +113,13 @@ impl Table {
         self.sessions.values().filter(|session| session.key == key).count()
     }
 
-    /// The session of `key` that has been without a request longest, one without a stream first.
+    /// The longest idle session of `key`, sessions without a stream first.
     fn longest_idle(&self, key: &str) -> Option<SessionId> {
         let own = self.sessions.iter().filter(|(_, session)| session.key == key && session.requests == 0);
         own.min_by_key(|(_, session)| (session.streams > 0, session.last_used)).map(|(id, _)| id.clone())
     }
 
-    /// The key that has most sessions, among those that have one without a request.
+    /// The key with the most sessions among those with an idle one.
     fn greediest(&self) -> Option<String> {
         let mut counts: HashMap<&str, (usize, bool)> = HashMap::new();
         for session in self.sessions.values() {
@@ -131,7 +131,7 @@ impl Table {
         with_idle.max_by_key(|(_, (count, _))| *count).map(|(key, _)| key.to_owned())
     }
 
-    /// Enters a session, and takes out the one that makes room for it.
+    /// Adds a session, and removes the one that makes room for it.
     fn enter(
         &mut self,
         id: &SessionId,
@@ -158,26 +158,26 @@ impl Table {
             self.sessions.remove(evicted);
         }
         self.uses += 1;
-        let session = Session { key: key.to_owned(), last_used: self.uses, requests: 1, streams: 0 };
+        let session = SessionEntry { key: key.to_owned(), last_used: self.uses, requests: 1, streams: 0 };
         self.sessions.insert(id.clone(), session);
         Ok(evicted)
     }
 }
 
-impl Session {
+impl SessionEntry {
     fn count(&mut self, is_stream: bool) -> &mut u32 {
         if is_stream { &mut self.streams } else { &mut self.requests }
     }
 }
 
-fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
-    // The table is changed whole under the lock.
+fn lock(table: &Mutex<SessionTable>) -> MutexGuard<'_, SessionTable> {
+    // Each change of the table is complete under the lock, so a poisoned lock is usable.
     table.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A request or stream of a session, until this is dropped.
 struct Using {
-    table: Arc<Mutex<Table>>,
+    table: Arc<Mutex<SessionTable>>,
     id: SessionId,
     is_stream: bool,
 }
@@ -197,7 +197,7 @@ impl SessionManager for Sessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         let (id, transport) = self.local.create_session().await?;
-        let entered = CALLER
+        let entered = REQUESTER
             .try_with(|caller| {
                 let entered = self.lock().enter(&id, &caller.key, self.max, self.max_per_key);
                 match entered {
@@ -238,7 +238,7 @@ impl SessionManager for Sessions {
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        let is_own = CALLER.try_with(|caller| self.is_of(id, &caller.key)).unwrap_or(false);
+        let is_own = REQUESTER.try_with(|caller| self.is_of(id, &caller.key)).unwrap_or(false);
         Ok(is_own && self.local.has_session(id).await?)
     }
 

@@ -1,7 +1,7 @@
-//! Standard input and output as a transport that answers what is no message.
+//! Standard input and output as a transport that answers lines that are no message.
 //!
 //! The SDK drops lines that are not JSON, and lines that are too long; a client that sent one by mistake
-//! would wait for its answer for ever. Here they get one, without an id, as there is none to read.
+//! would wait for an answer for ever. Here it gets one, without an id, as the line has none to read.
 
 use std::io;
 use std::pin::Pin;
@@ -17,10 +17,10 @@ use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader, ReadBuf};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-/// Answers under way at once: a client that reads none of them is not read from either.
+/// The most answers in the queue: the input of a client that does not read them is not read either.
 const ANSWERS_MAX: usize = 16;
 
-/// What is wrong with a line.
+/// The fault of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     NotJson,
@@ -40,8 +40,8 @@ impl Fault {
     }
 }
 
-/// Messages, one a line, over `R` and `W`.
-pub(super) struct Lines<R, W>
+/// Messages, one per line, over `R` and `W`.
+pub(super) struct MessageLines<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -49,20 +49,20 @@ where
     inner: AsyncRwTransport<RoleServer, Sieve<BufReader<R>>, W>,
     faults: mpsc::UnboundedReceiver<Fault>,
     answers: JoinSet<io::Result<()>>,
-    /// Requests that came, less answers that are written.
+    /// Requests received, less answers written.
     unanswered: watch::Sender<usize>,
-    /// Told that the client is gone, before the SDK drops what it asked for.
+    /// Cancelled when the client is gone, before the SDK drops its requests.
     at_end: Box<dyn Fn() + Send>,
 }
 
-impl<R, W> Lines<R, W>
+impl<R, W> MessageLines<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// Lines of at most `line_bytes`, their end included. `at_end` is told that there are no more.
+    /// Lines of at most `line_bytes`, their end included. `at_end` is cancelled at the end of the input.
     pub(super) fn new(read: R, write: W, line_bytes: usize, at_end: impl Fn() + Send + 'static) -> Self {
-        // There is never more than one in it: the sieve stops after each.
+        // It never holds more than one: the filter stops after each.
         let (sender, faults) = mpsc::unbounded_channel();
         let sieve = Sieve {
             from: BufReader::new(read),
@@ -82,13 +82,13 @@ where
         }
     }
 
-    /// How many requests are not answered yet. One that its client gave up may never be.
+    /// The number of unanswered requests. One that its client cancelled may stay unanswered.
     pub(super) fn unanswered(&self) -> watch::Receiver<usize> {
         self.unanswered.subscribe()
     }
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
+impl<R, W> Transport<RoleServer> for MessageLines<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -110,7 +110,7 @@ where
         }
     }
 
-    // May be dropped while it waits; all it knows is kept in `self`.
+    // May be dropped while it waits; all state is in `self`.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             while self.answers.len() >= ANSWERS_MAX {
@@ -127,7 +127,7 @@ where
                 message = self.inner.receive() => message,
             };
             if message.is_none() {
-                // The end: what was wrong before it is answered first.
+                // The end: earlier faults are answered first.
                 while let Ok(fault) = self.faults.try_recv() {
                     let sending = self.inner.send(fault.answer());
                     self.answers.spawn(sending);
@@ -147,21 +147,21 @@ where
     }
 }
 
-/// Lets through whole lines that are JSON.
+/// Passes complete lines of JSON.
 struct Sieve<R> {
     from: R,
-    /// The line being read, or the one being handed on.
+    /// The line being read, or the one being passed on.
     line: Vec<u8>,
-    /// How much of a checked line was handed on; 0 while it is being read.
+    /// How much of a checked line was passed on; 0 while it is being read.
     passed: usize,
-    /// Inside a line that was too long.
+    /// Whether the input is inside a line that is too long.
     skips: bool,
     line_bytes: usize,
     sender: mpsc::UnboundedSender<Fault>,
 }
 
 impl<R: AsyncBufRead + Unpin> Sieve<R> {
-    /// Reads on until a line is whole and JSON (`true`), or the end.
+    /// Reads until a line is complete and JSON (`true`), or the end.
     fn fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
             let from = Pin::new(&mut self.from);
@@ -190,7 +190,7 @@ impl<R: AsyncBufRead + Unpin> Sieve<R> {
                 Fault::NotJson
             };
             self.line = Vec::new();
-            // Whoever answers is polled before the next line is read.
+            // The task that answers is polled before the next line is read.
             let _ = self.sender.send(fault);
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -198,7 +198,7 @@ impl<R: AsyncBufRead + Unpin> Sieve<R> {
     }
 }
 
-/// As the SDK reads it: a byte order mark in front is passed over.
+/// As the SDK does, ignores a leading byte order mark.
 fn is_json(line: &[u8]) -> bool {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     serde_json::from_slice::<Json>(line).is_ok()

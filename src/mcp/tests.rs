@@ -1,4 +1,4 @@
-//! What fits into the description of `run_lua`.
+//! The declarations in the description of `run_lua`.
 
 use luaplan_catalog::{Catalog, builtin_manifests, read_manifest};
 use luaplan_llm::count_tokens;

@@ -11,22 +11,22 @@ use luaplan_app::ActiveRuns;
 use luaplan_base::{Error, ErrorCode, Result};
 
 use super::McpServer;
-use super::stdio_transport::Lines;
+use super::stdio_transport::MessageLines;
 
-/// How long cancelled runs have to write their end.
+/// How long cancelled runs have to record their end.
 const CANCEL_GRACE: Duration = Duration::from_secs(3);
 
-/// How long answers that are ready have to reach the client.
+/// How long ready answers have to reach the client.
 const ANSWER_GRACE: Duration = Duration::from_secs(2);
 
-/// Serves one client over standard input and output until it closes them or `signal` comes. Nothing but
-/// the protocol goes to standard output.
+/// Serves one client over standard input and output until it closes them or `signal` fires. Only the
+/// protocol goes to standard output.
 ///
-/// A client that goes away interrupts its runs, which can be resumed; a signal lets them come to their
-/// end within `server.shutdown_grace` first, or until a second one.
+/// A client that disconnects interrupts its runs, which can be resumed; a signal lets them finish
+/// first, within `server.shutdown_grace` or until a second signal.
 ///
 /// # Errors
-/// `bad_request` where the client does not begin as the protocol says.
+/// `bad_request` where the client does not start as the protocol requires.
 pub async fn serve_stdio<S, F>(runs: Arc<ActiveRuns>, mut signal: S) -> Result<()>
 where
     S: FnMut() -> F,
@@ -40,7 +40,7 @@ where
         here.registry().stop_accepting();
         here.app().interrupt_runs();
     };
-    let transport = Lines::new(tokio::io::stdin(), tokio::io::stdout(), line_bytes, at_end);
+    let transport = MessageLines::new(tokio::io::stdin(), tokio::io::stdout(), line_bytes, at_end);
     let mut unanswered = transport.unanswered();
     let stop = CancellationToken::new();
     let served = tokio::select! {
@@ -49,7 +49,7 @@ where
     };
     let service = match served {
         Ok(service) => service,
-        // Nobody wanted anything.
+        // The client sent no request.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => {
             let message = format!("the client did not begin as the protocol says: {error}");
@@ -80,7 +80,7 @@ where
     runs.app().interrupt_runs();
     runs.registry().cancel_all();
     runs.registry().wait_until_idle(Instant::now() + CANCEL_GRACE).await;
-    // A run's place is free a moment before its answer is written.
+    // A run's place becomes free a moment before its answer is written.
     if !is_closed {
         tokio::select! {
             _ = tokio::time::timeout(ANSWER_GRACE, unanswered.wait_for(|count| *count == 0)) => {}

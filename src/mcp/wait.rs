@@ -1,4 +1,4 @@
-//! Waiting for a run, and going on with one.
+//! Waits for runs and resumes them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,29 +18,30 @@ use luaplan_engine::RunOutcome;
 
 use super::answer::{done, ended, rested};
 use super::arguments::{DenyApproval, ResumeRun};
-use super::elicitation::Asked;
-use super::progress::Progress;
-use super::run_tools::{caller_of, wait_of};
+use super::caller::caller_of;
+use super::elicitation::Elicited;
+use super::progress::ProgressReporter;
+use super::run_tools::wait_of;
 use super::server::McpServer;
 
 type Context = RequestContext<RoleServer>;
 
-/// How long a client that names no time waits for a run at another node.
+/// How long a client without a time-out waits for a run of another node.
 const ELSEWHERE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long to look again whether a run that has ended gave its place back.
+/// The interval of checks whether an ended run has freed its place.
 const PLACE_PAUSE: Duration = Duration::from_millis(1);
 
 impl McpServer {
-    /// Waits for a run's end. Where it pauses for a person's leave and the client can ask one, it goes on
-    /// with what was decided. With `ends_run` a client that goes away ends the run: for those who began it, or may
+    /// Waits for a run's end. Where it pauses for approval and the client can ask a person, it is resumed
+    /// with the decision. With `ends_run`, a client that disconnects ends the run: for a client that started it, or may
     /// cancel it.
     pub(super) async fn follow(
         &self,
         run_id: &RunId,
         (run, ends_run): (ActiveRun, bool),
         wait: Option<Duration>,
-        progress: Option<Progress>,
+        progress: Option<ProgressReporter>,
         context: &Context,
     ) -> Result<CallToolResponse> {
         let deadline = wait.map(|wait| Instant::now() + wait);
@@ -56,7 +57,7 @@ impl McpServer {
         run_id: &RunId,
         (mut run, ends_run): (ActiveRun, bool),
         deadline: Option<Instant>,
-        progress: Option<&Progress>,
+        progress: Option<&ProgressReporter>,
         context: &Context,
     ) -> Result<CallToolResponse> {
         loop {
@@ -87,18 +88,20 @@ impl McpServer {
                 None => self.ask(run_id, context).await?,
                 Some(deadline) => match tokio::time::timeout_at(deadline, self.ask(run_id, context)).await {
                     Ok(asked) => asked?,
-                    Err(_) => Asked::Nothing,
+                    Err(_) => Elicited::Nothing,
                 },
             };
             match asked {
-                Asked::Nothing => return Ok(answer.into()),
-                Asked::ByAnswer(question) => return Ok((*question).into()),
-                Asked::Decided => run = self.go_on(run_id, GoesOn::Decided, progress, context).await?,
+                Elicited::Nothing => return Ok(answer.into()),
+                Elicited::ByAnswer(question) => return Ok((*question).into()),
+                Elicited::Decided => {
+                    run = self.resume_or_join(run_id, ResumeReason::Decided, progress, context).await?
+                }
             }
         }
     }
 
-    /// Waits for a run that another node runs, as far as the journal tells of it.
+    /// Waits for a run of another node, by its journal.
     pub(super) async fn follow_elsewhere(
         &self,
         run_id: &RunId,
@@ -110,8 +113,8 @@ impl McpServer {
         Ok(report.map_or_else(|| still_running(run_id), |report| rested(report).into()))
     }
 
-    /// Waits for a run that sleeps and wakes before `deadline` until it has come to rest again; `None` where that
-    /// takes longer. A request that is cancelled ends its run, with `ends_run`.
+    /// Waits for a sleeping run that wakes before `deadline` until it ends or is suspended again; `None` where that
+    /// takes longer. With `ends_run`, a cancelled request ends its run.
     async fn slept_out(
         &self,
         (run_id, ends_run): (&RunId, bool),
@@ -132,20 +135,20 @@ impl McpServer {
         }
     }
 
-    /// The deadline by the clock that wake times are told by.
+    /// The deadline by the clock of wake times.
     fn at(&self, deadline: Instant) -> Timestamp {
         self.app().after(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Goes on with a run, or joins who does already.
-    async fn go_on(
+    /// Resumes a run, or joins a resume that is already running.
+    async fn resume_or_join(
         &self,
         run_id: &RunId,
-        why: GoesOn,
-        progress: Option<&Progress>,
+        why: ResumeReason,
+        progress: Option<&ProgressReporter>,
         context: &Context,
     ) -> Result<ActiveRun> {
-        // The outcome is told a moment before the run's place is free.
+        // The outcome arrives a moment before the run's place is free.
         while self.runs().registry().active(run_id).is_some_and(|run| run.is_over()) {
             tokio::time::sleep(PLACE_PAUSE).await;
         }
@@ -156,14 +159,14 @@ impl McpServer {
         let caller = caller_of(context);
         let access = self.runs().access(&caller);
         let (resumed, says_something) = match why {
-            GoesOn::Decided => (access.resume_decided(request).await, false),
-            GoesOn::Asked(resolutions) => {
+            ResumeReason::Decided => (access.resume_decided(request).await, false),
+            ResumeReason::Requested(resolutions) => {
                 let says_something = !resolutions.is_empty();
                 (access.resume(ResumeRequest { resolutions, ..request }).await, says_something)
             }
         };
         match resumed {
-            // Who joins says nothing about the run's calls: what was said would be lost.
+            // A request that joins must not resolve calls: its resolutions would be lost.
             Err(error) if error.code() == ErrorCode::RunActive && !says_something => {
                 self.runs().registry().active(run_id).ok_or(error)
             }
@@ -181,16 +184,18 @@ impl McpServer {
         let caller = caller_of(context);
         let access = self.runs().access(&caller);
         access.may_be_said_by_others(&run_id, &resolutions).await?;
-        // With something to say the run goes on at once, and asks where it comes to a call that needs leave.
+        // With resolutions the run resumes at once, and asks when it reaches a call that needs approval.
         if resolutions.is_empty() && access.waits_for_person(&run_id).await? {
             match self.ask(&run_id, context).await? {
-                Asked::Decided => {}
-                Asked::ByAnswer(question) => return Ok((*question).into()),
-                Asked::Nothing => return Err(still_waits(&run_id)),
+                Elicited::Decided => {}
+                Elicited::ByAnswer(question) => return Ok((*question).into()),
+                Elicited::Nothing => return Err(still_waits(&run_id)),
             }
         }
-        let progress = Progress::asked_for(context);
-        let run = self.go_on(&run_id, GoesOn::Asked(resolutions), progress.as_ref(), context).await?;
+        let progress = ProgressReporter::asked_for(context);
+        let run = self
+            .resume_or_join(&run_id, ResumeReason::Requested(resolutions), progress.as_ref(), context)
+            .await?;
         self.follow(&run_id, (run, true), wait, progress, context).await
     }
 
@@ -209,13 +214,13 @@ impl McpServer {
         if access.waits_for_person(&run_id).await? {
             return Ok(done(access.report_of_acted_on(&run_id).await?).into());
         }
-        let progress = Progress::asked_for(context);
-        let run = self.go_on(&run_id, GoesOn::Decided, progress.as_ref(), context).await?;
+        let progress = ProgressReporter::asked_for(context);
+        let run = self.resume_or_join(&run_id, ResumeReason::Decided, progress.as_ref(), context).await?;
         self.follow(&run_id, (run, access.may_cancel(&run_id).await), wait, progress, context).await
     }
 
-    /// A call that comes again: the run it began goes on with what a person answered. The run's id came
-    /// from the client, so it gives no more than `resume_run` does.
+    /// A repeated call: resumes its run with a person's answers. The run's id comes from the client, so this
+    /// allows no more than `resume_run` does.
     pub(super) async fn answered(
         &self,
         state: &str,
@@ -228,19 +233,19 @@ impl McpServer {
         if !self.take_answers(&run_id, answers, context).await? {
             return Err(still_waits(&run_id));
         }
-        let progress = Progress::asked_for(context);
-        let run = self.go_on(&run_id, GoesOn::Decided, progress.as_ref(), context).await?;
+        let progress = ProgressReporter::asked_for(context);
+        let run = self.resume_or_join(&run_id, ResumeReason::Decided, progress.as_ref(), context).await?;
         let ends_run = self.runs().access(&caller_of(context)).may_cancel(&run_id).await;
         self.follow(&run_id, (run, ends_run), wait, progress, context).await
     }
 }
 
-/// Why a run goes on.
-enum GoesOn {
-    /// A call that it waited for was decided about.
+/// Why a run is resumed.
+enum ResumeReason {
+    /// A decision about a call that it waited for.
     Decided,
-    /// The client asks for it, and says this of calls in doubt.
-    Asked(Vec<CallResolution>),
+    /// The client's request, with these resolutions of calls in doubt.
+    Requested(Vec<CallResolution>),
 }
 
 fn still_running(run_id: &RunId) -> CallToolResponse {
@@ -253,15 +258,15 @@ fn still_waits(run_id: &RunId) -> Error {
         .with_detail("run_id", run_id.as_str())
 }
 
-/// What came first while a client waited.
-enum Then {
+/// What ended a client's wait.
+enum WaitEnd {
     Ended,
     Cancelled,
     Longest,
 }
 
-/// Waits for the end of a run; `None` where it goes on longer than the client waits. With `ends_run` a request that is
-/// cancelled, or whose connection is gone, ends the run; one that does not wait any longer leaves it going.
+/// Waits for the end of a run; `None` where it runs longer than the client waits. With `ends_run`, a request that is
+/// cancelled, or whose connection is gone, ends the run; the end of the wait leaves it running.
 pub(super) async fn until_ended(
     run_id: &RunId,
     (mut run, ends_run): (ActiveRun, bool),
@@ -277,20 +282,20 @@ pub(super) async fn until_ended(
     };
     let then = tokio::select! {
         biased;
-        _ = run.outcome.wait_for(Option::is_some) => Then::Ended,
-        () = cancelled.cancelled() => Then::Cancelled,
-        () = longest => Then::Longest,
+        _ = run.outcome.wait_for(Option::is_some) => WaitEnd::Ended,
+        () = cancelled.cancelled() => WaitEnd::Cancelled,
+        () = longest => WaitEnd::Longest,
     };
     match then {
-        // It may be at rest, and is not to be ended there.
-        Then::Ended => drop(gone.map(DropGuard::disarm)),
-        Then::Cancelled if !ends_run => return Ok(None),
-        Then::Cancelled => {
+        // It may be suspended, and must not be ended then.
+        WaitEnd::Ended => drop(gone.map(DropGuard::disarm)),
+        WaitEnd::Cancelled if !ends_run => return Ok(None),
+        WaitEnd::Cancelled => {
             run.cancel.cancel();
-            // An error is a run that broke off, which is said below.
+            // An error means that the run's task failed, which is reported below.
             let _ = run.outcome.wait_for(Option::is_some).await;
         }
-        Then::Longest => {
+        WaitEnd::Longest => {
             drop(gone.map(DropGuard::disarm));
             return Ok(None);
         }
