@@ -1,4 +1,4 @@
-//! Calls that wait for a person: shown, and asked about at a terminal.
+//! Shows calls that wait for approval, and asks about them at a terminal.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use luaplan_app::{AfterDecision, App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest};
-use luaplan_base::{Error, ErrorCode, Result, Value, parse_duration};
+use luaplan_base::{ErrorCode, Result, Value, parse_duration};
 use luaplan_bus::{Suspension, Tier};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{EventListener, GrantState, neutralize};
@@ -15,9 +15,9 @@ use luaplan_journal::{EventListener, GrantState, neutralize};
 use super::edits;
 use super::output::Output;
 use super::shown::{Detail, all_of_call};
-use super::sleeping::sleep_and_go_on;
+use super::sleeping::sleep_and_resume;
 
-/// The exact call, where each argument came from, and why it is asked.
+/// The exact call, the origin of each argument, and why approval is required.
 pub(super) fn describe(pending: &PendingApproval) -> String {
     let request = &pending.request;
     let line = request.line.map_or_else(String::new, |line| format!(", line {line}"));
@@ -41,7 +41,7 @@ pub(super) fn describe(pending: &PendingApproval) -> String {
     neutralize(&lines.join("\n"))
 }
 
-/// A grant in a line: what it covers, for whom, until when.
+/// A grant on one line: what it covers, for which tenant, until when.
 pub(super) fn describe_grant(grant: &GrantState, now: Timestamp) -> String {
     let asked_by = match grant.rules.as_slice() {
         [] => "the default".to_owned(),
@@ -62,15 +62,15 @@ fn texts(list: Option<&serde_json::Value>) -> Vec<&str> {
     list.and_then(|list| list.as_array()).into_iter().flatten().filter_map(|text| text.as_str()).collect()
 }
 
-/// Whether somebody sits there who can be asked.
+/// Whether a person can be asked: standard input and standard error are terminals.
 pub(super) fn can_ask(output: &Output, events: bool) -> bool {
     !events && !output.is_json() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Asks about the calls of a paused run that the policy asks about at once (`prompt`), and goes on with it,
-/// for as long as somebody decides. Nothing of the run is held meanwhile: whoever ends this here can
+/// Asks about the calls of a paused run whose tier is `prompt`, and resumes the run, as long as the person
+/// decides. The run holds nothing meanwhile: a person who ends the command can
 /// decide later.
-pub(super) async fn ask_and_go_on(
+pub(super) async fn ask_and_resume(
     output: &Output,
     app: &App,
     mut outcome: RunOutcome,
@@ -109,11 +109,11 @@ pub(super) async fn ask_and_go_on(
             ..ResumeRequest::new(outcome.run_id.clone(), cancel.clone())
         };
         outcome = app.resume_to_rest(request).await?;
-        outcome = sleep_and_go_on(output, app, outcome, listeners, cancel).await?;
+        outcome = sleep_and_resume(output, app, outcome, listeners, cancel).await?;
     }
 }
 
-/// Asks until something was decided (`true`), or nothing is wanted now.
+/// Asks until a decision was made (`true`), or the person puts it off.
 async fn ask_one(
     output: &Output,
     app: &App,
@@ -149,7 +149,7 @@ async fn ask_one(
         let (id, by) = (&waits.request.approval_id, Caller::at_terminal());
         match app.decide_as(id, answer, AfterDecision::GoesOn, by.actor()).await {
             Ok(_) => return Ok(true),
-            // Somebody else decided meanwhile: the run may go on all the same.
+            // Another approver decided meanwhile: the run may be resumed all the same.
             Err(error) if error.code() == ErrorCode::ApprovalStale => {
                 output.error(&error);
                 return Ok(true);
@@ -159,7 +159,7 @@ async fn ask_one(
     }
 }
 
-/// Asks until an answer can be read; `Some(None)` where an empty one goes back to the choice.
+/// Asks until an answer is valid; `Some(None)` where an empty one returns to the choice.
 async fn ask_again<T>(
     output: &Output,
     question: &str,
@@ -185,7 +185,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Asks what to change, shows it, and asks whether it is meant; `Some(None)` goes back to the choice.
+/// Asks what to change, shows it, and asks for confirmation; `Some(None)` returns to the choice.
 async fn ask_edit(
     output: &Output,
     waits: &PendingApproval,
@@ -207,7 +207,7 @@ async fn ask_edit(
     Some(is_meant(output, &difference, cancel).await?.then_some(answer))
 }
 
-/// Shows what an edit changes and asks whether that is meant; `None` where nobody answers.
+/// Shows what an edit changes and asks for confirmation; `None` without an answer.
 pub(super) async fn is_meant(
     output: &Output,
     difference: &[String],
@@ -228,12 +228,12 @@ fn arguments(text: &str) -> Result<Value, String> {
     }
 }
 
-/// A line from the terminal; `None` at its end, or where the process is asked to stop.
+/// A line from the terminal; `None` at its end, or at a signal to stop.
 async fn line(question: &str, cancel: &CancellationToken) -> Option<String> {
     let question = question.to_owned();
     let read = tokio::task::spawn_blocking(move || {
         let mut err = std::io::stderr().lock();
-        // Where the question cannot be shown, nobody answers it.
+        // A question that cannot be shown gets no answer.
         write!(err, "{question}").and_then(|()| err.flush()).ok()?;
         drop(err);
         let mut text = String::new();
@@ -247,9 +247,4 @@ async fn line(question: &str, cancel: &CancellationToken) -> Option<String> {
         () = cancel.cancelled() => None,
         read = read => read.ok().flatten(),
     }
-}
-
-/// A fault of the command line.
-pub(super) fn usage(message: String, flag: &str, help: &str) -> Error {
-    Error::new(ErrorCode::Usage, message).with_help(help.to_owned()).with_detail(super::exit::ARGUMENT, flag)
 }

@@ -1,4 +1,4 @@
-//! Arguments a person changes before a call is allowed: read, shown as a difference, and asked about.
+//! Edits of a call's arguments before approval: parsed, shown as a difference, and confirmed.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -13,19 +13,19 @@ use luaplan_journal::{ApprovalState, neutralize};
 
 use super::shown::{Detail, all_of_call};
 
-/// How much of a long text is shown before and behind what changed in it.
+/// How much of a long text is shown before and after a change.
 const AROUND_CHARS: usize = 60;
 
-/// `NAME=VALUE` for each argument to change in the call that waits.
+/// Parses `NAME=VALUE` for each argument to change in the waiting call.
 pub(super) fn set(waits: &PendingApproval, pairs: &[String]) -> Result<ApprovalAnswer> {
     let mut values = IndexMap::new();
     for pair in pairs {
         let (name, text) = pair.split_once('=').ok_or_else(|| {
             let message = format!("`--argument {pair}` has no `=`");
-            super::approvals::usage(message, "--argument", "write `--argument to=a@example.com`")
+            super::exit::usage(message, "--argument", "write `--argument to=a@example.com`")
         })?;
         let name = name.trim();
-        // What is a text stays one: `--argument subject=2026` is no number then.
+        // A text stays a text: `--argument subject=2026` is then no number.
         let is_text = waits.request.arguments.get(name).is_some_and(Json::is_string);
         let value = match Value::from_json_text(text) {
             Ok(value @ (Value::String(_) | Value::Null)) => value,
@@ -37,10 +37,10 @@ pub(super) fn set(waits: &PendingApproval, pairs: &[String]) -> Result<ApprovalA
     Ok(ApprovalAnswer::Set(values))
 }
 
-/// What an answer changes in the arguments of the call; empty where it changes none.
+/// The changes that an answer makes in the arguments of the call; empty where it makes none.
 ///
 /// # Errors
-/// `bad_request` where the arguments stay as they are.
+/// `bad_request` where the arguments do not change.
 pub(super) fn difference(waits: &PendingApproval, answer: &ApprovalAnswer) -> Result<Vec<String>> {
     let Some(edited) = answer.arguments(&waits.request)? else { return Ok(Vec::new()) };
     let changes = argument_changes(&waits.request, &edited);
@@ -56,10 +56,10 @@ pub(super) fn difference(waits: &PendingApproval, answer: &ApprovalAnswer) -> Re
     Ok(lines)
 }
 
-/// What a person changed in a call when they decided about it; empty where they changed nothing.
+/// The changes that a person made in a call with the decision; empty without changes.
 ///
 /// # Errors
-/// `journal_corrupt` where what is on record cannot be read.
+/// `journal_corrupt` where the recorded arguments cannot be read.
 pub(super) fn decided(asked: &ApprovalState) -> Result<Vec<String>> {
     let Some(edited) = asked.decision.as_ref().and_then(|decision| decision.arguments.clone()) else {
         return Ok(Vec::new());
@@ -72,7 +72,7 @@ fn of_changes(changes: &[ArgumentChange]) -> Vec<String> {
     changes.iter().flat_map(|change| of_change(change, width)).collect()
 }
 
-/// What is taken out and what comes in its place, as two lines.
+/// The old and the new value, as two lines.
 fn of_change(change: &ArgumentChange, width: usize) -> Vec<String> {
     let text = |value: &Option<Json>| value.as_ref().map(ToString::to_string);
     let (mut before, mut after) = (text(&change.before), text(&change.after));
@@ -94,7 +94,7 @@ fn of_change(change: &ArgumentChange, width: usize) -> Vec<String> {
     before.map(|text| line('-', text)).into_iter().chain(after.map(|text| line('+', text))).collect()
 }
 
-/// The parts of two texts that differ, with a little of what is around them.
+/// The parts of two texts that differ, with a little context.
 fn what_differs(old: &str, new: &str) -> (String, String) {
     let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
     let same = |(one, other): &(&char, &char)| one == other;
@@ -109,16 +109,16 @@ fn what_differs(old: &str, new: &str) -> (String, String) {
     (cut(&old), cut(&new))
 }
 
-/// Has a person change all arguments in their editor, in a file of `folder` that is removed afterwards.
+/// Opens all arguments in the person's editor, in a file of `folder` that is removed afterwards.
 ///
 /// # Errors
-/// `usage` where no editor is named, it fails, or what it leaves is no JSON object.
+/// `usage` where no editor is configured, it fails, or the file is no JSON object.
 pub(super) fn in_editor(
     waits: &PendingApproval,
     environment: &Environment,
     folder: &Path,
 ) -> Result<ApprovalAnswer> {
-    let usage = |message: String, help: &str| super::approvals::usage(message, "--edit", help);
+    let usage = |message: String, help: &str| super::exit::usage(message, "--edit", help);
     let editor = ["VISUAL", "EDITOR"].iter().find_map(|name| environment.variables.get(*name));
     let Some(editor) = editor.filter(|editor| !editor.trim().is_empty()) else {
         return Err(usage(
@@ -135,7 +135,7 @@ pub(super) fn in_editor(
         .map_err(|error| cannot("the arguments cannot be written for the editor", &error))?;
     let ended = run_editor(editor, &path);
     let edited = std::fs::read_to_string(&path);
-    // Arguments are not to lie about, whatever came of the editor.
+    // The arguments must not stay on the disk, however the editor ended.
     let removed = std::fs::remove_file(&path);
     let ended = ended.map_err(|error| cannot("the editor could not be started", &error))?;
     if !ended.success() {

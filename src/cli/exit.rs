@@ -16,10 +16,15 @@ pub(super) const PAUSED: u8 = 5;
 pub(super) const DENIED: u8 = 6;
 pub(super) const INTERRUPTED: u8 = 130;
 
-/// The detail that says an error is about an argument of the command line, and which.
+/// The detail that names the command-line argument an error is about.
 pub(super) const ARGUMENT: &str = "argument";
 
-/// Arguments of a call that were typed and do not fit are a matter of the command line, those of a run are not.
+/// A usage error.
+pub(super) fn usage(message: String, flag: &str, help: &str) -> Error {
+    Error::new(ErrorCode::Usage, message).with_help(help.to_owned()).with_detail(ARGUMENT, flag)
+}
+
+/// Invalid arguments of a call are a usage error where the user typed them, not where a run made them.
 pub(super) fn about_argument(error: Error, flag: &str) -> Error {
     if error.code() == ErrorCode::BadArguments { error.with_detail(ARGUMENT, flag) } else { error }
 }
@@ -28,7 +33,7 @@ pub(super) fn of_error(error: &Error) -> ExitCode {
     ExitCode::from(if error.details().contains_key(ARGUMENT) { USAGE } else { number(error.code()) })
 }
 
-/// Help and version are no failure; everything else clap says is usage.
+/// Help and version are no failure; every other message of clap is a usage error.
 pub(super) fn of_clap(error: &clap::Error) -> ExitCode {
     ExitCode::from(if error.use_stderr() { USAGE } else { DONE })
 }

@@ -1,4 +1,4 @@
-//! The words of `approve` and `policy`.
+//! The arguments of `approve` and `policy`.
 
 use clap::{Args, Subcommand};
 

@@ -1,4 +1,4 @@
-//! The words of `mcp`.
+//! The arguments of `mcp`.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Rank 9: the terminal.
 //!
-//! One command a file under `commands/`. Results go to standard output, as text or (`--json`) as
-//! data; everything else goes to standard error, and nothing but errors when that is not a
-//! terminal. Errors become exit codes in `exit` and nowhere else.
+//! One command per file under `commands/`. Results go to standard output, as text or (`--json`) as
+//! data; everything else goes to standard error, and only errors when that is not a
+//! terminal. Only `exit` turns errors into exit codes.
 //!
 //! **Never here:** decisions. A command asks the app and shows the answer.
 
@@ -11,6 +11,7 @@ mod args;
 mod commands;
 mod edits;
 mod exit;
+mod findings;
 mod governance_args;
 mod mcp_args;
 mod output;
@@ -52,7 +53,7 @@ pub fn main() -> ExitCode {
         }
     };
     let output = Output::new(cli.global.json, environment.get("NO_COLOR").is_some());
-    // These have no runtime, no log and no configuration, so nothing is set up before them.
+    // These need no runtime, no log and no configuration, so they run before any set-up.
     let bare = match &cli.command {
         args::Command::Worker(args) => Some(commands::worker::run(args)),
         args::Command::SqliteReader(args) => Some(commands::worker::sqlite_reader(args)),
@@ -82,7 +83,7 @@ pub fn main() -> ExitCode {
             exit::of_error(&error)
         }
     };
-    // An abandoned VM may still hold a thread; the process must not wait for it.
+    // An abandoned VM may still hold a thread, which the process must not wait for.
     runtime.shutdown_background();
     code
 }

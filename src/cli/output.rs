@@ -1,4 +1,4 @@
-//! Where a command's words go.
+//! The output of a command.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -16,14 +16,14 @@ use luaplan_journal::neutralize;
 use super::shown::Detail;
 use super::sink;
 
-/// Standard output and standard error, with the user's wishes about form and colour.
+/// Standard output and standard error, with the user's options for form and colour.
 pub(super) struct Output {
     json: bool,
     terminal_out: bool,
     colour_out: bool,
     colour_err: bool,
     progress: bool,
-    /// How much of what plans print was shown while they ran, on a terminal that shows the result too.
+    /// How much plan output was shown during the run, on a terminal that also shows the result.
     printed_live_bytes: Arc<AtomicUsize>,
 }
 
@@ -40,27 +40,27 @@ impl Output {
         }
     }
 
-    /// Whether the user asked for data.
+    /// Whether the user requested data.
     pub(super) fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Whether somebody watches standard error.
+    /// Whether standard error is a terminal.
     pub(super) fn shows_progress(&self) -> bool {
         self.progress
     }
 
-    /// Whether a person reads standard output.
+    /// Whether standard output is a terminal.
     pub(super) fn is_terminal(&self) -> bool {
         self.terminal_out
     }
 
-    /// Where to count what plans print while they run, where both streams go to a terminal.
+    /// The counter of plan output shown during the run, where both streams go to a terminal.
     pub(super) fn printed_live(&self) -> Option<Arc<AtomicUsize>> {
         (self.terminal_out && self.progress).then(|| Arc::clone(&self.printed_live_bytes))
     }
 
-    /// Whether all of `printed` was shown while the run went on, so that it need not be shown again.
+    /// Whether all of `printed` was shown during the run, so that it need not be shown again.
     pub(super) fn has_shown(&self, printed: &str) -> bool {
         self.printed_live_bytes.load(Ordering::Relaxed) >= printed.trim_end().len()
     }
@@ -88,7 +88,7 @@ impl Output {
         self.line(format_args!("\n{}", self.paint(text, Style::new().bold())));
     }
 
-    /// The result as data, on several lines.
+    /// The result as data, indented.
     pub(super) fn data(&self, value: &impl Serialize) {
         if let Ok(json) = sink::data(value) {
             self.line(harmless_json(&format!("{json:#}")));
@@ -102,20 +102,20 @@ impl Output {
         }
     }
 
-    /// A part of the result that may be long: whole into a file or pipe, shortened on a terminal, where `all` is the
-    /// command that shows the rest. Safe text.
+    /// A part of the result that may be long: whole into a file or pipe, shortened on a terminal, with `all`, the
+    /// command that shows the rest. Safe for a terminal.
     pub(super) fn shown(&self, text: &str, all: &str) {
         self.part(text, Detail::of_flag(!self.terminal_out), all);
     }
 
-    /// The result as data on several lines, shortened as [`Output::shown`] does.
+    /// The result as indented data, shortened as [`Output::shown`] does.
     pub(super) fn shown_data(&self, value: &impl Serialize, all: &str) {
         self.part_data(value, Detail::of_flag(!self.terminal_out), all);
     }
 
-    /// A part of a page, on a terminal or not. Safe text.
+    /// A part of a page, on a terminal or not. Safe for a terminal.
     pub(super) fn part(&self, text: &str, detail: Detail, all: &str) {
-        // Before it is shortened: a part of a secret is not known as one.
+        // Redact before the text is shortened: a part of a secret is not found.
         let text = &*sink::text(text);
         match detail.excerpt(text) {
             Some(part) => {
@@ -133,7 +133,7 @@ impl Output {
         }
     }
 
-    /// Source code: exactly as it is into a file or pipe, made harmless on a terminal.
+    /// Source code: unchanged into a file or pipe, escaped on a terminal.
     pub(super) fn source(&self, text: &str) {
         if self.terminal_out {
             self.line(neutralize(text.trim_end()));
@@ -145,7 +145,7 @@ impl Output {
         }
     }
 
-    /// A note for the person watching; silent in a pipe.
+    /// A note on standard error, where it is a terminal.
     pub(super) fn progress(&self, text: impl Display) {
         if self.progress {
             self.note(text);
@@ -162,7 +162,7 @@ impl Output {
         self.error_of(error, "the same command with --json");
     }
 
-    /// As [`Output::error`]; `all` is the command that shows a message too long to be shown whole.
+    /// As [`Output::error`]; `all` is the command that shows the whole of a long message.
     pub(super) fn error_of(&self, error: &Error, all: &str) {
         if self.json {
             let mut error = error.to_json();
@@ -170,7 +170,7 @@ impl Output {
             self.data(&serde_json::json!({ "error": error }));
             return;
         }
-        // Before it is shortened: a part of a secret is not known as one.
+        // Redact before the text is shortened: a part of a secret is not found.
         let (message, help) = (sink::text(error.message()), sink::text(error.help()));
         let message = Detail::Short.text(&message, all);
         let message = mask_passwords(&neutralize(&message));
@@ -190,21 +190,21 @@ impl Output {
     }
 }
 
-/// The code of the failed call whose words a plan raised. Of a call that was not looked at, the help is to look.
+/// The code of the failed call whose message a plan raised. For an ignored failure, the help is to handle it.
 fn cause_of(error: &Error) -> Option<ErrorCode> {
     let cause = error.details().get("cause").filter(|_| error.code() == ErrorCode::PlanError);
     cause?.as_str()?.parse().ok()
 }
 
-/// What clap says about the command line, or its help or version.
+/// A message of clap: an error of the command line, or its help or version.
 pub(super) fn usage(error: &clap::Error, json: bool, no_colour: bool) {
     if !error.use_stderr() {
-        // A closed pipe is no reason to fail.
+        // A closed pipe is no failure.
         let _ = error.print();
         return;
     }
     if !json {
-        // It repeats words of the command line.
+        // It repeats text of the command line.
         let said = error.render();
         let colours = io::stderr().is_terminal() && !no_colour;
         let said = if colours { said.ansi().to_string() } else { said.to_string() };
@@ -217,7 +217,7 @@ pub(super) fn usage(error: &clap::Error, json: bool, no_colour: bool) {
     Output::new(true, true).error(&Error::new(ErrorCode::Usage, message).with_help(help));
 }
 
-/// JSON text in which no character can act on a terminal: such characters stand only in strings,
+/// JSON text in which no character can control a terminal: such characters occur only in strings,
 /// where an escape means the same.
 fn harmless_json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_harmful) {

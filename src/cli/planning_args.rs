@@ -1,4 +1,4 @@
-//! The words of `task` and `plan`.
+//! The arguments of `task` and `plan`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What a person sees while a run goes on, and when it has ended.
+//! Shows the progress and the end of a run to a person.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use luaplan_engine::RunOutcome;
 use luaplan_journal::{DecisionKind, Event, EventBody, EventListener, neutralize};
 use luaplan_plan::Finding;
 
-use super::commands::print_findings;
+use super::findings;
 use super::output::Output;
 use super::shown::{Detail, all_of_call, all_of_run};
 use super::sink::LogLines;
@@ -24,12 +24,12 @@ use super::sink::LogLines;
 /// The most calls in doubt that are shown at once.
 const CALLS_SHOWN_MAX: usize = 20;
 
-/// The library for MCP. What fails in it is told by the failure of the call, and its lines come on runs that
-/// succeed too, so it logs only where the filter names it. Its finer lines hold whole messages of MCP servers, and
-/// codes that are good for tokens: they are never shown.
+/// The library for MCP. The failure of a call reports its errors, and it also logs in runs that
+/// succeed, so it logs only where the filter names it. Its debug lines hold whole messages of MCP servers, and
+/// codes that can be exchanged for tokens: they are never shown.
 const MCP_LIBRARY: &str = "rmcp";
 
-/// Switches the log on, once; it goes to standard error.
+/// Starts the log to standard error, once.
 pub(super) fn start_log(filter: &str, json: bool) {
     let library_max = names_library(filter).then_some(Level::INFO);
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("warn"));
@@ -37,7 +37,7 @@ pub(super) fn start_log(filter: &str, json: bool) {
     let is_shown = filter_fn(move |line| {
         !line.target().starts_with(MCP_LIBRARY) || library_max.is_some_and(|max| *line.level() <= max)
     });
-    // A second start in one process (tests) keeps the first.
+    // A second start in one process, as in tests, keeps the first log.
     let _ = if json {
         builder.json().finish().with(is_shown).try_init()
     } else {
@@ -83,7 +83,7 @@ impl EventPrinter {
     }
 }
 
-/// One line for a person; `None` where the event says nothing new.
+/// One line for a person; `None` where the event has nothing new.
 pub(super) fn describe(event: &Event, detail: Detail) -> Option<String> {
     let line = describe_body(&event.body, detail)?;
     let line = detail.text(&line, &all_of_run(&event.run_id)).into_owned();
@@ -190,7 +190,7 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
     })
 }
 
-/// Codes and lines of findings, to follow their number.
+/// The codes and lines of findings, shown after their number.
 fn named(findings: &Json, detail: Detail) -> String {
     /// The most findings on a line.
     const NAMED_MAX: usize = 5;
@@ -240,13 +240,13 @@ pub(super) fn report(output: &Output, outcome: &RunOutcome, plan: Option<(&str, 
     output.progress(output.paint(&summary, Style::new().dimmed()));
 }
 
-/// The calls an error names, as a person needs them to look for their effects.
+/// The calls that an error names, with what a person needs to find their effects.
 fn show_calls(output: &Output, run_id: &RunId, error: &luaplan_base::Error) {
     let calls: Vec<&Json> =
         error.details().get("calls").and_then(Json::as_array).into_iter().flatten().collect();
     for call in calls.iter().take(CALLS_SHOWN_MAX) {
         let text = |name: &str| call.get(name).and_then(Json::as_str).unwrap_or_default();
-        // A failure that the plan never looked at is told by its place and its error.
+        // An ignored failure is shown by its place and its error.
         if let (id @ 1.., Some(error)) = (text("call").len(), call.get("error").and_then(Json::as_str)) {
             let call_id = &text("call")[..id];
             let line = call.get("line").and_then(Json::as_u64);
@@ -271,7 +271,7 @@ fn show_calls(output: &Output, run_id: &RunId, error: &luaplan_base::Error) {
     }
 }
 
-/// The findings an error holds, with the plan they are about.
+/// The findings of an error, with their plan.
 pub(super) fn show_findings(output: &Output, error: &luaplan_base::Error, plan: Option<(&str, &str)>) {
     let proposed = || Some(("plan", error.details().get("plan")?.as_str()?));
     let (Some((name, source)), Some(findings)) = (plan.or_else(proposed), error.details().get("findings"))
@@ -279,14 +279,6 @@ pub(super) fn show_findings(output: &Output, error: &luaplan_base::Error, plan: 
         return;
     };
     if let Ok(findings) = serde_json::from_value::<Vec<Finding>>(findings.clone()) {
-        print_findings(output, name, source, &findings);
-    }
-}
-
-/// The first `max` characters, with an ellipsis where more was.
-pub(super) fn shorten(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+        findings::print(output, name, source, &findings);
     }
 }

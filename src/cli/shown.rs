@@ -1,4 +1,4 @@
-//! What a person is shown of values that may be long: their beginning, their size, and the command that shows all.
+//! Shortens long values for people: their start, their size, and the command that shows all.
 //!
 //! Data (`--json`, a pipe of results) is never shortened here.
 
@@ -12,22 +12,22 @@ use luaplan_journal::neutralize;
 /// The most calls, plan lines or events of a page.
 pub(super) const PAGE_LINES_MAX: usize = 200;
 
-/// Whether values are shown whole, where somebody asked for that.
+/// Whether values are shown whole, at the user's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
     /// Long values are shortened.
     Short,
-    /// Nothing is.
+    /// All values are shown whole.
     Whole,
 }
 
 impl Detail {
-    /// What `--full` asks for.
+    /// The setting of `--full`.
     pub(super) fn of_flag(full: bool) -> Self {
         if full { Self::Whole } else { Self::Short }
     }
 
-    /// `text`, or its beginning with its size and the command that shows all of it.
+    /// `text`, or its start with its size and the command that shows all of it.
     pub(super) fn text<'t>(self, text: &'t str, all: &str) -> Cow<'t, str> {
         match self.excerpt(text) {
             Some(part) => Cow::Owned(format!("{}… ({part} in all: `{all}`)", part.head)),
@@ -35,21 +35,21 @@ impl Detail {
         }
     }
 
-    /// At most `chars` characters, for a place on a line.
+    /// At most `chars` characters, for a part of a line.
     pub(super) fn on_line(self, text: &str, chars: usize) -> String {
         match self {
-            Self::Short => super::progress::shorten(text, chars),
+            Self::Short => shorten(text, chars),
             Self::Whole => text.to_owned(),
         }
     }
 
-    /// The beginning of a text that is to be shortened.
+    /// The start of a text that must be shortened.
     pub(super) fn excerpt(self, text: &str) -> Option<Excerpt<'_>> {
         if self == Self::Short { excerpt(text) } else { None }
     }
 
-    /// The arguments of a call, one a line; `beside` is put behind each. A last line says where all is, where
-    /// something was left out. Safe for a terminal.
+    /// The arguments of a call, one per line, each followed by `beside`. A last line names the command for the whole,
+    /// where something was cut. Safe for a terminal.
     pub(super) fn arguments(
         self,
         arguments: &Json,
@@ -89,4 +89,12 @@ pub(super) fn all_of_run(run_id: &RunId) -> String {
 /// The command that shows all of a call.
 pub(super) fn all_of_call(run_id: &RunId, call_id: &str) -> String {
     format!("luaplan show {run_id} --call {call_id} --full")
+}
+
+/// The first `max` characters, with an ellipsis where there are more.
+pub(super) fn shorten(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
-/// Signals that ask this process to stop, from the moment it is made: one that comes while nobody
-/// waits is not lost.
+/// Signals that ask this process to stop. A signal between two waits is
+/// not lost.
 #[derive(Clone)]
 pub(super) struct Signals(Arc<Mutex<mpsc::UnboundedReceiver<&'static str>>>);
 
 impl Signals {
-    /// Listens from now on. Needs a runtime.
+    /// Starts to listen. Needs a runtime.
     pub(super) fn listen() -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
         forward(&sender);
@@ -22,7 +22,7 @@ impl Signals {
     pub(super) async fn next(self) -> &'static str {
         match self.0.lock().await.recv().await {
             Some(name) => name,
-            // Where signals cannot be listened to, the system's own handling ends the process.
+            // Where no handler can be installed, the system's default ends the process.
             None => std::future::pending().await,
         }
     }

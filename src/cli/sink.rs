@@ -1,7 +1,7 @@
-//! What stands before everything this process writes to a terminal, a pipe or its log: no secret passes.
+//! Redacts everything that this process writes to a terminal, a pipe or its log.
 //!
-//! What a panic says passes here as well, so this belongs to the process and not to a command. Before the
-//! configuration is read, and where it cannot be, keys are known by their form alone.
+//! Messages of panics pass it as well, so it belongs to the process and not to a command. Before the
+//! configuration is read, and where it cannot be, keys are found by their form alone.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -25,24 +25,24 @@ fn redactor() -> Arc<Redactor> {
     Arc::clone(&REDACTOR.read().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// From now on these secrets are known.
+/// Redacts these secrets from now on.
 pub(super) fn know(redactor: Redactor) {
     *REDACTOR.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(redactor);
 }
 
-/// Words for a person, or data that is text.
+/// Redacts a message for a person, or data that is text.
 pub(super) fn text(text: &str) -> Cow<'_, str> {
     redactor().exact_text(text)
 }
 
-/// Data; the same where it has no JSON form to look at.
+/// Redacts data; returns it unchanged where it has no JSON form.
 pub(super) fn data(value: &impl Serialize) -> serde_json::Result<Json> {
     let mut json = serde_json::to_value(value)?;
     redactor().document(&mut json);
     Ok(json)
 }
 
-/// The log's way to standard error. Each line comes in one piece.
+/// The log's writer to standard error. Each line arrives in one piece.
 pub(super) struct LogLines;
 
 impl Write for LogLines {
@@ -57,10 +57,10 @@ impl Write for LogLines {
     }
 }
 
-/// Has what a panic says pass here. A backtrace follows where `RUST_BACKTRACE` asks for one, as usual.
+/// Redacts messages of panics. A backtrace follows where `RUST_BACKTRACE` asks for one, as usual.
 pub(super) fn guard_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        // Nowhere is left to say that this failed.
+        // A failure here cannot be reported anywhere.
         let _ = io::stderr().lock().write_all(crash_words(panic).as_bytes());
     }));
 }
@@ -93,10 +93,10 @@ mod tests {
         assert_eq!(data(&["hush-hush-9f3a"]).unwrap(), serde_json::json!(["[redacted]"]));
     }
 
-    /// Set in the process that is to crash.
+    /// Set in the process that crashes.
     const CRASHES: &str = "LUAPLAN_TEST_CRASHES";
 
-    /// A secret as it may stand in the words of a crash, each form with what it begins with.
+    /// Forms of a secret in the message of a crash, each with the start of it.
     fn forms(secret: &str) -> Vec<(&'static str, String)> {
         let each = |form: fn(u8) -> String| secret.bytes().map(form).collect::<String>();
         let json = serde_json::json!(secret).to_string();

@@ -1,4 +1,4 @@
-//! Runs that sleep while somebody waits at the command line.
+//! Sleeping runs that a command waits for.
 
 use tokio_util::sync::CancellationToken;
 
@@ -9,9 +9,9 @@ use luaplan_journal::EventListener;
 
 use super::output::Output;
 
-/// Waits while a run sleeps and goes on with it. Whoever ends this here leaves the run asleep: it goes on
-/// later from the same time.
-pub(super) async fn sleep_and_go_on(
+/// Waits while a run sleeps and resumes it. Where the user ends the command, the run stays asleep and can be
+/// resumed later, with the same wake time.
+pub(super) async fn sleep_and_resume(
     output: &Output,
     app: &App,
     mut outcome: RunOutcome,

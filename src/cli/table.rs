@@ -1,23 +1,23 @@
-//! Tables without lines, one row a line, in a terminal and in a pipe.
+//! Tables without rules, one row per line, for terminals and pipes.
 
 use comfy_table::{ContentArrangement, Table, presets};
 
 use luaplan_base::RunId;
 
-use super::progress::shorten;
+use super::shown::shorten;
 
-/// Columns where the width of the terminal is not known, as in a pipe.
+/// The width where that of the terminal is unknown, as in a pipe.
 const WIDTH_IN_PIPE: usize = 100;
 const GAP: u16 = 2;
-/// What the last column keeps even where that is more than the terminal has.
+/// The least width of the last column, even where the terminal is narrower.
 const LAST_MIN: usize = 20;
 
-/// Whether the last column may lose its end so that each row fits its line.
+/// Whether the last column may be cut so that each row fits its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastColumn {
-    /// It is text to be read at a glance.
+    /// Yes: it is text for a quick look.
     Cut,
-    /// It is data.
+    /// No: it is data.
     Whole,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn table(headers: &[&str], mut rows: Vec<Vec<String>>, last: LastColu
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     if last == LastColumn::Cut {
-        // Some terminals say that they have no columns at all.
+        // Some terminals report zero columns.
         let width = table.width().filter(|width| *width > 0).map_or(WIDTH_IN_PIPE, usize::from);
         cut(headers, &mut rows, width);
     }
@@ -54,8 +54,8 @@ fn cut(headers: &[&str], rows: &mut [Vec<String>], width: usize) {
     }
 }
 
-/// Where to cut a text that has room for so many characters: behind an id of a run that would be cut, as one that
-/// is cut cannot be given to the next command.
+/// Where to cut a text with room for so many characters: after a run's id that would be cut, as a cut id is of no
+/// use to the next command.
 fn after_id(text: &str, room: usize) -> usize {
     let mut end = 0;
     for word in text.split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || c == '-')) {

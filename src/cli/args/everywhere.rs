@@ -13,10 +13,10 @@ const GLOBAL_HEADING: &str = "Options of every command";
 
 const SET: &str = "set";
 
-/// After the others under their heading, which clap hands down last.
+/// Places the options after the others, as clap lists global options last.
 const LAST: usize = 1000;
 
-/// The command line, read.
+/// The parsed command line.
 #[derive(Debug)]
 pub struct Cli {
     /// Options every command takes.
@@ -41,13 +41,13 @@ pub struct GlobalArgs {
 #[command(name = "luaplan", version, propagate_version = true, max_term_width = 100, after_help = AFTER_HELP)]
 struct Words {
     #[command(flatten)]
-    global: GlobalWords,
+    global: GlobalOptions,
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Debug, Args)]
-struct GlobalWords {
+struct GlobalOptions {
     /// Print data instead of text
     #[arg(long, global = true, help_heading = GLOBAL_HEADING)]
     json: bool,
@@ -56,8 +56,8 @@ struct GlobalWords {
     config: Option<PathBuf>,
 }
 
-/// The command and those below it take `--set`, each as an option of its own: of an option that clap hands down, the
-/// values before a command's name are lost where others stand behind it.
+/// Gives the command and its subcommands `--set`, each as an option of its own: clap loses the values of a global option
+/// before a command's name where others follow it.
 fn with_set(command: clap::Command) -> clap::Command {
     let set = Arg::new(SET)
         .long(SET)
@@ -92,7 +92,7 @@ impl CommandFactory for Cli {
 
 impl FromArgMatches for Cli {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let Words { global: GlobalWords { json, config }, command } = Words::from_arg_matches(matches)?;
+        let Words { global: GlobalOptions { json, config }, command } = Words::from_arg_matches(matches)?;
         Ok(Self { global: GlobalArgs { json, config, set: set_of(matches) }, command })
     }
 

@@ -1,4 +1,4 @@
-//! `test` and what it can do.
+//! The arguments of `test`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The words of `tools`.
+//! The arguments of `tools`.
 
 use std::path::PathBuf;
 

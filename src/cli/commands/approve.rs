@@ -13,17 +13,19 @@ use luaplan_journal::{JournalRead as _, grants, neutralize};
 
 use super::run::finish;
 use super::{Session, inputs, show};
-use crate::cli::approvals::{can_ask, describe, describe_grant, is_meant, usage};
+use crate::cli::approvals::{can_ask, describe, describe_grant, is_meant};
 use crate::cli::edits::{difference, in_editor, set};
 use crate::cli::exit;
+use crate::cli::exit::usage;
 use crate::cli::governance_args::{ApproveArgs, DecisionArgs};
-use crate::cli::progress::{EventPrinter, shorten};
+use crate::cli::progress::EventPrinter;
+use crate::cli::shown::shorten;
 use crate::cli::signals::cancelled_by_signals;
-use crate::cli::sleeping::sleep_and_go_on;
+use crate::cli::sleeping::sleep_and_resume;
 
 /// The most calls a list shows.
 const LISTED_MAX: usize = 50;
-/// How much of a task stands in a heading.
+/// The most characters of a task in a heading.
 const WHAT_CHARS: usize = 300;
 
 pub(super) async fn run(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
@@ -63,7 +65,7 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     };
     let cancel = cancelled_by_signals();
     let answer = answer(&args.decision)?;
-    let (app, run_id) = session.open_to_go_on(run).await?;
+    let (app, run_id) = session.open_to_resume(run).await?;
     let pending = app.pending_approvals(Some(&run_id)).await?;
     let meant: Vec<&PendingApproval> = match &args.call {
         Some(call) => vec![approval_of(&**app.journal(), &run_id, &pending, call).await?],
@@ -94,7 +96,7 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
         }
         answers.push((&waits.request.approval_id, answer));
     }
-    // Not before all of them were asked about: a "no" decides nothing.
+    // Only after all questions: a "no" to one decides nothing.
     let mut decided = Vec::new();
     let by = Caller::at_terminal();
     let then = if args.no_resume { AfterDecision::StaysPaused } else { AfterDecision::GoesOn };
@@ -124,10 +126,10 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     if left > 0 || args.no_resume || decided.is_empty() {
         return Ok(left_alone(session, &run_id, &decided, left));
     }
-    go_on(session, &app, run_id, args.events, cancel).await
+    resume_run(session, &app, run_id, args.events, cancel).await
 }
 
-/// Says how things stand where the run does not go on by this.
+/// Reports the state of the run where the decision does not resume it.
 fn left_alone(
     session: &Session<'_>,
     run_id: &RunId,
@@ -148,7 +150,7 @@ fn left_alone(
     exit::DONE
 }
 
-async fn go_on(
+async fn resume_run(
     session: &Session<'_>,
     app: &App,
     run_id: RunId,
@@ -170,11 +172,11 @@ async fn go_on(
         }
         Err(error) => return Err(error),
     };
-    let outcome = sleep_and_go_on(session.output, app, outcome, &listeners, &cancel).await?;
+    let outcome = sleep_and_resume(session.output, app, outcome, &listeners, &cancel).await?;
     Ok(finish(session, &outcome, events, None))
 }
 
-/// What is decided, edits apart: those depend on the call.
+/// The decision, without edits, which depend on the call.
 fn answer(args: &DecisionArgs) -> Result<ApprovalAnswer> {
     if let Some(time) = &args.time {
         let time = parse_duration(time).map_err(|error| {
@@ -192,7 +194,7 @@ fn answer(args: &DecisionArgs) -> Result<ApprovalAnswer> {
     })
 }
 
-/// The edit of the call that was asked for, where one was.
+/// The requested edit of the call, where there is one.
 fn edit(
     session: &Session<'_>,
     app: &App,

@@ -39,7 +39,7 @@ pub(super) async fn run(session: &Session<'_>, args: &AuditArgs) -> Result<u8> {
         ok: args.outcome.as_deref().map(|outcome| outcome == "ok"),
         since: args.since.as_deref().map(|text| read_time("--since", text, now)).transpose()?,
         until: args.until.as_deref().map(|text| read_time("--until", text, now)).transpose()?,
-        // One more tells whether there are more.
+        // One more than shown tells whether there are more.
         limit: Some(args.limit.saturating_add(1)),
         newest_first: true,
         ..RecordFilter::default()
@@ -112,7 +112,7 @@ async fn verify(session: &Session<'_>) -> Result<u8> {
     Ok(if report.ok { exit::DONE } else { exit::FAILED })
 }
 
-/// An instant, or how long ago.
+/// Parses an instant, or how long ago.
 fn read_time(flag: &str, text: &str, now: Timestamp) -> Result<Timestamp> {
     if let Ok(instant) = text.parse::<Timestamp>() {
         return Ok(instant);

@@ -1,16 +1,14 @@
 //! `luaplan check FILE`.
 
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
 use serde_json::json;
 
 use luaplan_base::Result;
-use luaplan_journal::neutralize;
-use luaplan_plan::{CheckInput, Finding, Severity, check_with};
+use luaplan_plan::{CheckInput, check_with};
 
 use super::{Session, inputs};
 use crate::cli::args::CheckArgs;
 use crate::cli::exit;
-use crate::cli::output::Output;
+use crate::cli::findings;
 
 pub(super) fn run(session: &Session<'_>, args: &CheckArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;
@@ -29,87 +27,7 @@ pub(super) fn run(session: &Session<'_>, args: &CheckArgs) -> Result<u8> {
     if session.output.is_json() {
         session.output.data(&json!({ "ok": ok, "findings": checked.findings }));
     } else {
-        print(session.output, &name, &source, &checked.findings);
+        findings::print(session.output, &name, &source, &checked.findings);
     }
     Ok(if ok { exit::DONE } else { exit::REFUSED })
-}
-
-/// Findings with the lines they are about.
-pub(in crate::cli) fn print(output: &Output, name: &str, source: &str, findings: &[Finding]) {
-    let name = neutralize(name);
-    if findings.is_empty() {
-        output.line(format_args!("{name}: no findings"));
-        return;
-    }
-    let shown = harmless(source);
-    let theme =
-        if output.colours_out() { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(100);
-    for finding in findings {
-        let (start, end) = span(source, finding);
-        let severity = match finding.severity {
-            Severity::Error => miette::Severity::Error,
-            Severity::Warning => miette::Severity::Warning,
-        };
-        let label = LabeledSpan::at(start..end.max(start), "here");
-        let diagnostic = MietteDiagnostic::new(neutralize(&finding.message))
-            .with_code(finding.code.clone())
-            .with_severity(severity)
-            .with_help(neutralize(&finding.help))
-            .with_label(label);
-        let report = Report::new(diagnostic).with_source_code(NamedSource::new(&name, shown.clone()));
-        let mut text = String::new();
-        if handler.render_report(&mut text, report.as_ref()).is_ok() {
-            output.line(text.trim_end());
-        }
-    }
-    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
-    output.line(format_args!("{name}: {errors} error(s), {} warning(s)", findings.len() - errors));
-}
-
-/// The bytes a finding is about. Findings that were data in between have only line and column.
-fn span(source: &str, finding: &Finding) -> (usize, usize) {
-    if finding.span != (0, 0) || finding.line == 0 {
-        return finding.span;
-    }
-    let line_start: usize = source.split_inclusive('\n').take(finding.line as usize - 1).map(str::len).sum();
-    let rest = source.get(line_start..).unwrap_or_default();
-    let column = rest.char_indices().nth((finding.column as usize).saturating_sub(1));
-    let start = column.map_or(source.len(), |(offset, _)| line_start + offset);
-    let word = source.get(start..).unwrap_or_default();
-    let length = word.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.')).unwrap_or(word.len());
-    (start, start + length)
-}
-
-/// `source` with what could act on a terminal replaced, character for character and byte for byte,
-/// so that findings still point to their places.
-fn harmless(source: &str) -> String {
-    let replaced = |character: char| {
-        let harmless = matches!(character, '\n' | '\t') || {
-            let mut buffer = [0; 4];
-            let text: &str = character.encode_utf8(&mut buffer);
-            neutralize(text) == text
-        };
-        match (harmless, character.len_utf8()) {
-            (true, _) => character,
-            (false, 1) => '?',
-            (false, 2) => '\u{bf}',
-            (false, 3) => '\u{fffd}',
-            (false, _) => '\u{1f6ab}',
-        }
-    };
-    source.chars().map(replaced).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_shown_of_a_source_is_harmless_and_as_long() {
-        let source = "local a = '\u{1b}[31m\u{9b}\u{202e}\u{e0001}'\r\n\tend é";
-        let shown = harmless(source);
-        assert_eq!(shown, "local a = '?[31m\u{bf}\u{fffd}\u{1f6ab}'?\n\tend é");
-        assert_eq!(shown.len(), source.len());
-    }
 }

@@ -47,7 +47,7 @@ pub(super) fn validate(session: &Session<'_>) -> Result<u8> {
     if let Some(fault) = agent_faults(&config, &catalog).into_iter().next() {
         return Err(placed(fault));
     }
-    // Nothing is wrong with such a server; plans just do not know it yet.
+    // Such a server is no fault; plans just cannot use it yet.
     let waiting: Vec<McpServerState> =
         mcp_server_states(&config).into_iter().filter(|server| server.missing.is_some()).collect();
     for server in &waiting {

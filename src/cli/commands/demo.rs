@@ -85,7 +85,7 @@ async fn on_parts(session: &Session<'_>, parts: &DemoParts, folder: &Path) -> Re
     Ok(exit_code(&outcome))
 }
 
-/// What to try next, in the words this command was started with.
+/// What to try next, with the command name that the user typed.
 fn next_commands(session: &Session<'_>) -> [String; 3] {
     let by_cargo = session.environment.get("CARGO_MANIFEST_DIR").is_some();
     let command = if by_cargo { "cargo run --" } else { "luaplan" };
@@ -94,7 +94,7 @@ fn next_commands(session: &Session<'_>) -> [String; 3] {
     ["show last", "audit --tool send_email", third].map(|arguments| format!("{command} {arguments}"))
 }
 
-/// Why no model is asked; `None` where one is.
+/// Why no model is asked; `None` where a model is.
 fn why_recorded(session: &Session<'_>, config: &Config) -> Option<String> {
     if !config.llm.is_configured() {
         return Some("no model is configured".to_owned());
@@ -118,7 +118,7 @@ fn introduce(output: &Output, parts: &DemoParts, config: &Config, why_recorded: 
     output.line(format_args!("  {TASK}"));
 }
 
-/// Prints what happens as it happens.
+/// Prints events as they happen.
 fn narrator(colour: bool) -> EventListener {
     Arc::new(move |event: &Event, _: Option<&Record>| {
         let output = Output::new(false, !colour);

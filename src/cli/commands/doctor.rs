@@ -31,7 +31,7 @@ pub(super) async fn run(session: &Session<'_>) -> Result<u8> {
             }
         }
     }
-    // The contract of this command: 0 all well, 1 cannot run, 2 warnings.
+    // This command's exit codes: 0 no problems, 1 cannot run, 2 warnings.
     Ok(match report.worst() {
         DoctorState::Good => exit::DONE,
         DoctorState::Bad => 1,

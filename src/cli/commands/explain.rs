@@ -11,15 +11,15 @@ use luaplan_plan::Finding;
 use luaplan_plan::draw::GraphFormat;
 use luaplan_plan::preview::{Preview, Texts};
 
-use super::{Session, check, inputs, plan};
+use super::{Session, inputs, plan};
 use crate::cli::args::ExplainArgs;
-use crate::cli::exit;
+use crate::cli::{exit, findings};
 
 pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;
     let (config, catalog) = session.tools()?;
     let context = inputs::read_context(session, args.context.as_deref())?;
-    // What is said of a plan is shortened, and a part of a secret is not known as one.
+    // Redact before texts are shortened: a part of a secret is not found.
     let source = config.redactor(session.environment).exact_text(&source).into_owned();
     let explanation = explain(&config, &catalog, (&name, &source), &config.limits, context.as_ref());
     if let Some(file) = &args.output {
@@ -49,11 +49,11 @@ pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
         }
         session.output.data(&report);
     } else {
-        // The page says at each call what its tool lacks.
+        // The page already says at each call what its tool lacks.
         let said = |finding: &Finding| finding.code == ErrorCode::PlanToolNotSetUp.as_str();
         let findings: Vec<Finding> = explanation.findings.iter().filter(|it| !said(it)).cloned().collect();
         if !findings.is_empty() {
-            check::print(session.output, &name, &source, &findings);
+            findings::print(session.output, &name, &source, &findings);
             session.output.line("");
         }
         let texts = if args.full { Texts::Whole } else { Texts::Short };
@@ -77,7 +77,7 @@ fn refused(session: &Session<'_>, explanation: &Explanation, name: &str, source:
     if session.output.is_json() {
         session.output.data(&explanation.to_json());
     } else {
-        check::print(session.output, name, source, &explanation.findings);
+        findings::print(session.output, name, source, &explanation.findings);
     }
 }
 

@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 3] = [
 
 pub(super) fn run(session: &Session<'_>, args: &InitArgs) -> Result<u8> {
     let folder = session.environment.working_dir.join(&args.dir);
-    // All or nothing: a half-written folder would be worse than a refusal.
+    // All files or none: an incomplete folder would be worse than a refusal.
     for (name, _) in FILES {
         let path = folder.join(name);
         if path.symlink_metadata().is_ok() {
@@ -38,7 +38,7 @@ pub(super) fn run(session: &Session<'_>, args: &InitArgs) -> Result<u8> {
         let path = folder.join(name);
         if let Err(error) = write_new(&path, text) {
             for path in &written {
-                // The first failure is the one to tell.
+                // The first failure is the one to report.
                 let _ = std::fs::remove_file(path);
             }
             return Err(error);

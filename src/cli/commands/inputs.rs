@@ -1,4 +1,4 @@
-//! What commands take from files, standard input and flags.
+//! Inputs of commands from files, standard input and flags.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::cli::args::RunOptions;
 use crate::cli::exit;
 use crate::cli::planning_args::PlanningArgs;
 
-/// The text of a plan and the name it goes by. `-` is standard input.
+/// The text of a plan and its name. `-` is standard input.
 pub(super) fn read_plan(session: &Session<'_>, file: &Path) -> Result<(String, String)> {
     if file == Path::new("-") {
         let name = "standard input";
@@ -23,7 +23,7 @@ pub(super) fn read_plan(session: &Session<'_>, file: &Path) -> Result<(String, S
         return Ok(("stdin".to_owned(), text));
     }
     let name = file.display().to_string();
-    // A pipe is fine: shells hand over what a command prints as one.
+    // A pipe is allowed: shells pass a command's output as one.
     let bytes = File::open(session.environment.working_dir.join(file))
         .and_then(read_to_end)
         .map_err(|error| unreadable(&name, &error))?;
@@ -135,7 +135,7 @@ fn unreadable(what: &str, error: &std::io::Error) -> Error {
     Error::new(ErrorCode::FileUnreadable, format!("cannot read {what}: {error}"))
 }
 
-/// An error about an argument: usage, whatever its code.
+/// Marks an error about an argument: a usage error, whatever its code.
 fn of_argument(argument: &str, error: &Error, before: &str) -> Error {
     let help = match error.code() {
         ErrorCode::ConfigInvalid if error.help() == ErrorCode::ConfigInvalid.remedy() => {

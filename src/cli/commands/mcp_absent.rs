@@ -1,4 +1,4 @@
-//! What stands for `luaplan mcp` and `/mcp` in a build without the feature `mcp`.
+//! Stands for `luaplan mcp` and `/mcp` in a build without the feature `mcp`.
 
 use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_http::Server;
@@ -13,7 +13,7 @@ pub(super) async fn run(_: &Session<'_>, _: &McpArgs) -> Result<u8> {
     Err(Error::new(ErrorCode::Usage, MESSAGE).with_help(HELP))
 }
 
-/// The server, which says at `/mcp` what it lacks.
+/// The server, which answers at `/mcp` that this build lacks it.
 pub(super) fn mounted(server: Server) -> Server {
     server.mount_refusal("/mcp", MESSAGE, HELP)
 }

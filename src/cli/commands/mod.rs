@@ -1,4 +1,4 @@
-//! One command a file. Each takes its arguments and answers with an exit code.
+//! One command per file. Each takes its arguments and returns an exit code.
 
 mod approve;
 mod audit;
@@ -45,8 +45,6 @@ use std::sync::Arc;
 
 use clap::CommandFactory as _;
 
-pub(super) use check::print as print_findings;
-
 use luaplan_app::config::{Config, Environment, LoadOptions, Loaded, load};
 use luaplan_app::{App, AppParts, note_not_set_up, tool_catalog};
 use luaplan_base::{Error, ErrorCode, Result, RunId};
@@ -57,7 +55,7 @@ use super::args::{Cli, Command, ConfigAction, RunOptions};
 use super::exit;
 use super::output::Output;
 
-/// What every command has at hand.
+/// The context of every command.
 pub(super) struct Session<'a> {
     pub(super) environment: &'a Environment,
     pub(super) output: &'a Output,
@@ -66,7 +64,7 @@ pub(super) struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// The configuration, with its log switched on.
+    /// The configuration; starts the log that it configures.
     pub(super) fn load(&self) -> Result<Loaded> {
         self.load_with(&self.options)
     }
@@ -77,7 +75,7 @@ impl Session<'_> {
         Ok(loaded)
     }
 
-    /// The checked configuration and the tools by it; opens nothing.
+    /// The checked configuration and its tools; opens nothing.
     pub(super) fn tools(&self) -> Result<(Config, Catalog)> {
         let loaded = self.load()?;
         let config = loaded.check(self.environment)?;
@@ -86,8 +84,8 @@ impl Session<'_> {
         Ok((config, catalog))
     }
 
-    /// The journal to read in; `None` where no run has made one yet. Writes nothing, and does not
-    /// mind who else has it open.
+    /// The journal, read-only; `None` where no run has made one yet. Other processes may have it
+    /// open.
     pub(super) async fn journal(&self) -> Result<Option<Journal>> {
         let config = self.load()?.check(self.environment)?;
         if let Some(settings) = &config.journal {
@@ -98,7 +96,7 @@ impl Session<'_> {
         let is_absent = |path: &Path| {
             std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
         };
-        // Its anchor without it is a journal that somebody took away.
+        // An anchor without its journal means that the journal was removed.
         if is_absent(&path) && is_absent(&path.with_extension("head")) {
             return Ok(None);
         }
@@ -110,7 +108,7 @@ impl Session<'_> {
         self.open_with(&self.options, AppParts::default()).await
     }
 
-    /// The application for a run, with the engine and isolation its options ask for.
+    /// The application for a run, with the engine and isolation of its options.
     pub(super) async fn open_for(&self, run: &RunOptions) -> Result<App> {
         let mut options = self.options.clone();
         for (key, value) in [("sandbox.engine", &run.engine), ("sandbox.isolation", &run.isolation)] {
@@ -120,7 +118,7 @@ impl Session<'_> {
         self.open_with(&options, AppParts::default()).await
     }
 
-    /// The application for a run on record (its id, or `last`), on the engine the run began on.
+    /// The application for a recorded run (its id, or `last`), on the run's engine.
     pub(super) async fn open_for_recorded(&self, run: &str) -> Result<(App, RunId)> {
         self.open_for_recorded_with(run, Vec::new()).await
     }
@@ -136,8 +134,8 @@ impl Session<'_> {
         self.open_recorded(journal, run_id, flags).await
     }
 
-    /// As [`Session::open_for_recorded`]; `last` is the newest run that can still go on.
-    pub(super) async fn open_to_go_on(&self, run: &str) -> Result<(App, RunId)> {
+    /// As [`Session::open_for_recorded`]; `last` is the newest run that can be resumed.
+    pub(super) async fn open_to_resume(&self, run: &str) -> Result<(App, RunId)> {
         let journal = self.journal().await?.ok_or_else(show::no_runs)?;
         let run_id = show::find_resumable(&journal, run).await?;
         self.open_recorded(journal, run_id, Vec::new()).await
@@ -166,8 +164,8 @@ impl Session<'_> {
         Ok(app)
     }
 
-    /// Has the application's journal closed when the command is done, so that one file holds it all
-    /// and can be read where nobody may write.
+    /// Closes the application's journal when the command is done, so that one file holds all of it
+    /// and can be read in a folder without write permission.
     pub(super) fn closes(&self, app: &App) {
         self.opened.borrow_mut().push(app.journal().clone());
     }
@@ -181,7 +179,7 @@ impl Session<'_> {
 
 pub(super) async fn run(cli: Cli, environment: &Environment, output: &Output) -> Result<ExitCode> {
     let options = LoadOptions { file: cli.global.config.clone(), flags: parse_set(&cli.global.set)? };
-    // Before anything is said. What is wrong with the configuration is said by whoever needs it.
+    // Before any output. A fault of the configuration is reported by the command that needs it.
     if let Ok(config) = load(environment, &options).and_then(|loaded| loaded.check(environment)) {
         super::sink::know(config.redactor(environment));
     }
@@ -227,7 +225,7 @@ async fn dispatch(session: &Session<'_>, command: Command) -> Result<u8> {
 }
 
 fn completions(output: &Output, shell: clap_complete::Shell) -> u8 {
-    // Into memory first: the generator panics where its writer fails, as a closed pipe does.
+    // Into memory first: the generator panics where its writer fails, as on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "luaplan", &mut script);
     let script = String::from_utf8_lossy(&script);

@@ -36,7 +36,7 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     propose(session, &app, spec, args.output.as_deref()).await
 }
 
-/// Refuses a file of `--output` that is there, unless it may be replaced.
+/// Refuses an existing file of `--output`, unless it may be replaced.
 pub(super) fn refuse_existing(session: &Session<'_>, file: &Path, may_replace: bool) -> Result<()> {
     if may_replace || !session.environment.working_dir.join(file).exists() {
         return Ok(());
@@ -45,7 +45,7 @@ pub(super) fn refuse_existing(session: &Session<'_>, file: &Path, may_replace: b
         .with_help("name another file, or replace it with `--force`"))
 }
 
-/// Shows the prompt a task would be planned with.
+/// Shows the prompt for a task.
 pub(super) fn print_prompt(session: &Session<'_>, prompt: &Prompt) -> Result<u8> {
     if session.output.is_json() {
         session.output.data(&json!({
@@ -106,7 +106,7 @@ async fn propose(session: &Session<'_>, app: &App, spec: RunSpec, file: Option<&
         session.output.source(proposal.plan.source());
     } else if let Some(file) = file {
         session.output.line(format_args!("wrote {}", file.display()));
-        // Where the plan itself goes to standard output, what the model says is told as progress.
+        // Where standard output gets the plan itself, the model's note goes to standard error.
         if let Some(said) = &proposal.explanation {
             let all = format!("luaplan show {run_id} --full");
             session

@@ -16,7 +16,7 @@ use crate::cli::approvals::describe_grant;
 use crate::cli::exit;
 use crate::cli::governance_args::{ExplainCallArgs, PolicyAction};
 use crate::cli::output::Output;
-use crate::cli::progress::shorten;
+use crate::cli::shown::shorten;
 
 const ARGUMENTS_SHOWN_CHARS: usize = 300;
 
@@ -51,7 +51,7 @@ fn check(session: &Session<'_>, file: Option<&std::path::Path>) -> Result<u8> {
         }
     };
     let config = match file {
-        // The configured file may be another, and wrong.
+        // The configured file may be a different one, with faults.
         Some(_) => {
             let mut raw = loaded.raw.clone();
             raw.policy.file.clear();
@@ -154,8 +154,9 @@ fn print(output: &Output, call: &CallExplanation) {
     output.line(neutralize(&format!("{id}{} {arguments}", call.tool)));
     if let Some(happened) = call.happened {
         let by = call.decided_then_by.as_deref().map_or_else(String::new, |rule| format!(", by `{rule}`"));
-        let leave = call.allowed_by.as_deref().map_or_else(String::new, |leave| format!(", with {leave}"));
-        output.line(neutralize(&format!("  then: {happened}{by}{leave}")));
+        let permission =
+            call.allowed_by.as_deref().map_or_else(String::new, |permission| format!(", with {permission}"));
+        output.line(neutralize(&format!("  then: {happened}{by}{permission}")));
     }
     match &call.now {
         Some(verdict) => print_verdict(output, verdict),

@@ -8,12 +8,12 @@ use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_journal::{Word, neutralize};
 
 use super::policy::because;
-use super::{Session, check, inputs};
+use super::{Session, inputs};
 use crate::cli::args::ReplayArgs;
-use crate::cli::exit;
 use crate::cli::output::Output;
-use crate::cli::progress::shorten;
+use crate::cli::shown::shorten;
 use crate::cli::signals::cancelled_by_signals;
+use crate::cli::{exit, findings};
 
 const ARGUMENTS_SHOWN_CHARS: usize = 90;
 
@@ -38,7 +38,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ReplayArgs) -> Result<u8> 
         && error.code() == ErrorCode::CheckRefused
     {
         let findings = app.check(source, name, &app.config().limits, None).findings;
-        check::print(session.output, name, source, &findings);
+        findings::print(session.output, name, source, &findings);
     }
     let report = replayed?;
     if session.output.is_json() {
@@ -57,7 +57,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ReplayArgs) -> Result<u8> 
     Ok(if report.same { exit::DONE } else { exit::FAILED })
 }
 
-/// A replay writes nothing, so what the model answered cannot be looked up.
+/// A replay records nothing, so the model's answers cannot be looked up.
 fn without_record(error: Error) -> Error {
     match error.code() {
         ErrorCode::LlmCollapsed => {

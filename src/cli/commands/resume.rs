@@ -1,19 +1,19 @@
 //! `luaplan resume RUN`.
 
 use luaplan_app::{CallResolution, Caller, ResumeRequest};
-use luaplan_base::{Error, ErrorCode, Result, Value};
+use luaplan_base::{Result, Value};
 use luaplan_journal::Resolved;
 
 use super::Session;
 use super::run::{attend, finish};
 use crate::cli::args::ResumeArgs;
-use crate::cli::exit;
+use crate::cli::exit::usage;
 use crate::cli::progress::EventPrinter;
 use crate::cli::signals::cancelled_by_signals;
 
 pub(super) async fn run(session: &Session<'_>, args: &ResumeArgs) -> Result<u8> {
     let resolutions = resolutions(args)?;
-    let (app, run_id) = session.open_to_go_on(&args.run).await?;
+    let (app, run_id) = session.open_to_resume(&args.run).await?;
     let listeners = vec![EventPrinter::new(session.output, args.events).listener()];
     let cancel = cancelled_by_signals();
     let request = ResumeRequest {
@@ -64,8 +64,4 @@ fn split<'a>(pair: &'a str, flag: &str, form: &str) -> Result<(String, &'a str)>
         usage(format!("`{flag} {pair}` has no `=`"), flag, &format!("write `{flag} {form}`"))
     })?;
     Ok((call.to_owned(), rest))
-}
-
-fn usage(message: String, flag: &str, help: &str) -> Error {
-    Error::new(ErrorCode::Usage, message).with_help(help.to_owned()).with_detail(exit::ARGUMENT, flag)
 }

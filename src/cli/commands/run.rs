@@ -13,13 +13,13 @@ use luaplan_plan::preview::Texts;
 use luaplan_testkit::MockTools;
 
 use super::{Session, inputs};
-use crate::cli::approvals::{ask_and_go_on, can_ask};
+use crate::cli::approvals::{ask_and_resume, can_ask};
 use crate::cli::args::{RunArgs, RunOptions};
 use crate::cli::output::Output;
 use crate::cli::progress::{EventPrinter, report};
 use crate::cli::signals::cancelled_by_signals;
-use crate::cli::sleeping::sleep_and_go_on;
-use crate::cli::{commands::check, exit};
+use crate::cli::sleeping::sleep_and_resume;
+use crate::cli::{exit, findings};
 
 pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;
@@ -32,7 +32,7 @@ pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     Ok(finish(session, &outcome, args.options.events, Some((&name, &source))))
 }
 
-/// Runs `work` as the options say, showing its events.
+/// Runs `work` with the options, and shows its events.
 pub(super) async fn execute(
     session: &Session<'_>,
     app: &App,
@@ -75,7 +75,7 @@ pub(super) async fn execute(
     attend(session, app, outcome, options.events, &listeners, &cancel).await
 }
 
-/// Stays with a run that came to rest: waits while it sleeps, and asks the person at the terminal what it asks.
+/// Continues a suspended run: waits while it sleeps, and asks the person at the terminal for approvals.
 pub(super) async fn attend(
     session: &Session<'_>,
     app: &App,
@@ -84,14 +84,14 @@ pub(super) async fn attend(
     listeners: &[EventListener],
     cancel: &CancellationToken,
 ) -> Result<RunOutcome> {
-    let outcome = sleep_and_go_on(session.output, app, outcome, listeners, cancel).await?;
+    let outcome = sleep_and_resume(session.output, app, outcome, listeners, cancel).await?;
     if !can_ask(session.output, events) {
         return Ok(outcome);
     }
-    ask_and_go_on(session.output, app, outcome, listeners, cancel).await
+    ask_and_resume(session.output, app, outcome, listeners, cancel).await
 }
 
-/// Reports the end of a run, and gives its exit code. Behind a stream of events it is one more line of data.
+/// Reports the end of a run, and returns its exit code. After a stream of events it is one more line of data.
 pub(super) fn finish(
     session: &Session<'_>,
     outcome: &RunOutcome,
@@ -106,12 +106,12 @@ pub(super) fn finish(
     exit_code(outcome)
 }
 
-/// The exit code of a run that ended.
+/// The exit code of an ended run.
 pub(super) fn exit_code(outcome: &RunOutcome) -> u8 {
     outcome.result.as_ref().map_or_else(|why| exit::number(why.code()), |_| exit::DONE)
 }
 
-/// Opens nothing but the files named: no journal, no tool, no model.
+/// Opens only the named files: no journal, no tool, no model.
 fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> Result<u8> {
     let (config, catalog) = session.tools()?;
     let limits = inputs::limits(&config, &args.options)?;
@@ -126,7 +126,7 @@ fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> R
             "tools": catalog.names().collect::<Vec<_>>(),
         }));
     } else {
-        check::print(session.output, name, source, &explanation.findings);
+        findings::print(session.output, name, source, &explanation.findings);
         if let Some(preview) = &explanation.preview {
             session.output.line("");
             super::explain::print(session, preview, Texts::Short, &args.file);
@@ -137,7 +137,7 @@ fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> R
     Ok(if explanation.is_ok() { exit::DONE } else { exit::REFUSED })
 }
 
-/// What a run may use: limits and tools.
+/// The limits and tools of a run.
 pub(super) fn print_means(output: &Output, limits: &Limits, tools: &Catalog) {
     output.heading("limits");
     for limit in LimitName::ALL {

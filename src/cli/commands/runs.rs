@@ -15,7 +15,7 @@ use crate::cli::table::{LastColumn, table};
 pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
     let journal = session.journal().await?;
     let filter = RunFilter {
-        // One more tells whether there are more.
+        // One more than shown tells whether there are more.
         limit: Some(args.limit.saturating_add(1)),
         status: args.status.as_deref().map(str::parse).transpose()?,
         ..RunFilter::default()

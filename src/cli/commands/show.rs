@@ -70,9 +70,9 @@ pub(super) async fn find(journal: &Journal, text: &str) -> Result<RunId> {
     newest(journal, None).await?.map(|run| run.run_id).ok_or_else(no_runs)
 }
 
-/// As [`find`], where `last` is the newest run that can still go on, if there is one.
+/// As [`find`], where `last` is the newest run that can be resumed, if there is one.
 pub(super) async fn find_resumable(journal: &Journal, text: &str) -> Result<RunId> {
-    /// How many failed runs are looked at for an interrupted one.
+    /// The number of failed runs searched for an interrupted one.
     const FAILED_LOOKED_AT: u32 = 50;
     if text != "last" {
         return run_id(text);
@@ -87,7 +87,7 @@ pub(super) async fn find_resumable(journal: &Journal, text: &str) -> Result<RunI
     }
 }
 
-/// The newest run that is not over.
+/// The newest run without an end.
 async fn newest_open(journal: &Journal) -> Result<Option<RunSummary>> {
     let mut found = Vec::new();
     for status in [RunStatus::Paused, RunStatus::Sleeping, RunStatus::Running] {
@@ -96,7 +96,7 @@ async fn newest_open(journal: &Journal) -> Result<Option<RunSummary>> {
     Ok(found.into_iter().max_by_key(|run| run.started_at))
 }
 
-/// The newest run that nobody called: a run is meant, not one of its agents'.
+/// The newest run that is not of an agent: `last` means a run that a caller started.
 async fn newest(journal: &Journal, status: Option<RunStatus>) -> Result<Option<RunSummary>> {
     let mut filter = RunFilter { status, limit: Some(LOOKED_AT), ..RunFilter::default() };
     loop {

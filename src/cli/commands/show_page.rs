@@ -7,17 +7,17 @@ use luaplan_bus::was_requested;
 use luaplan_journal::{CallState, EventBody, Record, RunState, RunStatus, neutralize};
 use luaplan_plan::Finding;
 
-use super::check;
+use crate::cli::findings;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
 use crate::cli::shown::{Detail, PAGE_LINES_MAX, all_of_call, all_of_run};
 
-/// A run as a person reads it.
+/// A run, for people.
 pub(super) struct Page<'a> {
     pub(super) output: &'a Output,
     pub(super) run_id: &'a RunId,
     pub(super) detail: Detail,
-    /// Whether no process is at the run, which has no end on record.
+    /// Whether the run has no recorded end and no process.
     pub(super) is_left_behind: bool,
 }
 
@@ -41,7 +41,7 @@ impl Page<'_> {
         if state.status == RunStatus::Running {
             self.running();
         } else if let Some(record) = records.iter().rev().find(|record| record.event.body.ends_run()) {
-            // A run that was resumed has earlier ends, which count no more.
+            // A resumed run has earlier ends, which no longer count.
             self.end(&record.event.body, plan, records);
         }
         if let Some(wake_at) = state.wake_at {
@@ -89,7 +89,7 @@ impl Page<'_> {
         }
     }
 
-    /// Lines of a part, the first and the last of them where there are too many.
+    /// The lines of a part, or the first and the last of them where there are too many.
     fn lines(&self, lines: &[String], all: &str) {
         let kept = match self.detail {
             Detail::Short if lines.len() > PAGE_LINES_MAX => PAGE_LINES_MAX / 2,
@@ -143,7 +143,7 @@ impl Page<'_> {
         }
     }
 
-    /// What a paused run waits for, and the commands that decide.
+    /// What a paused run waits for, and the commands for the decision.
     fn paused(&self, state: &RunState) {
         let (output, run_id) = (self.output, self.run_id);
         output.heading("paused");
@@ -172,7 +172,7 @@ impl Page<'_> {
             example = example.or(Some(&request.call_id));
             self.call(request.call_id.as_str(), &request.tool, &request.arguments);
         }
-        // What was asked for by a person, a call of an agent with it, waits for no decision.
+        // A run that was paused on request, with the agent's call that it waits for, needs no decision.
         if waits && !state.paused.as_deref().is_some_and(was_requested) {
             let one = example
                 .map_or_else(String::new, |call| format!(", for example `luaplan approve {run_id} {call}`"));
@@ -200,7 +200,7 @@ impl Page<'_> {
     }
 }
 
-/// What the check that refused the last plan found.
+/// The findings of the check that refused the last plan.
 fn print_findings(output: &Output, plan: Option<&str>, records: &[Record]) {
     let last = records.iter().rev().find_map(|record| match &record.event.body {
         EventBody::PlanChecked { ok: false, findings, .. } => Some(findings),
@@ -208,5 +208,5 @@ fn print_findings(output: &Output, plan: Option<&str>, records: &[Record]) {
     });
     let findings: Option<Vec<Finding>> =
         last.and_then(|findings| serde_json::from_value(findings.clone()).ok());
-    check::print(output, "the plan", plan.unwrap_or_default(), &findings.unwrap_or_default());
+    findings::print(output, "the plan", plan.unwrap_or_default(), &findings.unwrap_or_default());
 }

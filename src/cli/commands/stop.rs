@@ -13,7 +13,7 @@ use super::Session;
 use crate::cli::args::{CancelArgs, PauseArgs};
 use crate::cli::exit;
 
-/// How often a run is asked again: it may come to rest, or lose its process, without having heard.
+/// The interval of repeated requests: a run may be suspended, or lose its process, before it reads one.
 const AGAIN: Duration = Duration::from_millis(100);
 
 pub(super) async fn pause(session: &Session<'_>, args: &PauseArgs) -> Result<u8> {
@@ -30,7 +30,7 @@ pub(super) async fn cancel(session: &Session<'_>, args: &CancelArgs) -> Result<u
     stands(session, &app, &run_id, RunStatus::Cancelled, args.wait, asks).await
 }
 
-/// Asks until the run stands as is wanted, and says so.
+/// Repeats the request until the run has the requested status, and reports it.
 async fn stands(
     session: &Session<'_>,
     app: &App,
@@ -49,7 +49,7 @@ async fn stands(
                 .with_help("what was asked stands: it is heeded once the call under way is over"));
         }
         tokio::time::sleep(AGAIN).await;
-        // Over, or at rest in another way than was wanted: the refusal says how.
+        // Ended, or suspended for another reason: the refusal says which.
         if let Err(refused) = asks().await
             && status(app, run_id).await? != wanted
         {

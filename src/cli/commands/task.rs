@@ -28,7 +28,7 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     Ok(finish(session, &outcome, args.options.events, None))
 }
 
-/// What planning would cost and the run could use. No model is asked.
+/// The cost of planning and the limits of the run, without asking a model.
 fn dry_run(session: &Session<'_>, app: &App, prompt: &Prompt, limits: &Limits) -> Result<u8> {
     let model = app.require_model().is_ok().then(|| app.config().llm.name());
     let budget = &prompt.budget;

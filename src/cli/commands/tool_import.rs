@@ -64,7 +64,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ImportArgs) -> Result<u8> 
     Ok(exit::DONE)
 }
 
-/// A name of a document on one line of a list.
+/// A name from the document, on one line of a list.
 fn cell(name: &str) -> String {
     const CHARACTERS_MAX: usize = 80;
     let name = neutralize(name).replace('\n', " ");
@@ -74,7 +74,7 @@ fn cell(name: &str) -> String {
     }
 }
 
-/// Refuses options that every operation would be refused for.
+/// Refuses options that would make every operation fail.
 ///
 /// # Errors
 /// `usage`, naming the option.
@@ -136,7 +136,7 @@ fn list(session: &Session<'_>, title: &str, operations: &[Operation]) {
 /// The operations of these names, each with its manifest.
 ///
 /// # Errors
-/// `not_found` for a name that is none; `openapi_unusable` for operations that cannot be tools: nothing
+/// `not_found` for an unknown name; `openapi_unusable` for operations that cannot be tools. Nothing
 /// is written then.
 fn chosen<'a>(operations: &'a [Operation], names: &[String]) -> Result<Vec<(&'a Operation, &'a Manifest)>> {
     let by_name = Names::of(operations);
@@ -173,15 +173,15 @@ fn chosen<'a>(operations: &'a [Operation], names: &[String]) -> Result<Vec<(&'a 
     Err(Error::new(ErrorCode::OpenapiUnusable, neutralize(&refused.join("\n"))).with_help(help))
 }
 
-/// Operations by what they may be called: their ids, or method and path. A document may have tens of thousands,
-/// and all of them may be wanted.
+/// Operations by their names: ids, or method and path. A map, as a document may have tens of thousands
+/// and all of them may be requested.
 struct Names<'a> {
     by_id: HashMap<&'a str, &'a Operation>,
     by_request: HashMap<(&'a str, &'a str), &'a Operation>,
 }
 
 impl<'a> Names<'a> {
-    /// Of two with one name the first is meant.
+    /// Of two with one name, the first wins.
     fn of(operations: &'a [Operation]) -> Self {
         let mut names = Self { by_id: HashMap::new(), by_request: HashMap::new() };
         for operation in operations {
@@ -201,7 +201,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Writes all of them, or none.
+/// Writes all files, or none.
 fn write(
     session: &Session<'_>,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! What stands for `luaplan tools import` in a build without the feature `openapi`.
+//! Stands for `luaplan tools import` in a build without the feature `openapi`.
 
 use luaplan_base::{Error, ErrorCode, Result};
 

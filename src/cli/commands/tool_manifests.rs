@@ -35,7 +35,7 @@ pub(super) fn new(session: &Session<'_>, name: &str, kind: ManifestKind) -> Resu
         Error::new(ErrorCode::FileUnreadable, format!("cannot create {}: {error}", folder.display()))
     })?;
     write_new(&path, &template.replace("NAME", name))?;
-    // What was written passes its own check, or it is not left behind.
+    // The new file must pass its own check, or it is removed.
     if let Err(error) = check_manifest(&path) {
         let _ = std::fs::remove_file(&path);
         return Err(error);
@@ -52,7 +52,7 @@ pub(super) fn new(session: &Session<'_>, name: &str, kind: ManifestKind) -> Resu
     Ok(exit::DONE)
 }
 
-/// Reads manifests as a run would; without files, those of the folder of manifests.
+/// Checks manifests as a run would; without arguments, those of the folder of manifests.
 pub(super) fn check(session: &Session<'_>, files: &[PathBuf]) -> Result<u8> {
     let files = if files.is_empty() { folder_files(session)? } else { files.to_vec() };
     let checked: Vec<(PathBuf, Result<ToolSpec>)> = files
@@ -107,12 +107,12 @@ fn folder_files(session: &Session<'_>) -> Result<Vec<PathBuf>> {
         .collect())
 }
 
-/// Makes one real call, by a plan of one line, so that it passes the bus and is on record like any.
+/// Makes one real call, by a plan of one line, so that it passes the bus and is recorded like any call.
 pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&str>) -> Result<u8> {
     let arguments = inputs::read_arguments(session, arguments)?;
     let app = session.open().await?;
     let tool = app.tool(name)?;
-    // What takes nothing is called with nothing: the check refuses any argument to it.
+    // A tool without parameters is called without arguments: the check refuses any.
     let takes_none = tool.spec().parameters().next().is_none() && !tool.spec().takes_unknown_names();
     if let Some(named) = arguments.as_object().filter(|named| takes_none && !named.is_empty()) {
         return Err(takes_no_arguments(name, named.keys()));
@@ -121,15 +121,15 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
     let bound = tool.spec().bind(&CallArguments(given));
     let shape = match bound.map(|bound| tool.request_shape(&bound)) {
         Ok(Some(Ok(mut shape))) => {
-            // A secret may stand in the arguments.
+            // The arguments may hold a secret.
             app.redactor().document(&mut shape);
             Some(shape)
         }
-        // Refused or not told: the call itself says why.
+        // Refused or not shown: the call itself reports why.
         _ => None,
     };
     let context = Value::Object(IndexMap::from([("arguments".to_owned(), arguments)]));
-    // A failure is raised, so that the run ends with its code.
+    // The plan raises the failure, so that the run ends with its code.
     let passed = if takes_none { "" } else { "context.arguments" };
     let source = format!(
         "function run(context)\n  local result = {name}({passed})\n  \
@@ -154,7 +154,7 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
             session.output.heading("request");
             session.output.data(&shape);
         }
-        // What a plan would see of the failure, and not that this plan did not look at it.
+        // The failure as a plan sees it, in place of the error that this plan ignored it.
         if let Some(failure) = failure {
             session.output.heading("failure");
             session.output.shown_data(&failure, &all_of_run(&outcome.run_id));
@@ -164,7 +164,7 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
                 session.output.note(format_args!("  help: {}", advice(code, name)));
             }
         } else {
-            // A call that waits has none yet.
+            // A suspended call has no result yet.
             if outcome.result.is_ok() {
                 session.output.heading("result");
             }
@@ -178,7 +178,7 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
 /// What to do about a failure of this tool.
 fn advice(code: ErrorCode, tool: &str) -> String {
     match code {
-        // The table names no tool, and a name with a dot is quoted.
+        // The code's help names no tool; a name with a dot is quoted.
         ErrorCode::UrlBlocked if tool.contains('.') => {
             format!("add the host to `allow_hosts` under `[tools.\"{tool}\"]` if it is meant")
         }
@@ -195,7 +195,7 @@ fn takes_no_arguments<'a>(tool: &str, given: impl Iterator<Item = &'a String>) -
     Error::new(ErrorCode::Usage, message).with_help(format!("leave them out: `luaplan tools test {tool}`"))
 }
 
-/// The failure of a run's one call, as it is on record.
+/// The recorded failure of a run's only call.
 async fn failure_of(app: &App, run_id: &RunId) -> Result<Option<Json>> {
     let filter = RecordFilter { run_id: Some(run_id.clone()), ..RecordFilter::default() };
     let records = app.journal().records(filter).await?;

@@ -108,7 +108,7 @@ fn found_json(found: &FoundTool) -> serde_json::Value {
     json!({ "name": spec.name, "score": score, "effect": spec.effect, "description": spec.description })
 }
 
-/// Up to the first full stop that ends a sentence.
+/// The first sentence.
 fn first_sentence(text: &str) -> String {
     let end = text
         .match_indices('.')

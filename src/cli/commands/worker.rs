@@ -7,7 +7,7 @@ use luaplan_workers::{ConfineSettings, WorkerRole, worker_main};
 use crate::cli::args::{SqliteReaderArgs, WorkerArgs};
 use crate::cli::exit;
 
-/// Runs before anything else is set up: a worker has no runtime, no log and no configuration.
+/// Runs before any set-up: a worker has no runtime, no log and no configuration.
 pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8> {
     let confine = ConfineSettings { memory_bytes: args.memory_bytes, cpu_seconds: args.cpu_seconds };
     worker_main(WorkerRole { engine: args.engine, runs_max: args.runs, confine })?;

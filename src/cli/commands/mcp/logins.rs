@@ -19,11 +19,11 @@ use crate::cli::exit;
 use crate::cli::mcp_args::McpLoginArgs;
 use crate::cli::table::{LastColumn, table};
 
-/// An address with a code is far shorter.
+/// Far above the length of an address with a code.
 const PASTED_BYTES_MAX: u64 = 16 * 1024;
 
-/// Where the browser is sent with `--paste` and no configured port: nobody listens there, and it shows the
-/// address all the same.
+/// The redirect address for `--paste` without a configured port: no program listens there, but the browser shows
+/// the address.
 const PASTE_PORT: u16 = 33418;
 
 pub(super) fn list(session: &Session<'_>, config: &Config) -> Result<u8> {
@@ -41,7 +41,7 @@ pub(super) fn list(session: &Session<'_>, config: &Config) -> Result<u8> {
         let login = match (server.login, server.token_until) {
             (None, _) => "-".to_owned(),
             (Some("valid"), Some(until)) => format!("valid until {until}"),
-            // The word for programs sounds as if it had been renewed already.
+            // The status for programs would read as if the login had already been renewed.
             (Some("renewed"), _) => "renews itself".to_owned(),
             (Some(login), _) => login.to_owned(),
         };
@@ -91,7 +91,7 @@ async fn person(session: &Session<'_>, config: &Config, args: &McpLoginArgs, por
         }
     };
     let came = tokio::time::timeout(args.wait, comes).await;
-    let came = came.unwrap_or_else(|_| Err(nobody_came(&args.name, args.wait)))?;
+    let came = came.unwrap_or_else(|_| Err(no_answer(&args.name, args.wait)))?;
     login.finish(&came).await
 }
 
@@ -119,7 +119,7 @@ async fn pasted() -> Result<String> {
     Err(failed("ended before an address came"))
 }
 
-fn nobody_came(name: &str, limit: Duration) -> Error {
+fn no_answer(name: &str, limit: Duration) -> Error {
     let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
     let message =
         format!("the login to the MCP server `{name}` failed: no browser came back within {limit_ms} ms");

@@ -19,7 +19,7 @@ use crate::cli::progress::start_log;
 use crate::cli::signals::Signals;
 use crate::cli::table::{LastColumn, table};
 
-/// Clients start servers in whatever folder they like, so that ours can be said.
+/// Clients start servers in any folder, so an option sets ours.
 pub(super) async fn run(session: &Session<'_>, args: &McpArgs) -> Result<u8> {
     let mut environment: Environment = session.environment.clone();
     if let Some(dir) = &args.dir {

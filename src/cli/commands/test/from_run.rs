@@ -33,7 +33,7 @@ pub(super) async fn run(session: &Session<'_>, args: &FromRunArgs) -> Result<u8>
         (Fixture::file_name(&name), fixture.to_file()?),
         (format!("{name}_test.lua"), fixture.test_source(&name)),
     ];
-    // All or nothing: a plan beside the test of another would be worse than a refusal.
+    // Both files or none: a plan beside the test of another would be worse than a refusal.
     for (file, text) in &files {
         refuse_to_replace(&folder.join(file), text, args)?;
     }

@@ -29,7 +29,7 @@ pub(super) async fn run(session: &Session<'_>, args: &TestArgs) -> Result<u8> {
     once(session, args, &options, &catalog).await
 }
 
-/// What to test, and the tools plans know.
+/// What to test, and the tools of the plans.
 fn means(session: &Session<'_>, args: &TestArgs) -> Result<(TestOptions, Catalog)> {
     let config = session.load()?.check(session.environment)?;
     let options = TestOptions {
@@ -53,7 +53,7 @@ fn check(args: &TestArgs) -> Result<()> {
     }
 }
 
-/// Runs the tests and reports them. Gives the exit code.
+/// Runs the tests and reports them. Returns the exit code.
 async fn once(
     session: &Session<'_>,
     args: &TestArgs,
@@ -81,8 +81,8 @@ async fn once(
     Ok(if report.failed() == 0 && is_covered { exit::DONE } else { exit::FAILED })
 }
 
-/// Where a failed test stands in a folder that has tools of its own, that may be why: manifests are read from
-/// one folder, beginning at the working folder.
+/// A failed test in a folder with tools of its own may fail for lack of them: manifests are read from
+/// one folder, starting at the working folder.
 fn tell_of_other_tools(session: &Session<'_>, report: &TestReport) -> Result<()> {
     let tools_dir = session.load()?.raw.tools_dir;
     let here = &session.environment.working_dir;
@@ -109,7 +109,7 @@ fn form(session: &Session<'_>, args: &TestArgs) -> TestFormat {
     if session.output.is_json() { TestFormat::Json } else { args.format }
 }
 
-/// Writes the tracefile, and says whether the tests reach as much as they should.
+/// Writes the tracefile, and returns whether the tests reach the required share.
 fn covered(session: &Session<'_>, args: &TestArgs, coverage: &Coverage) -> Result<bool> {
     if let Some(file) = &args.coverage_lcov {
         std::fs::write(session.environment.working_dir.join(file), coverage.to_lcov()).map_err(|error| {

@@ -16,7 +16,7 @@ use crate::cli::args::TestArgs;
 use crate::cli::exit;
 use crate::cli::signals::Signals;
 
-/// Editors write a file in several steps; they are one change.
+/// Editors write a file in several steps, which count as one change.
 const QUIET: Duration = Duration::from_millis(100);
 
 pub(super) async fn run(session: &Session<'_>, args: &TestArgs) -> Result<u8> {
@@ -45,14 +45,14 @@ async fn watch(session: &Session<'_>, args: &TestArgs) -> Result<u8> {
             let now = Snapshot::take(&roots);
             let changed = seen.changes(&now);
             let affected = match now.affected(&changed) {
-                // Of one file only its own tests are wanted.
+                // A single file runs only its own tests.
                 Affected::Files(files) if target.is_file() => {
                     Affected::Files(files.into_iter().filter(|file| *file == target).collect())
                 }
                 affected => affected,
             };
             seen = now;
-            // What was only touched is no change.
+            // A touched file with the same content is no change.
             if !changed.is_empty() {
                 break (changed, affected);
             }
@@ -71,7 +71,7 @@ async fn watch(session: &Session<'_>, args: &TestArgs) -> Result<u8> {
     }
 }
 
-/// Runs tests once. Whatever is wrong is said, and the watching goes on.
+/// Runs tests once. Reports any error, and the watch continues.
 async fn round(session: &Session<'_>, args: &TestArgs, only: Option<Vec<PathBuf>>) {
     let ended = match means(session, args) {
         Ok((mut options, catalog)) => {
@@ -85,7 +85,7 @@ async fn round(session: &Session<'_>, args: &TestArgs, only: Option<Vec<PathBuf>
     }
 }
 
-/// What is watched: where the tests are, with the plans beside them, and the configuration.
+/// The watched paths: the tests, the plans beside them, and the configuration.
 fn roots(session: &Session<'_>, args: &TestArgs) -> Result<Vec<PathBuf>> {
     let path = session.environment.working_dir.join(&args.path);
     if !path.exists() {
@@ -97,7 +97,7 @@ fn roots(session: &Session<'_>, args: &TestArgs) -> Result<Vec<PathBuf>> {
         false => path,
     };
     let mut roots = vec![tests];
-    // A configuration that cannot be read now may be mended while it is watched.
+    // An unreadable configuration may be repaired during the watch.
     let configured = session.load().map(|loaded| loaded.files).unwrap_or_default();
     let configured = if configured.is_empty() {
         vec![session.environment.working_dir.join("luaplan.toml")]
@@ -112,12 +112,12 @@ fn watcher(roots: &[PathBuf], woken: mpsc::UnboundedSender<()>) -> Result<Deboun
     let failed =
         |error: notify::Error| Error::new(ErrorCode::Internal, "files cannot be watched").with_source(error);
     let mut debouncer = new_debouncer(QUIET, move |_: DebounceEventResult| {
-        // Nobody listens any more once the command ends.
+        // The receiver is gone once the command ends.
         let _ = woken.send(());
     })
     .map_err(failed)?;
     for root in roots {
-        // A file is watched through its folder: editors replace files by others of the same name.
+        // A file is watched through its folder: editors replace files instead of writing them.
         match (root.is_dir(), root.parent()) {
             (true, _) => debouncer.watcher().watch(root, RecursiveMode::Recursive).map_err(failed)?,
             (false, Some(folder)) if folder.is_dir() => {
