@@ -116,7 +116,7 @@ async fn fill(folder: &Path, end: &EventBody) {
                     run_id: run_id.clone(),
                     trace_id: trace_id.clone(),
                     span_id: SpanId::generate(&SystemRandomness),
-                    at: app.now(),
+                    at: app.history().now(),
                     candidate: None,
                     redacted: Vec::new(),
                     body,

@@ -34,7 +34,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         group.bench_function(format!("{calls}_recorded_calls"), |bencher| {
             bencher.to_async(&runtime).iter(async || {
                 let request = ResumeRequest::new(run_id.clone(), CancellationToken::new());
-                let outcome = app.resume_to_rest(request).await.unwrap();
+                let outcome = app.runs().resume_to_rest(request).await.unwrap();
                 assert_eq!(outcome.status(), RunStatus::Sleeping, "{outcome:?}");
             });
         });
@@ -69,7 +69,7 @@ async fn asleep(app: &App, calls: i64) -> RunId {
             app.config().limits.clone(),
         )
     };
-    let outcome = app.run_to_rest(request).await;
+    let outcome = app.runs().run_to_rest(request).await;
     assert_eq!(outcome.status(), RunStatus::Sleeping, "{outcome:?}");
     outcome.run_id
 }

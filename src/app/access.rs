@@ -8,13 +8,13 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use luaplan_base::{Error, ErrorCode, Result, RunId};
-use luaplan_bus::{Circumstances, LOCAL_TENANT, Mode};
-use luaplan_journal::{ApprovalState, EventBody, GrantState, JournalRead as _, RecordFilter, RunFilter};
+use luaplan_bus::{Circumstances, Mode};
+use luaplan_journal::{ApprovalState, GrantState, JournalRead as _, RecordFilter, RunFilter};
 use luaplan_planner::Proposal;
 
 use super::caller::{Caller, Reach, Scope};
 use crate::approvals::pending::pending_approvals;
-use crate::reports::run::no_such_run;
+use crate::history::no_such_run;
 use crate::{
     ActiveRun, ActiveRuns, AfterDecision, App, ApprovalAnswer, AuditQuery, CallReport, CallResolution,
     PendingApproval, ReplayReport, ReplayRequest, ResumeRequest, RunSpec, Work, call_report,
@@ -31,24 +31,6 @@ impl ActiveRuns {
     #[must_use]
     pub fn access<'a>(self: &'a Arc<Self>, caller: &'a Caller) -> Access<'a> {
         Access { runs: self, caller }
-    }
-}
-
-impl App {
-    /// Whose run it is, by its records; those of before there were tenants are the command line's. That of an agent is
-    /// its caller's.
-    pub(super) async fn tenant_of(&self, run_id: &RunId) -> Result<Option<String>> {
-        let filter = RecordFilter {
-            run_id: Some(run_id.clone()),
-            events: vec!["run_started".to_owned()],
-            limit: Some(1),
-            ..RecordFilter::default()
-        };
-        let started = self.journal().records(filter).await?.pop();
-        Ok(started.map(|record| match record.event.body {
-            EventBody::RunStarted { tenant: Some(tenant), .. } => tenant,
-            _ => LOCAL_TENANT.to_owned(),
-        }))
     }
 }
 
@@ -70,7 +52,7 @@ impl Access<'_> {
         let Some(reach) = reach else {
             return Err(lacking.unwrap_or_else(|| no_such_run(run_id)));
         };
-        let tenant = match self.app().tenant_of(run_id).await? {
+        let tenant = match self.app().history().tenant_of(run_id).await? {
             Some(tenant) => Some(tenant),
             // Begun, and not yet on record.
             None => self.runs.registry().active(run_id).map(|run| run.tenant),
@@ -117,16 +99,16 @@ impl Access<'_> {
         self.runs.start(self.own(spec)?).await
     }
 
-    /// As [`App::propose`], as this caller's run.
+    /// As [`Runs::propose`], as this caller's run.
     ///
     /// # Errors
-    /// As [`Access::start`], and as [`App::propose`].
+    /// As [`Access::start`], and as [`Runs::propose`].
     pub async fn propose(&self, spec: RunSpec) -> Result<Proposal> {
         let spec = self.own(spec)?;
         if let Work::Task(task) = &spec.work {
-            self.app().admit_task(task, &spec.planning)?;
+            self.app().runs().admit_task(task, &spec.planning)?;
         }
-        self.app().propose(spec).await
+        self.app().runs().propose(spec).await
     }
 
     /// As [`ActiveRuns::list`].
@@ -193,13 +175,13 @@ impl Access<'_> {
         self.runs.cancel_by(run_id, Some(self.caller.actor())).await
     }
 
-    /// As [`App::pause`].
+    /// As [`Runs::pause`].
     ///
     /// # Errors
-    /// As [`Access::cancel`], and as [`App::pause`].
+    /// As [`Access::cancel`], and as [`Runs::pause`].
     pub async fn pause(&self, run_id: &RunId) -> Result<()> {
         self.may(Scope::RunsControl, run_id).await?;
-        self.app().pause_by(run_id, Some(self.caller.actor())).await
+        self.app().runs().pause_by(run_id, Some(self.caller.actor())).await
     }
 
     /// As [`ActiveRuns::resume`]: with the rights of the run's own tenant. Who says what came of a call in doubt
@@ -219,7 +201,7 @@ impl Access<'_> {
             return Ok(());
         }
         self.may(Scope::ApprovalsDecide, run_id).await?;
-        self.app().may_decide(run_id, self.caller.actor()).await
+        self.app().approvals().may_decide(run_id, self.caller.actor()).await
     }
 
     /// Goes on with a run that this caller has just decided about.
@@ -233,14 +215,14 @@ impl Access<'_> {
         self.runs.resume(request).await
     }
 
-    /// As [`App::start_over`]: the new run is of the same tenant as the first, and started by this caller.
+    /// As [`Runs::start_over`]: the new run is of the same tenant as the first, and started by this caller.
     ///
     /// # Errors
-    /// As [`Access::cancel`], and as [`App::start_over`]; `forbidden` for a run in the mode `autonomous` where the
+    /// As [`Access::cancel`], and as [`Runs::start_over`]; `forbidden` for a run in the mode `autonomous` where the
     /// caller lacks that scope.
     pub async fn start_over(&self, run_id: &RunId, repeat_effects: bool) -> Result<RunSpec> {
         self.may(Scope::RunsControl, run_id).await?;
-        let mut request = self.app().start_over(run_id, repeat_effects).await?;
+        let mut request = self.app().runs().start_over(run_id, repeat_effects).await?;
         if request.circumstances.mode == Mode::Autonomous {
             self.caller.require(Scope::ModeAutonomous)?;
         }
@@ -258,7 +240,7 @@ impl Access<'_> {
         // Whole even where the caller goes away: else both runs would go on.
         let both = tokio::spawn(async move {
             let run = runs.start(spec).await?;
-            runs.app().cancel_unless_over(&first, Some(&by)).await?;
+            runs.app().runs().cancel_unless_over(&first, Some(&by)).await?;
             Ok(run)
         });
         both.await.unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "the reset broke off")))
@@ -270,7 +252,7 @@ impl Access<'_> {
     /// As [`Access::cancel`].
     pub async fn end_started_over(&self, first: &RunId) -> Result<()> {
         self.may(Scope::RunsControl, first).await?;
-        self.app().cancel_unless_over(first, Some(self.caller.actor())).await
+        self.app().runs().cancel_unless_over(first, Some(self.caller.actor())).await
     }
 
     /// Whether this caller may end a run.
@@ -278,19 +260,19 @@ impl Access<'_> {
         self.may(Scope::RunsControl, run_id).await.is_ok()
     }
 
-    /// As [`App::replay`].
+    /// As [`Runs::replay`].
     ///
     /// # Errors
-    /// As [`Access::cancel`], and as [`App::replay`].
+    /// As [`Access::cancel`], and as [`Runs::replay`].
     pub async fn replay(&self, request: ReplayRequest) -> Result<ReplayReport> {
         self.may(Scope::RunsControl, &request.run_id).await?;
-        self.app().replay(request).await
+        self.app().runs().replay(request).await
     }
 
-    /// As [`App::pending_approvals`].
+    /// As [`Approvals::pending`].
     ///
     /// # Errors
-    /// `forbidden` without the scope `approvals:decide`, and as [`App::pending_approvals`].
+    /// `forbidden` without the scope `approvals:decide`, and as [`Approvals::pending`].
     pub async fn pending_approvals(&self, run_id: Option<&RunId>) -> Result<Vec<PendingApproval>> {
         let tenant = self.caller.only_tenant(Scope::ApprovalsDecide)?;
         if let Some(run_id) = run_id {
@@ -305,19 +287,19 @@ impl Access<'_> {
     /// As [`Access::may_read`], for a caller who may neither read, steer nor decide.
     pub async fn waits_for_person(&self, run_id: &RunId) -> Result<bool> {
         self.may_one(&[Scope::RunsControl, Scope::ApprovalsDecide, Scope::RunsRead], run_id).await?;
-        Ok(!self.app().pending_approvals(Some(run_id)).await?.is_empty())
+        Ok(!self.app().approvals().pending(Some(run_id)).await?.is_empty())
     }
 
     /// Whether this caller can be asked about the calls of a run.
     pub async fn may_decide(&self, run_id: &RunId) -> bool {
         self.may(Scope::ApprovalsDecide, run_id).await.is_ok()
-            && self.app().may_decide(run_id, self.caller.actor()).await.is_ok()
+            && self.app().approvals().may_decide(run_id, self.caller.actor()).await.is_ok()
     }
 
-    /// As [`App::decide`].
+    /// As [`Approvals::decide`].
     ///
     /// # Errors
-    /// `forbidden` without the scope `approvals:decide`, and as [`App::decide_as`].
+    /// `forbidden` without the scope `approvals:decide`, and as [`Approvals::decide_as`].
     pub async fn decide(
         &self,
         approval_id: &str,
@@ -329,27 +311,27 @@ impl Access<'_> {
         if let Some(run_id) = run_id {
             self.may(Scope::ApprovalsDecide, &run_id).await?;
         }
-        self.app().decide_as(approval_id, answer, then, self.caller.actor()).await
+        self.app().approvals().decide_as(approval_id, answer, then, self.caller.actor()).await
     }
 
-    /// As [`App::grants`].
+    /// As [`Approvals::grants`].
     ///
     /// # Errors
     /// `forbidden` without the scope `approvals:decide`, and as reading the journal.
     pub async fn grants(&self, all: bool) -> Result<Vec<GrantState>> {
         let tenant = self.caller.only_tenant(Scope::ApprovalsDecide)?;
-        let mut known = self.app().grants(all).await?;
+        let mut known = self.app().approvals().grants(all).await?;
         known.retain(|grant| tenant.as_ref().is_none_or(|tenant| grant.tenant == *tenant));
         Ok(known)
     }
 
-    /// As [`App::revoke`].
+    /// As [`Approvals::revoke`].
     ///
     /// # Errors
-    /// `forbidden` without the scope `approvals:decide`, and as [`App::revoke`].
+    /// `forbidden` without the scope `approvals:decide`, and as [`Approvals::revoke`].
     pub async fn revoke(&self, grant_id: &str) -> Result<GrantState> {
         let tenant = self.caller.only_tenant(Scope::ApprovalsDecide)?;
-        self.app().revoke_of(grant_id, tenant.as_deref(), self.caller.actor()).await
+        self.app().approvals().revoke_of(grant_id, tenant.as_deref(), self.caller.actor()).await
     }
 
     /// Records of the audit log.
@@ -358,7 +340,8 @@ impl Access<'_> {
     /// `forbidden` without the scope `audit:read`; `bad_request`, and as reading the journal.
     pub async fn audit(&self, query: AuditQuery) -> Result<Json> {
         let tenant = self.caller.only_tenant(Scope::AuditRead)?;
-        self.app().audit(query, tenant).await
+        let known: Vec<&str> = self.app().tools().catalog().names().collect();
+        self.app().history().audit(query, tenant, &known).await
     }
 
     /// One record of a run, by its place in the audit log.
@@ -381,12 +364,12 @@ impl Access<'_> {
         found.and_then(|record| serde_json::to_value(record).ok()).ok_or_else(missing)
     }
 
-    /// Keeps what only a person may say from a program: see [`App::may_be_said_by_others`].
+    /// Keeps what only a person may say from a program: see [`Approvals::may_be_said_by_others`].
     ///
     /// # Errors
     /// As [`Access::cancel`], and `approval_required`.
     pub async fn may_be_said_by_others(&self, run_id: &RunId, said: &[CallResolution]) -> Result<()> {
         self.may(Scope::RunsControl, run_id).await?;
-        self.app().may_be_said_by_others(run_id, said).await
+        self.app().approvals().may_be_said_by_others(run_id, said).await
     }
 }

@@ -1,57 +1,43 @@
 //! The wired application.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use luaplan_base::{
-    Clock, Error, ErrorCode, Limits, Randomness, Result, SystemClock, SystemRandomness, Value,
-};
-use luaplan_bus::{Limiter, Registry, Tool};
-use luaplan_catalog::Catalog;
-use luaplan_engine::Isolation;
-use luaplan_journal::{Durability, EventBody, Journal, JournalWrite, Redactor};
+use luaplan_base::{Clock, Randomness, Result, SystemClock, SystemRandomness};
+use luaplan_bus::Limiter;
+use luaplan_engine::{Isolation, RunOutcome};
+use luaplan_journal::{Journal, JournalWrite};
 use luaplan_llm::LlmClient;
-use luaplan_planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
-use luaplan_vm::{LIBRARY_STUBS, VmPool};
-use luaplan_workers::{WorkerPool, WorkerProgram};
+use luaplan_workers::WorkerProgram;
 
 use super::config::{Config, Environment, Loaded};
 use super::discreet::Discreet;
+use crate::approvals::service::Approvals;
+use crate::history::{History, JournalLayer};
+use crate::models::Models;
+use crate::ownership::hold::Ownership;
 use crate::ownership::local_lock::Owners;
 use crate::plans::analysis::Analysis;
-use crate::runs::planning::{PlanningOptions, PromptRef};
+use crate::plans::check::Plans;
+use crate::plans::policy::PolicyReport;
+use crate::reports::event_hub::EventHub;
 use crate::runs::registry::RunRegistry;
+use crate::runs::service::Runs;
+use crate::runs::spec::{ResumeRequest, RunSpec};
 use crate::tools::assemble;
 use crate::tools::mcp::McpServers;
-use crate::{EventHub, PolicyReport};
+use crate::tools::toolbox::Toolbox;
 
-/// Journal, tools, model and limits, put together by a configuration. Cheap to clone; clones are the same
-/// application.
+/// Journal, tools, model and limits, put together by a configuration: each service owns what it needs, and none reaches
+/// one above it. Cheap to clone; clones are the same application.
 #[derive(Clone)]
 pub struct App {
-    pub(super) config: Arc<Config>,
-    pub(super) catalog: Arc<Catalog>,
-    pub(super) usable: Arc<Catalog>,
-    pub(super) registry: Arc<Registry>,
-    pub(super) servers: McpServers,
-    pub(super) limiter: Arc<Limiter>,
-    pub(super) journal: Arc<Journal>,
-    /// What runs write with: the journal, or what was put before it.
-    pub(super) pen: Arc<dyn JournalWrite>,
-    /// What is put before the journal.
-    pub(super) journal_layer: Option<JournalLayer>,
-    pub(super) llm: Option<Arc<dyn LlmClient>>,
-    pub(super) workers: Option<WorkerPool>,
-    pub(super) vms: Option<VmPool>,
-    pub(super) redactor: Arc<Redactor>,
-    pub(super) hub: EventHub,
-    pub(super) owners: Arc<Owners>,
-    pub(super) running: Arc<RunRegistry>,
-    pub(super) interrupting: Arc<AtomicBool>,
-    pub(super) analysis: Arc<Analysis>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) randomness: Arc<dyn Randomness>,
+    config: Arc<Config>,
+    history: History,
+    tools: Toolbox,
+    plans: Plans,
+    models: Models,
+    approvals: Approvals,
+    runs: Runs,
 }
 
 /// What replaces the usual parts, for the demo and for embedding.
@@ -69,9 +55,6 @@ pub struct AppParts {
     /// Put between runs and the journal, to watch or to disturb what they write.
     pub journal_layer: Option<JournalLayer>,
 }
-
-/// Makes something that writes out of the journal that does.
-pub type JournalLayer = Arc<dyn Fn(Arc<dyn JournalWrite>) -> Arc<dyn JournalWrite> + Send + Sync>;
 
 impl App {
     /// Opens the journal and wires everything.
@@ -118,200 +101,107 @@ impl App {
             Some(layer) => layer(journal.clone()),
             None => journal.clone(),
         };
-        let owners = Arc::new(Owners::new(&config.data_dir));
-        Ok(Self {
+        let (workers, vms) = (
+            assemble::workers(&config, parts.isolation, parts.worker_program, &catalog),
+            assemble::vms(&config, parts.isolation, &catalog),
+        );
+        let config = Arc::new(config);
+        let history = History {
+            journal,
+            pen,
+            journal_layer: parts.journal_layer,
+            redactor,
+            hub: EventHub::default(),
+            clock,
+            randomness,
+        };
+        let tools = Toolbox {
             usable: Arc::new(assemble::usable_tools(&catalog)),
-            workers: assemble::workers(&config, parts.isolation, parts.worker_program, &catalog),
-            vms: assemble::vms(&config, parts.isolation, &catalog),
             catalog,
             registry: Arc::new(registry),
             servers,
             limiter: Arc::new(Limiter::new(config.rates.clone())),
-            journal,
-            pen,
-            journal_layer: parts.journal_layer,
-            llm,
-            redactor,
-            hub: EventHub::default(),
-            running: Arc::new(RunRegistry::new(owners.folder())),
-            owners,
+        };
+        let (redactor, analysis) = (history.redactor.clone(), Arc::new(Analysis::new()));
+        let plans = Plans { config: config.clone(), tools: tools.clone(), redactor, analysis };
+        let models = Models { config: config.clone(), tools: tools.clone(), llm };
+        let approvals = Approvals { config: config.clone(), history: history.clone(), tools: tools.clone() };
+        let owners = Arc::new(Owners::new(&config.data_dir));
+        let registry = Arc::new(RunRegistry::new(owners.folder()));
+        let runs = Runs {
+            config: config.clone(),
+            history: history.clone(),
+            tools: tools.clone(),
+            plans: plans.clone(),
+            models: models.clone(),
+            approvals: approvals.clone(),
+            ownership: Ownership { history: history.clone(), owners, registry: registry.clone() },
+            registry,
+            workers,
+            vms,
             interrupting: Arc::default(),
-            analysis: Arc::new(Analysis::new()),
-            clock,
-            randomness,
-            config: Arc::new(config),
-        })
+        };
+        Ok(Self { config, history, tools, plans, models, approvals, runs })
     }
 
     /// The configuration in force.
     #[must_use]
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &Arc<Config> {
         &self.config
-    }
-
-    /// What takes the secrets out of what is shown and kept.
-    #[must_use]
-    pub fn redactor(&self) -> &Redactor {
-        &self.redactor
-    }
-
-    /// The tools plans may call.
-    #[must_use]
-    pub fn catalog(&self) -> &Arc<Catalog> {
-        &self.catalog
-    }
-
-    /// The tool of that name.
-    ///
-    /// # Errors
-    /// `not_found`.
-    pub fn tool(&self, name: &str) -> Result<Arc<dyn Tool>> {
-        self.registry.get(name).cloned().ok_or_else(|| self.no_such_tool(name))
-    }
-
-    /// Nothing of that name is registered.
-    pub(super) fn no_such_tool(&self, name: &str) -> Error {
-        let known = self.catalog.names().collect::<Vec<_>>().join(", ");
-        Error::new(ErrorCode::NotFound, format!("there is no tool `{name}`"))
-            .with_help(format!("the tools are {known}"))
-    }
-
-    /// The tools that are set up, which a model is told about.
-    #[must_use]
-    pub fn usable_tools(&self) -> &Catalog {
-        &self.usable
-    }
-
-    /// Where the VMs of runs live.
-    #[must_use]
-    pub fn isolation(&self) -> Isolation {
-        if self.workers.is_some() { Isolation::Process } else { Isolation::InProcess }
-    }
-
-    /// From now on keeps workers ready, or VMs where runs are not isolated by process.
-    pub fn keep_vms_ready(&self) {
-        if let Some(workers) = &self.workers {
-            workers.keep_ready();
-        }
-        if let Some(vms) = self.vms.clone() {
-            vms.keep_ready();
-            tokio::task::spawn_blocking(move || {
-                if let Err(error) = vms.refill() {
-                    tracing::error!(%error, "no VM could be made ready");
-                }
-            });
-        }
     }
 
     /// The journal, for looking back.
     #[must_use]
     pub fn journal(&self) -> &Arc<Journal> {
-        &self.journal
+        &self.history.journal
     }
 
-    /// Events of every run of this process.
+    /// What happened: the records of runs, without secrets.
     #[must_use]
-    pub fn hub(&self) -> &EventHub {
-        &self.hub
+    pub fn history(&self) -> &History {
+        &self.history
     }
 
-    /// The current instant, by the clock events are stamped with.
+    /// The tools.
     #[must_use]
-    pub fn now(&self) -> jiff::Timestamp {
-        self.clock.now()
+    pub fn tools(&self) -> &Toolbox {
+        &self.tools
     }
 
-    /// What it will be after `time`.
+    /// The check of plans.
     #[must_use]
-    pub fn after(&self, time: Duration) -> jiff::Timestamp {
-        self.now().checked_add(time).unwrap_or(jiff::Timestamp::MAX)
+    pub fn plans(&self) -> &Plans {
+        &self.plans
     }
 
-    /// The prompt a task would be planned with. No model is asked.
+    /// The model that plans tasks.
+    #[must_use]
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    /// What people decide about calls.
+    #[must_use]
+    pub fn approvals(&self) -> &Approvals {
+        &self.approvals
+    }
+
+    /// What executes runs.
+    #[must_use]
+    pub fn runs(&self) -> &Runs {
+        &self.runs
+    }
+
+    /// As [`Runs::run`].
+    pub async fn run(&self, spec: RunSpec) -> RunOutcome {
+        self.runs.run(spec).await
+    }
+
+    /// As [`Runs::resume`].
     ///
     /// # Errors
-    /// `llm_context_overflow` where even the trimmed prompt does not fit its budget.
-    pub fn prompt(&self, task: &str, context: &Value, limits: &Limits, notes: &[Note]) -> Result<Prompt> {
-        let request = PlanningRequest { notes, ..self.planning_request(task, context, limits) };
-        Planner::prompt(&self.planner_settings(), &request)
-    }
-
-    /// Whether a task can be planned as wished, as far as that is known before anybody is asked.
-    ///
-    /// # Errors
-    /// As [`PlanningOptions::validate`]; `not_found` for a prompt that was not accepted, `bad_request` for its
-    /// arguments.
-    pub fn check_planning(&self, planning: &PlanningOptions) -> Result<()> {
-        planning.validate()?;
-        self.servers.check_prompts(&planning.prompts)
-    }
-
-    /// The texts of prompts of MCP servers, asked now.
-    ///
-    /// # Errors
-    /// `not_found` for one that was not accepted, `bad_request` for its arguments, `mcp_…` as the server
-    /// answers.
-    pub async fn notes(&self, planning: &[PromptRef]) -> Result<Vec<Note>> {
-        self.servers.notes(planning).await
-    }
-
-    pub(super) fn planning_request<'a>(
-        &'a self,
-        task: &'a str,
-        context: &'a Value,
-        limits: &'a Limits,
-    ) -> PlanningRequest<'a> {
-        PlanningRequest { task, context, catalog: &self.usable, limits, notes: &[], failed: None }
-    }
-
-    fn planner_settings(&self) -> PlannerSettings {
-        PlannerSettings {
-            prompt_tokens: self.config.llm.prompt_tokens.into(),
-            output_tokens: self.config.llm.output_tokens,
-            repair_rounds_max: self.config.repair_rounds,
-            has_reviewer: self.config.reviewer,
-            library_stubs: LIBRARY_STUBS,
-        }
-    }
-
-    /// Whether tasks can be planned.
-    ///
-    /// # Errors
-    /// `llm_not_configured` where no model is.
-    pub fn require_model(&self) -> Result<()> {
-        self.planner().map(drop)
-    }
-
-    /// Tells every run of this process that it was asked to stop.
-    pub async fn announce_shutdown(&self, signal: &str) {
-        let logs = self.running.logs();
-        let running = logs.len() as u64;
-        for log in logs {
-            let received = EventBody::SignalReceived { signal: signal.to_owned() };
-            let started = EventBody::GracefulShutdownStarted { running };
-            for body in [received, started] {
-                if let Err(error) = log.emit(body, Durability::Ordered).await {
-                    tracing::error!(%error, "the journal cannot be written while stopping");
-                }
-            }
-        }
-    }
-
-    /// From now on a cancelled run ends as `interrupted`: the process stops it, nobody asked.
-    pub fn interrupt_runs(&self) {
-        self.interrupting.store(true, Ordering::Relaxed);
-    }
-
-    pub(super) fn is_interrupting(&self) -> bool {
-        self.interrupting.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn planner(&self) -> Result<Planner> {
-        let client = self.llm.clone().ok_or_else(|| {
-            Error::new(ErrorCode::LlmNotConfigured, "a task needs a model, and none is configured").with_help(
-                "set `[llm] provider` and `model` in luaplan.toml, or run a saved plan with `luaplan run`",
-            )
-        })?;
-        Ok(Planner::new(client, self.planner_settings()))
+    /// As [`Runs::resume`].
+    pub async fn resume(&self, request: ResumeRequest) -> Result<RunOutcome> {
+        self.runs.resume(request).await
     }
 }

@@ -22,21 +22,26 @@ mod caller;
 mod discreet;
 mod doctor;
 mod edge_help;
+mod history;
+mod models;
 
 pub use access::Access;
 pub use agents::agent_faults;
 pub use api_keys::ApiKeys;
-pub use application::{App, AppParts, JournalLayer};
+pub use application::{App, AppParts};
 pub use approvals::edit::{ArgumentChange, argument_changes};
 pub use approvals::pending::{
     AfterDecision, ApprovalAnswer, PendingApproval, approval_of, pending_approvals,
 };
+pub use approvals::service::Approvals;
 pub use caller::{Caller, Reach, Scope, Scopes};
 pub use doctor::{DoctorCheck, DoctorReport, DoctorState, examine};
 pub use edge_help::EdgeHelp;
+pub use history::{History, JournalLayer, no_such_run};
+pub use models::Models;
 pub use ownership::hold::goes_on_elsewhere;
 pub use ownership::local_lock::has_lost_its_process;
-pub use plans::check::PlanOf;
+pub use plans::check::{PlanOf, Plans};
 pub use plans::explain::{Explanation, explain};
 pub use plans::policy::{CallExplanation, PolicyReport, tier_meaning, unknown_approvers};
 pub use replay::policy::PolicyDifference;
@@ -46,17 +51,15 @@ pub use reports::call::{CallReport, call_report};
 pub use reports::event_hub::{EventHub, StreamedEvent};
 pub use reports::parts::{ANSWER_BYTES_MIN, ReadOn, part_at, shortened};
 pub use reports::reading::PartRequest;
-pub use reports::run::no_such_run;
 pub use reports::shown_calls::{Whole, shown_approvals, shown_calls};
 pub use runs::active_runs::ActiveRuns;
-pub use runs::planning::{PlanningOptions, PromptRef};
 pub use runs::registry::{ActiveRun, RunRegistry};
 pub use runs::request_keys::Claim;
 pub use runs::request_params::{AuditQuery, bounded, check_plan_name, fits_page, lowered, present};
 pub use runs::resolutions::CallResolution;
 pub use runs::restore::cannot_go_on;
-pub use runs::resume::ResumeRequest;
-pub use runs::spec::{RunSpec, Work};
+pub use runs::service::Runs;
+pub use runs::spec::{PlanningOptions, PromptRef, ResumeRequest, RunSpec, Work};
 pub use tools::assemble::{check_tool_settings, note_not_set_up, tool_catalog};
 pub use tools::manifests::{check_manifest, check_tool_name};
 pub use tools::mcp::mcp_server_states;
@@ -68,3 +71,4 @@ pub use tools::mcp::{
 pub use tools::mcp_server_state::{McpHelp, McpServerState};
 #[cfg(feature = "openapi")]
 pub use tools::openapi::{openapi_operations, read_openapi};
+pub use tools::toolbox::Toolbox;

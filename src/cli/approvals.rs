@@ -81,14 +81,14 @@ pub(super) async fn ask_and_resume(
         if !outcome.suspension().is_some_and(Suspension::waits_for_approval) {
             return Ok(outcome);
         }
-        let pending = app.pending_approvals(Some(&outcome.run_id)).await?;
+        let pending = app.approvals().pending(Some(&outcome.run_id)).await?;
         let (at_once, later): (Vec<_>, Vec<_>) =
             pending.into_iter().partition(|waits| waits.request.tier == Tier::Prompt);
         if at_once.is_empty() {
             return Ok(outcome);
         }
         let by = Caller::at_terminal();
-        if let Err(refused) = app.may_decide(&outcome.run_id, by.actor()).await {
+        if let Err(refused) = app.approvals().may_decide(&outcome.run_id, by.actor()).await {
             let said = format!("not asked here: {}; {}", refused.message(), refused.help());
             output.note(neutralize(&said));
             return Ok(outcome);
@@ -108,7 +108,7 @@ pub(super) async fn ask_and_resume(
             by: Some(Caller::at_terminal().actor().clone()),
             ..ResumeRequest::new(outcome.run_id.clone(), cancel.clone())
         };
-        outcome = app.resume_to_rest(request).await?;
+        outcome = app.runs().resume_to_rest(request).await?;
         outcome = sleep_and_resume(output, app, outcome, listeners, cancel).await?;
     }
 }
@@ -147,7 +147,7 @@ async fn ask_one(
         };
         let Some(answer) = answer else { continue };
         let (id, by) = (&waits.request.approval_id, Caller::at_terminal());
-        match app.decide_as(id, answer, AfterDecision::GoesOn, by.actor()).await {
+        match app.approvals().decide_as(id, answer, AfterDecision::GoesOn, by.actor()).await {
             Ok(_) => return Ok(true),
             // Another approver decided meanwhile: the run may be resumed all the same.
             Err(error) if error.code() == ErrorCode::ApprovalStale => {

@@ -26,14 +26,14 @@ pub(super) async fn sleep_and_resume(
         tokio::select! {
             biased;
             () = cancel.cancelled() => return Ok(outcome),
-            wakes = app.sleep_until(&run_id, wake_at) => if !wakes {
+            wakes = app.history().sleep_until(&run_id, wake_at) => if !wakes {
                 outcome.result = Err(Error::cancelled().into());
                 return Ok(outcome);
             }
         }
         let request =
             ResumeRequest { listeners: listeners.to_vec(), ..ResumeRequest::new(run_id, cancel.clone()) };
-        outcome = app.resume_to_rest(request).await?;
+        outcome = app.runs().resume_to_rest(request).await?;
     }
     Ok(outcome)
 }

@@ -19,10 +19,10 @@ pub(super) async fn resume_abandoned(runs: Arc<ActiveRuns>) {
         Ok(count) => tracing::info!(runs = count, "waking runs that sleep, each when its time comes"),
         Err(error) => tracing::error!(%error, "runs that sleep could not be looked for"),
     }
-    if let Err(error) = runs.app().end_orphans().await {
+    if let Err(error) = runs.app().runs().end_orphans().await {
         tracing::error!(%error, "runs of agents whose caller is gone could not be looked for");
     }
-    let run_ids = match runs.app().abandoned_runs().await {
+    let run_ids = match runs.app().runs().abandoned_runs().await {
         Ok(run_ids) => run_ids,
         Err(error) => {
             tracing::error!(%error, "runs whose process is gone could not be looked for");
@@ -50,7 +50,7 @@ async fn to_its_end(runs: &Arc<ActiveRuns>, run_id: RunId) {
 /// Resumes the run, waiting for a place where all are in use. `None` where another process resumed it
 /// meanwhile.
 async fn resume(runs: &Arc<ActiveRuns>, run_id: &RunId) -> Result<Option<ActiveRun>> {
-    while runs.app().is_abandoned(run_id).await? {
+    while runs.app().runs().is_abandoned(run_id).await? {
         let request = ResumeRequest::new(run_id.clone(), CancellationToken::new());
         match runs.resume(request).await {
             Err(error) if error.code() == ErrorCode::TooManyRequests => {

@@ -72,7 +72,7 @@ async fn resume(state: &Arc<ApiState>, access: &Access<'_>, run_id: RunId) -> Re
         Ok(_) => Ok(true),
         Err(error)
             if matches!(error.code(), ErrorCode::TooManyRequests | ErrorCode::ShuttingDown)
-                && state.app.shares_runs() =>
+                && state.app.history().shares_runs() =>
         {
             state.runs.leave_to_others(&run_id).await
         }

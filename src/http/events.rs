@@ -52,7 +52,7 @@ pub(super) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     // Subscribes before the first look, so that no event is missed in between.
-    let watcher = state.app.hub().subscribe();
+    let watcher = state.app.history().hub().subscribe();
     let run = state.active(&run_id);
     state.runs.access(&caller).may_read(&run_id).await?;
     let after = last_event_id(&headers)?;
@@ -134,7 +134,7 @@ impl Watch {
             let run_id = self.run_id.clone();
             if let Err(error) = self.follow(&state, &sender).await {
                 tracing::warn!(%run_id, %error, "an event stream ended before its run");
-                let error = state.app.redactor().error(error);
+                let error = state.app.history().redactor().error(error);
                 let event = Sse::default().event(STREAM_ERROR).data(error.to_json().to_string());
                 // A client that is gone gets no reason.
                 let _ = sender.send(Ok(event)).await;
@@ -156,7 +156,7 @@ impl Watch {
             // Read before the journal, which then holds everything up to the end.
             let stopping = stop.is_cancelled();
             let over = self.run.as_ref().is_some_and(ActiveRun::is_over);
-            if over && state.app.shares_runs() {
+            if over && state.app.history().shares_runs() {
                 // A run without an end continues elsewhere, and is followed there.
                 self.run = None;
             }
@@ -249,5 +249,5 @@ impl Watch {
 fn encode(state: &ApiState, event: &Event) -> Sse {
     let text = serde_json::to_string(event).unwrap_or_default();
     // JSON text has no line breaks, so one `data` line holds it.
-    Sse::default().event(event.body.name()).data(state.app.redactor().exact_json(&text))
+    Sse::default().event(event.body.name()).data(state.app.history().redactor().exact_json(&text))
 }

@@ -34,7 +34,7 @@ pub(super) async fn explain(
     let context = body.context.map(Value::from_json).transpose()?;
     let (tenant, context) = (caller.tenant(), context.as_ref());
     let plan = PlanOf { tenant, name: &name, source: &body.plan, limits: &limits, context };
-    let explanation = state.app.explain_for(plan).await?;
+    let explanation = state.app.plans().explain_for(plan).await?;
     Ok(axum::Json(explanation.to_json()))
 }
 
@@ -60,8 +60,8 @@ pub(super) async fn graph(
     let source = state.runs.access(&caller).plan_source(&run_id).await?;
     let (tenant, limits) = (caller.tenant(), &state.app.config().limits);
     let plan = PlanOf { tenant, name: "plan", source: &source, limits, context: None };
-    let Some(graph) = state.app.explain_for(plan).await?.graph() else {
-        state.app.checked_for(plan).await?;
+    let Some(graph) = state.app.plans().explain_for(plan).await?.graph() else {
+        state.app.plans().checked_for(plan).await?;
         return Err(Error::new(ErrorCode::CheckRefused, "the plan does not pass the check any more").into());
     };
     let kind = match format {

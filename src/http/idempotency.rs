@@ -43,7 +43,7 @@ pub(super) async fn once(State(state): State<Arc<ApiState>>, request: Request, n
 
 async fn keyed(state: &Arc<ApiState>, mut request: Request, next: Next) -> Result<Response> {
     let Some(key) = key_of(request.headers())? else { return Ok(next.run(request).await) };
-    if state.app.redactor().finds_in(&Json::String(key.clone())) {
+    if state.app.history().redactor().finds_in(&Json::String(key.clone())) {
         let message = "`Idempotency-Key` holds a secret, and keys are kept";
         return Err(Error::new(ErrorCode::BadRequest, message).with_help("choose another, such as a UUID"));
     }
@@ -54,7 +54,11 @@ async fn keyed(state: &Arc<ApiState>, mut request: Request, next: Next) -> Resul
     let whole = Request::from_parts(parts.clone(), body);
     let body = read(whole, state.app.config().server.body_limit_bytes).await?;
     let request_hash = ContentHash::of(&[asked.as_bytes(), &body].concat());
-    let claim = state.app.claim_request(&claimant, &key, request_hash).await?;
+    let claim = state
+        .app
+        .history()
+        .claim_request(&claimant, &key, request_hash, state.app.config().server.request_timeout)
+        .await?;
     let (run_id, first) = match claim {
         Claim::Repeated(_, Some(answer)) => return Ok(repeated(axum::Json(answer).into_response())),
         Claim::Repeated(run_id, None) => (run_id, None),
@@ -80,13 +84,13 @@ async fn settle(
     answer: Option<Json>,
 ) -> Result<()> {
     // A started run is the answer even where this response could not say so; its inputs are on record.
-    if state.app.is_on_record(&request.run_id).await? {
+    if state.app.history().is_on_record(&request.run_id).await? {
         return Ok(());
     }
     match (is_success, answer) {
-        (true, Some(answer)) => state.app.keep_answer(request, &answer).await,
+        (true, Some(answer)) => state.app.history().keep_answer(request, &answer).await,
         (true, None) => Ok(()),
-        (false, _) => state.app.release_request(request).await,
+        (false, _) => state.app.history().release_request(request).await,
     }
 }
 

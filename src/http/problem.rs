@@ -153,7 +153,7 @@ pub(super) async fn without_secrets(State(app): State<Arc<App>>, response: Respo
     let Ok(bytes) = to_bytes(body, usize::MAX).await else {
         return Problem(Error::new(ErrorCode::Internal, "the answer broke off")).into_response();
     };
-    let redactor = app.redactor();
+    let redactor = app.history().redactor();
     let safe = match std::str::from_utf8(&bytes) {
         Ok(text) if is_problem => serde_json::from_str(text).ok().map(|mut problem: Json| {
             redactor.message(&mut problem);

@@ -128,7 +128,7 @@ impl Server {
         S: FnMut() -> F,
         F: Future<Output = &'static str>,
     {
-        if self.state.app.shares_runs() {
+        if self.state.app.history().shares_runs() {
             tokio::spawn(self.state.runs.clone().share_work());
         } else if self.state.app.config().server.take_up_runs {
             tokio::spawn(resume_abandoned(self.state.runs.clone()));
@@ -154,13 +154,13 @@ impl ApiState {
         let name = signal().await;
         tracing::info!(signal = name, "stopping");
         self.runs.registry().stop_accepting();
-        self.app.announce_shutdown(name).await;
+        self.app.runs().announce_shutdown(name).await;
         let grace = self.app.config().server.shutdown_grace;
         tokio::select! {
             () = self.runs.registry().wait_until_idle(Instant::now() + grace) => {}
             name = signal() => tracing::info!(signal = name, "stopping at once"),
         }
-        self.app.interrupt_runs();
+        self.app.runs().interrupt();
         self.runs.registry().cancel_all();
         self.runs.registry().wait_until_idle(Instant::now() + CANCEL_GRACE).await;
         self.end_streams();

@@ -88,7 +88,7 @@ async fn start(
     let run_id = spec.run_id.clone();
     log_run_id(&run_id);
     // Only a client that watches from the start sees transient events.
-    let watcher = accepts_events(headers).then(|| state.app.hub().subscribe());
+    let watcher = accepts_events(headers).then(|| state.app.history().hub().subscribe());
     let run = state.runs.access(caller).start(spec).await?;
     match watcher {
         Some(watcher) => {
@@ -114,7 +114,7 @@ pub(super) async fn watched(
 ) -> Result<Response, Problem> {
     let wait = wait_of(query)?;
     log_run_id(&run_id);
-    let watcher = accepts_events(headers).then(|| state.app.hub().subscribe());
+    let watcher = accepts_events(headers).then(|| state.app.history().hub().subscribe());
     let run = state.active(&run_id);
     match watcher {
         Some(watcher) => Ok(streamed(state, Watch { run_id, after: 0, run, watcher, from_start: false })),
@@ -152,19 +152,19 @@ pub(super) fn wait_of(query: &WaitQuery) -> Result<Option<Duration>> {
 /// where it wakes in time.
 async fn wait_for(state: &ApiState, run_id: RunId, run: Option<ActiveRun>, wait: Duration) -> Response {
     let wait = wait.min(state.app.config().server.request_timeout.mul_f32(0.9));
-    let until = state.app.after(wait);
+    let until = state.app.history().after(wait);
     let ended = async {
         if let Some(mut run) = run {
             let Ok(outcome) = run.outcome.wait_for(Option::is_some).await.map(|outcome| outcome.clone())
             else {
                 // Its task failed here; another node may resume it.
-                return match state.app.shares_runs() {
+                return match state.app.history().shares_runs() {
                     true => Some(state.runs.report_at_rest(&run_id, until).await),
                     false => None,
                 };
             };
             let failure = outcome.as_ref().and_then(|outcome| outcome.failure());
-            let is_elsewhere = state.app.shares_runs() && failure.is_some_and(goes_on_elsewhere);
+            let is_elsewhere = state.app.history().shares_runs() && failure.is_some_and(goes_on_elsewhere);
             let wake_at = outcome.as_ref().and_then(|outcome| outcome.wake_at());
             let wakes_in_time = wake_at.is_some_and(|wake_at| wake_at < until);
             if !is_elsewhere && !wakes_in_time {

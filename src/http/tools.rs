@@ -19,7 +19,7 @@ pub(super) async fn list(
     State(state): State<Arc<ApiState>>,
     QueryOf(query): QueryOf<ToolsQuery>,
 ) -> axum::Json<Json> {
-    let catalog = state.app.catalog();
+    let catalog = state.app.tools().catalog();
     let tools: Vec<Json> = match &query.query {
         None => catalog.iter().map(|spec| catalog.listed(spec)).collect(),
         Some(words) => search(catalog, words).iter().map(|found| scored(catalog, found)).collect(),

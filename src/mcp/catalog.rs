@@ -46,10 +46,10 @@ impl ToolReach {
 /// The tools of a server over `app`. `reads_files` says whether plans may be named by file; tools that
 /// ask a model are omitted where none is configured.
 pub(super) fn tools(app: &App, reads_files: bool) -> Vec<Tool> {
-    let read_only = app.usable_tools().iter().all(|spec| spec.effect == Effect::Read);
+    let read_only = app.tools().usable().iter().all(|spec| spec.effect == Effect::Read);
     let runs = ToolReach::Runs { read_only };
     let mut tools = vec![run_lua(app, runs), run_plan(runs, reads_files)];
-    if app.require_model().is_ok() {
+    if app.models().require_model().is_ok() {
         tools.push(task(runs));
         tools.push(plan());
     }
@@ -95,7 +95,7 @@ only these tools and the pure library json, date, text, csv, stats, list (declar
 ";
 
 fn run_lua(app: &App, reach: ToolReach) -> Tool {
-    let description = format!("{RUN_LUA}{}", declare(app.usable_tools(), TOKENS_MAX));
+    let description = format!("{RUN_LUA}{}", declare(app.tools().usable(), TOKENS_MAX));
     let hints = reach.annotations("Run a Lua program");
     tool("run_lua", description, input::<args::RunLua>(), run_output(), hints)
 }

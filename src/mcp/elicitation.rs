@@ -62,7 +62,7 @@ impl McpServer {
             .iter()
             .filter(|waits| waits.request.tier == Tier::Prompt)
             .filter_map(|waits| {
-                Some((waits.request.approval_id.clone(), question(waits, self.app().redactor())?))
+                Some((waits.request.approval_id.clone(), question(waits, self.app().history().redactor())?))
             })
             .collect();
         if questions.is_empty() {
@@ -107,7 +107,9 @@ impl McpServer {
         for waits in access.pending_approvals(Some(run_id)).await? {
             let approval_id = &waits.request.approval_id;
             // An answer cannot decide a call that was never shown to a person.
-            if waits.request.tier != Tier::Prompt || question(&waits, self.app().redactor()).is_none() {
+            if waits.request.tier != Tier::Prompt
+                || question(&waits, self.app().history().redactor()).is_none()
+            {
                 continue;
             }
             let Some(answer) = answers.get(approval_id) else { continue };

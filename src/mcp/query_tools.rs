@@ -35,7 +35,7 @@ impl McpServer {
         let limits = &self.app().config().limits;
         let plan =
             PlanOf { tenant: &tenant, name: "plan", source: &args.plan, limits, context: shape.as_ref() };
-        let report = self.app().check_for(plan).await?;
+        let report = self.app().plans().check_for(plan).await?;
         let checked = json!({ "ok": report.plan.is_some(), "findings": report.findings });
         self.from(checked, (args.path, args.offset), context)
     }
@@ -51,7 +51,7 @@ impl McpServer {
             limits: &limits,
             context: shape.as_ref(),
         };
-        let explanation = self.app().explain_for(plan).await?;
+        let explanation = self.app().plans().explain_for(plan).await?;
         self.from(explanation.to_json(), (args.path, args.offset), context)
     }
 
@@ -94,7 +94,7 @@ impl McpServer {
         // Checked first, so that a caller does not wait for a run it may not see.
         access.may_read(&run_id).await?;
         if let Some(wait) = wait_of(args.wait.as_deref())? {
-            let until = self.app().after(wait);
+            let until = self.app().history().after(wait);
             let ended_or_suspended = async {
                 if let Some(mut run) = self.runs().registry().active(&run_id) {
                     let _ = run.outcome.wait_for(Option::is_some).await;
@@ -165,7 +165,7 @@ impl McpServer {
 
     pub(super) fn search_tools(&self, args: &SearchTools, context: &Context) -> Result<CallToolResult> {
         let limit = bounded(args.limit, TOOLS_DEFAULT, TOOLS_MAX)? as usize;
-        let catalog = self.app().usable_tools();
+        let catalog = self.app().tools().usable();
         let mut tools: Vec<Json> =
             match args.query.as_deref().map(str::trim).filter(|query| !query.is_empty()) {
                 None => catalog.iter().map(|spec| described(spec, None)).collect(),

@@ -65,9 +65,9 @@ impl McpServer {
 
     /// Redacts an error of the protocol, which repeats text of the client.
     fn without_secrets(&self, mut error: ErrorData) -> ErrorData {
-        error.message = self.app().redactor().text(&error.message).into();
+        error.message = self.app().history().redactor().text(&error.message).into();
         if let Some(data) = &mut error.data {
-            self.app().redactor().message(data);
+            self.app().history().redactor().message(data);
         }
         error
     }
@@ -191,8 +191,8 @@ impl ServerHandler for McpServer {
             CallToolResponse::Complete(mut result) => {
                 if let Some(said) = &mut result.structured_content {
                     match result.is_error {
-                        Some(true) => self.app().redactor().message(said),
-                        _ => self.app().redactor().document(said),
+                        Some(true) => self.app().history().redactor().message(said),
+                        _ => self.app().history().redactor().document(said),
                     }
                 }
                 sent(name, result, &self.answer_form(&context)).into()

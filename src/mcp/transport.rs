@@ -38,7 +38,7 @@ where
     let here = runs.clone();
     let at_end = move || {
         here.registry().stop_accepting();
-        here.app().interrupt_runs();
+        here.app().runs().interrupt();
     };
     let transport = MessageLines::new(tokio::io::stdin(), tokio::io::stdout(), line_bytes, at_end);
     let mut unanswered = transport.unanswered();
@@ -68,7 +68,7 @@ where
         name = signal() => {
             tracing::info!(signal = name, "stopping");
             runs.registry().stop_accepting();
-            runs.app().announce_shutdown(name).await;
+            runs.app().runs().announce_shutdown(name).await;
             let grace = runs.app().config().server.shutdown_grace;
             tokio::select! {
                 () = runs.registry().wait_until_idle(Instant::now() + grace) => {}
@@ -77,7 +77,7 @@ where
             }
         }
     }
-    runs.app().interrupt_runs();
+    runs.app().runs().interrupt();
     runs.registry().cancel_all();
     runs.registry().wait_until_idle(Instant::now() + CANCEL_GRACE).await;
     // A run's place becomes free a moment before its answer is written.

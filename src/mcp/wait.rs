@@ -137,7 +137,7 @@ impl McpServer {
 
     /// The deadline by the clock of wake times.
     fn at(&self, deadline: Instant) -> Timestamp {
-        self.app().after(deadline.saturating_duration_since(Instant::now()))
+        self.app().history().after(deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Resumes a run, or joins a resume that is already running.

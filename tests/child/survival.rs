@@ -75,8 +75,8 @@ pub(crate) async fn child(file: &Path) {
     let app = open(&job.folder, job.flags, job.kill.map(|kill| killing(kill, signal))).await;
     let run_id: RunId = job.run_id.parse().unwrap();
     if job.decides {
-        for waits in app.pending_approvals(Some(&run_id)).await.unwrap() {
-            app.decide(&waits.request.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
+        for waits in app.approvals().pending(Some(&run_id)).await.unwrap() {
+            app.approvals().decide(&waits.request.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
         }
         app.resume(ResumeRequest::new(run_id, CancellationToken::new())).await.unwrap();
         app.journal().close().await;

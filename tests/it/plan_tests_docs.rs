@@ -54,7 +54,7 @@ async fn the_mock_file_in_the_guide_runs_the_plan_in_the_guide() {
     let bench = Bench::new().await;
     let path = bench.folder().join("mocks.json");
     std::fs::write(&path, blocks("json mocks").concat()).unwrap();
-    let mocks = luaplan::testkit::MockTools::from_file(&path, bench.app.catalog()).unwrap();
+    let mocks = luaplan::testkit::MockTools::from_file(&path, bench.app.tools().catalog()).unwrap();
     let work = Work::Plan { name: "plan.lua".to_owned(), source: blocks("lua plan").concat() };
     let mut request = bench.request(work);
     request.context = Some(crate::support::value(json!({"today": "2026-03-31", "mail_to": "x@example.com"})));

@@ -5,16 +5,28 @@ use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use luaplan_base::{CallOutcome, Error, ErrorCode, Result, RunId, ToolFailure, Value};
-use luaplan_bus::{Interruption, Invocation, Progress, Tool};
+use luaplan_base::{CallOutcome, Error, ErrorCode, Limits, Result, RunId, ToolFailure, Value};
+use luaplan_bus::{Circumstances, Interruption, Invocation, Progress, Tool};
 use luaplan_catalog::ToolSpec;
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{Durability, EventBody, JournalRead as _, RunState, RunStatus, Word, is_marked};
 
-use super::family::{child_of, spent_by};
-use super::{AgentRun, Caller};
+use super::AgentRun;
+use super::family::spent_by;
+use super::kin::child_of;
 use crate::config::{AgentConfig, AgentWork};
+use crate::runs::service::Runs;
 use crate::runs::spec::{RunSpec, Work};
+
+/// The run whose plan calls agents.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    /// What executes runs, with the tools of this run alone.
+    pub(crate) runs: Runs,
+    pub(crate) limits: Limits,
+    pub(crate) circumstances: Circumstances,
+    pub(crate) depth: u32,
+}
 
 /// The tool, as one run has it.
 pub(crate) struct CallAgent {
@@ -31,18 +43,22 @@ impl CallAgent {
 
     /// The agent, where this run may call it.
     fn agent(&self, name: &str) -> Result<AgentConfig, ToolFailure> {
-        let app = &self.caller.app;
-        let Some(agent) = app.config.agents.get(name) else {
+        let runs = &self.caller.runs;
+        let Some(agent) = runs.config.agents.get(name) else {
             return Err(ToolFailure::new(ErrorCode::BadArguments, format!("there is no agent `{name}`")));
         };
-        let depth_max = app.config.agent_depth;
+        let depth_max = runs.config.agent_depth;
         if self.caller.depth >= depth_max {
             let message = format!("this run is nested in {} calls of agents already", self.caller.depth);
             let error = Error::new(ErrorCode::AgentDepth, message).with_limit(depth_max, self.caller.depth);
             return Err(error.into());
         }
-        let beyond: Vec<&str> =
-            agent.tools.iter().map(String::as_str).filter(|tool| app.catalog.get(tool).is_none()).collect();
+        let beyond: Vec<&str> = agent
+            .tools
+            .iter()
+            .map(String::as_str)
+            .filter(|tool| runs.tools.catalog.get(tool).is_none())
+            .collect();
         if beyond.is_empty() {
             return Ok(agent.clone());
         }
@@ -59,11 +75,11 @@ impl CallAgent {
         let agent = self.agent(name)?;
         let parent = invocation.run_id.clone();
         let child = child_of(&parent, &invocation.call_id);
-        let app = self.caller.app.narrowed(&agent.tools);
-        let known = app.journal.run_state(&child).await?;
+        let runs = self.caller.runs.narrowed(&agent.tools);
+        let known = runs.history.journal.run_state(&child).await?;
         if let Some(ended) = known.as_ref().and_then(ended) {
             // The call was cut off between the end of the agent's run and its own.
-            spent_by(&app, &child, &invocation.budget).await?;
+            spent_by(&runs.history, &child, &invocation.budget).await?;
             return Ok(ended);
         }
         let run = AgentRun {
@@ -77,9 +93,9 @@ impl CallAgent {
         let did_nothing = |state: &RunState| state.source.is_none() && state.task.is_none();
         let work = if let Some(state) = known.clone().filter(did_nothing) {
             let spec = self.spec_of(child, &agent, context, cancel);
-            self.running.spawn(async move { app.start_again_as_agent(spec, run, state).await })
+            self.running.spawn(async move { runs.start_again_as_agent(spec, run, state).await })
         } else if known.is_some() {
-            self.running.spawn(async move { app.resume_as_agent(child, run, cancel).await })
+            self.running.spawn(async move { runs.resume_as_agent(child, run, cancel).await })
         } else {
             let begun = EventBody::AgentStarted {
                 call_id: invocation.call_id.clone(),
@@ -88,7 +104,7 @@ impl CallAgent {
             };
             invocation.log.emit(begun, Durability::Ordered).await?;
             let spec = self.spec_of(child, &agent, context, cancel);
-            self.running.spawn(async move { app.start_as_agent(spec, run).await })
+            self.running.spawn(async move { runs.start_as_agent(spec, run).await })
         };
         let ended = work.await.map_err(|error| {
             ToolFailure::new(ErrorCode::Internal, format!("the agent's run broke off: {error}"))

@@ -1,37 +1,27 @@
-//! Runs of agents and the runs that called them: found from each other, gone on with and ended together.
+//! Runs of agents: started, resumed and ended together with the runs that called them.
 
 use tokio_util::sync::CancellationToken;
 
-use luaplan_base::{CallId, Error, ErrorCode, LimitName, Result, RunId};
+use luaplan_base::{LimitName, Result, RunId};
 use luaplan_bus::RunBudget;
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{
-    Actor, Durability, EventBody, JournalRead, ParentCall, RecordFilter, RunFilter, RunLog, RunState,
-    RunStatus,
+    Actor, Durability, EventBody, JournalRead as _, RunFilter, RunLog, RunState, RunStatus,
 };
 
+use super::kin::{child_of, children_at_rest};
 use super::{AgentRun, CALL_AGENT};
-use crate::App;
+use crate::history::History;
 use crate::ownership::hold::Hold;
-use crate::reports::run::no_such_run;
-use crate::runs::resume::ResumeRequest;
-use crate::runs::spec::RunSpec;
+use crate::runs::service::Runs;
+use crate::runs::spec::{ResumeRequest, RunSpec};
 use crate::runs::start::ClaimedRun;
 
-/// The run that a call of an agent begins: the same one, however often the call is begun.
-pub(crate) fn child_of(parent: &RunId, call_id: &CallId) -> RunId {
-    parent.of_call(call_id)
-}
-
-/// The runs of agents that a run waits for.
-pub(crate) fn children_at_rest(state: &RunState) -> impl Iterator<Item = RunId> {
-    let calls = state.calls.iter().filter(|call| call.tool == CALL_AGENT && call.is_open());
-    calls.map(|call| child_of(&state.run_id, &call.call_id))
-}
-
 /// Counts what a run of an agent used against its caller, where that was not counted as it was used.
-pub(super) async fn spent_by(app: &App, child: &RunId, budget: &RunBudget) -> Result<()> {
-    let Some(usage) = app.journal.run_summary(child).await?.and_then(|run| run.usage) else { return Ok(()) };
+pub(super) async fn spent_by(history: &History, child: &RunId, budget: &RunBudget) -> Result<()> {
+    let Some(usage) = history.journal.run_summary(child).await?.and_then(|run| run.usage) else {
+        return Ok(());
+    };
     let spent = [
         (LimitName::ToolCalls, usage.tool_calls),
         (LimitName::ResultBytes, usage.result_bytes),
@@ -41,7 +31,7 @@ pub(super) async fn spent_by(app: &App, child: &RunId, budget: &RunBudget) -> Re
     spent.into_iter().try_for_each(|(name, amount)| budget.spend(name, amount))
 }
 
-impl App {
+impl Runs {
     /// Starts the run of an agent and executes it.
     pub(super) async fn start_as_agent(&self, spec: RunSpec, agent: AgentRun) -> Result<RunOutcome> {
         let run_id = spec.run_id.clone();
@@ -58,21 +48,21 @@ impl App {
         agent: AgentRun,
         state: RunState,
     ) -> Result<RunOutcome> {
-        let hold = self.hold(&spec.run_id).await?;
-        let log = self.log_under(&hold, &spec.run_id, &[]);
+        let hold = self.ownership.hold(&spec.run_id).await?;
+        let log = self.ownership.log_under(&hold, &spec.run_id, &[]);
         if let Err(error) = self.may_resume(&state) {
             hold.give_back(&error).await;
             return Err(error);
         }
         let resumed = EventBody::RunResumed {
-            owner: Some(self.owner_name().await?),
+            owner: Some(self.ownership.owner_name().await?),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             calls_recorded: 0,
             by: None,
             os_user: None,
         };
         log.emit(resumed, Durability::Forced).await?;
-        self.running.insert(&log, &spec.cancel, Some(agent.parent_run_id.clone()));
+        self.registry.insert(&log, &spec.cancel, Some(agent.parent_run_id.clone()));
         drop(hold);
         Ok(self.execute(ClaimedRun { spec, log, resumed: Some(state), agent: Some(agent) }).await)
     }
@@ -91,46 +81,18 @@ impl App {
     /// Counts what the finished runs of agents used against a run that is gone on with.
     pub(crate) async fn spend_for_children(&self, state: &RunState, budget: &RunBudget) -> Result<()> {
         for call in state.calls.iter().filter(|call| call.tool == CALL_AGENT && !call.is_open()) {
-            spent_by(self, &child_of(&state.run_id, &call.call_id), budget).await?;
+            spent_by(&self.history, &child_of(&state.run_id, &call.call_id), budget).await?;
         }
         Ok(())
-    }
-
-    /// The run that nobody called, above this one; itself where it is that.
-    ///
-    /// # Errors
-    /// `not_found`, and as reading the journal.
-    pub async fn root_of(&self, run_id: &RunId) -> Result<RunId> {
-        let mut root = run_id.clone();
-        while let Some(parent) = self.parent_of(&root).await? {
-            root = parent.run_id;
-        }
-        Ok(root)
-    }
-
-    /// The call that began a run, where one did. Reads no more than the run's first record: a long run has
-    /// thousands.
-    ///
-    /// # Errors
-    /// `not_found`, and as reading the journal.
-    pub(crate) async fn parent_of(&self, run_id: &RunId) -> Result<Option<ParentCall>> {
-        let filter = RecordFilter {
-            run_id: Some(run_id.clone()),
-            events: vec!["run_started".to_owned()],
-            limit: Some(1),
-            ..RecordFilter::default()
-        };
-        let started = RunState::fold(&self.journal.records(filter).await?);
-        started.map(|run| run.parent).ok_or_else(|| no_such_run(run_id))
     }
 
     /// A request to go on with the run of an agent goes to the run it belongs to, which goes on with it.
     /// What is said about calls in doubt is recorded on the way.
     ///
     /// # Errors
-    /// As [`App::resume`].
+    /// As [`Runs::resume`].
     pub(crate) async fn toward_root(&self, request: ResumeRequest) -> Result<ResumeRequest> {
-        let root = self.root_of(&request.run_id).await?;
+        let root = self.history.root_of(&request.run_id).await?;
         if root == request.run_id {
             return Ok(request);
         }
@@ -145,14 +107,14 @@ impl App {
     pub async fn end_orphans(&self) -> Result<()> {
         for status in [RunStatus::Running, RunStatus::Sleeping, RunStatus::Paused] {
             let filter = RunFilter { status: Some(status), ..RunFilter::default() };
-            for run in self.journal.runs(filter).await? {
+            for run in self.history.journal.runs(filter).await? {
                 let Some(parent) = &run.parent else { continue };
-                let caller = self.journal.run_summary(&parent.run_id).await?;
+                let caller = self.history.journal.run_summary(&parent.run_id).await?;
                 let has_ended =
                     caller.is_some_and(|caller| caller.ended_at.is_some() && !caller.was_interrupted());
-                let state = self.known_run(&run.run_id).await?;
-                if has_ended && !self.is_under_way(&state) {
-                    let log = self.new_log(&state.run_id, &[]).await?;
+                let state = self.history.known_run(&run.run_id).await?;
+                if has_ended && !self.ownership.is_under_way(&state) {
+                    let log = self.ownership.new_log(&state.run_id, &[]).await?;
                     self.record_cancelled(&log, &state, "the run that called it has ended", None).await?;
                 }
             }
@@ -184,43 +146,20 @@ impl App {
         let (mut open, mut found) = (vec![state.clone()], Vec::new());
         while let Some(state) = open.pop() {
             for child in children_at_rest(&state) {
-                open.extend(self.journal.run_state(&child).await?.filter(|child| child.ended_at.is_none()));
+                open.extend(
+                    self.history.journal.run_state(&child).await?.filter(|child| child.ended_at.is_none()),
+                );
             }
             found.push(state);
         }
         for one in found.iter().rev() {
             let log = if one.run_id == state.run_id {
-                self.log_under(hold, &one.run_id, &[])
+                self.ownership.log_under(hold, &one.run_id, &[])
             } else {
-                self.new_log(&one.run_id, &[]).await?
+                self.ownership.new_log(&one.run_id, &[]).await?
             };
             self.record_cancelled(&log, one, "the run was cancelled", by).await?;
         }
         Ok(())
     }
-}
-
-/// A run and the runs of agents it waits for, itself first.
-///
-/// # Errors
-/// As reading the journal.
-pub(crate) async fn family_of(journal: &dyn JournalRead, run: RunState) -> Result<Vec<RunState>> {
-    let mut family = vec![run];
-    let mut next = 0;
-    while let Some(state) = family.get(next) {
-        let children: Vec<RunId> = children_at_rest(state).collect();
-        next += 1;
-        for child in children {
-            family.extend(journal.run_state(&child).await?);
-        }
-    }
-    Ok(family)
-}
-
-/// What is said of the run of an agent that somebody tries to go on with by itself.
-pub(crate) fn belongs_to(run_id: &RunId, parent: &ParentCall) -> Error {
-    let message =
-        format!("run {run_id} is that of agent `{}`, called by run {}", parent.agent, parent.run_id);
-    Error::new(ErrorCode::RunNotResumable, message)
-        .with_help(format!("go on with the run that called it: `luaplan resume {}`", parent.run_id))
 }

@@ -1,19 +1,16 @@
 //! Agents: named plans and tasks that plans hand work to. Each call is a run of its own, below its caller.
 
-mod call;
+pub(super) mod call;
 mod family;
+pub(super) mod kin;
 mod look;
 mod spec;
 
 use std::sync::Arc;
 
-use luaplan_base::{CallId, Limits, RunId};
-use luaplan_bus::{Circumstances, RunBudget};
+use luaplan_base::{CallId, RunId};
+use luaplan_bus::RunBudget;
 
-use super::App;
-
-pub(super) use call::CallAgent;
-pub(super) use family::{belongs_to, child_of, family_of};
 pub use look::agent_faults;
 pub(super) use look::agents_of;
 pub(super) use spec::{described, unknown_tool};
@@ -34,33 +31,4 @@ pub(super) struct AgentRun {
     pub(super) budget: Arc<RunBudget>,
     /// How many calls of agents this run is nested in.
     pub(super) depth: u32,
-}
-
-/// The run whose plan calls agents.
-#[derive(Clone)]
-pub(super) struct Caller {
-    /// The application as this run sees it: with its tools alone.
-    pub(super) app: App,
-    pub(super) limits: Limits,
-    pub(super) circumstances: Circumstances,
-    pub(super) depth: u32,
-}
-
-impl App {
-    /// The same application for a run that may call `tools` and no others.
-    pub(super) fn narrowed(&self, tools: &[String]) -> Self {
-        let is_kept = |name: &str| tools.iter().any(|tool| tool == name);
-        let keep = |catalog: &luaplan_catalog::Catalog| Arc::new(catalog.only(|spec| is_kept(&spec.name)));
-        let mut registry = luaplan_bus::Registry::default();
-        self.registry
-            .iter()
-            .filter(|tool| is_kept(&tool.spec().name))
-            .for_each(|tool| registry.insert(tool.clone()));
-        Self {
-            catalog: keep(&self.catalog),
-            usable: keep(&self.usable),
-            registry: Arc::new(registry),
-            ..self.clone()
-        }
-    }
 }

@@ -1,19 +1,20 @@
-//! Who may decide about calls that wait, by the policy file.
+//! Who may decide about calls that wait, by the policy file, and about calls in doubt.
 
 use luaplan_base::{Error, ErrorCode, Result, RunId};
 use luaplan_bus::LOCAL_TENANT;
-use luaplan_journal::{Actor, RunState};
+use luaplan_journal::{Actor, JournalRead as _, Resolved, RunState};
 
-use crate::App;
+use super::service::Approvals;
+use crate::runs::resolutions::CallResolution;
 
-impl App {
+impl Approvals {
     /// Whether `by` may decide about the calls of a run at all.
     ///
     /// # Errors
     /// `forbidden` or `approver_is_starter` where the policy file says no, naming who may; `not_found`.
     pub async fn may_decide(&self, run_id: &RunId, by: &Actor) -> Result<()> {
         self.is_approver(&by.by)?;
-        self.is_other_than_starter(&self.known_run(run_id).await?, by)
+        self.is_other_than_starter(&self.history.known_run(run_id).await?, by)
     }
 
     /// Those whom the policy file names as approvers, in words.
@@ -52,5 +53,30 @@ impl App {
             "ask another approver ({}): the policy file sets `approvers_other_than_starter`",
             self.approvers()
         )))
+    }
+
+    /// Whether somebody who may not give leave for calls may say this: a person allowed a call once, and
+    /// making it again would be a second time.
+    ///
+    /// # Errors
+    /// `approval_required` for a call to be made again that a person allowed.
+    pub async fn may_be_said_by_others(&self, run_id: &RunId, resolutions: &[CallResolution]) -> Result<()> {
+        let retried: Vec<&CallResolution> =
+            resolutions.iter().filter(|said| said.resolved == Resolved::Retry).collect();
+        if retried.is_empty() {
+            return Ok(());
+        }
+        let Some(state) = self.history.journal.run_state(run_id).await? else { return Ok(()) };
+        let allowed = retried.iter().find_map(|said| {
+            state.approvals.iter().find(|approval| approval.call_id.as_str() == said.call_id)
+        });
+        allowed.map_or(Ok(()), |approval| {
+            let (call, tool) = (&approval.call_id, &approval.tool);
+            let message = format!(
+                "call {call} of `{tool}` was allowed by a person, and once: to make it again is theirs"
+            );
+            Err(Error::new(ErrorCode::ApprovalRequired, message)
+                .with_help(format!("a person says it: `luaplan resume {run_id} --retry {call}`")))
+        })
     }
 }

@@ -3,16 +3,16 @@
 use luaplan_base::{CallId, Error, ErrorCode, Result};
 use luaplan_journal::{Actor, ConflictGuard, EventBody, GrantState, Settled, grants};
 
-use crate::App;
+use super::service::Approvals;
 
-impl App {
+impl Approvals {
     /// The grants that hold now, newest first; with `all` those too that expired or were revoked.
     ///
     /// # Errors
     /// As reading the journal.
     pub async fn grants(&self, all: bool) -> Result<Vec<GrantState>> {
-        let now = self.clock.now();
-        let mut known = grants(&*self.journal, None).await?;
+        let now = self.history.clock.now();
+        let mut known = grants(&*self.history.journal, None).await?;
         known.retain(|grant| all || grant.holds_at(now));
         Ok(known)
     }
@@ -20,18 +20,18 @@ impl App {
     /// Takes back, in the name of `by`, what was allowed for a time. Calls made meanwhile stand.
     ///
     /// # Errors
-    /// `not_found`; `approval_stale` where it holds no more, of two who take it back at once for one of them; `forbidden` as for [`App::decide`].
+    /// `not_found`; `approval_stale` where it holds no more, of two who take it back at once for one of them; `forbidden` as for [`Approvals::decide`].
     pub async fn revoke(&self, grant_id: &str, by: &str) -> Result<GrantState> {
         self.revoke_of(grant_id, None, &Actor::named(by)).await
     }
 
-    /// As [`App::revoke`]; with `tenant` the grants of others are not there.
+    /// As [`Approvals::revoke`]; with `tenant` the grants of others are not there.
     ///
     /// # Errors
-    /// As [`App::revoke`].
+    /// As [`Approvals::revoke`].
     pub async fn revoke_of(&self, grant_id: &str, tenant: Option<&str>, by: &Actor) -> Result<GrantState> {
         self.is_approver(&by.by)?;
-        let known = grants(&*self.journal, None).await?;
+        let known = grants(&*self.history.journal, None).await?;
         let is_meant = |known: &GrantState| {
             known.grant_id == grant_id && tenant.is_none_or(|tenant| known.tenant == tenant)
         };
@@ -39,7 +39,7 @@ impl App {
             return Err(Error::new(ErrorCode::NotFound, format!("there is no grant `{grant_id}`"))
                 .with_help("`luaplan policy grants` lists those that hold"));
         };
-        if !grant.holds_at(self.clock.now()) {
+        if !grant.holds_at(self.history.clock.now()) {
             return Err(holds_no_more(grant_id));
         }
         let mut unless = ConflictGuard {
@@ -49,7 +49,7 @@ impl App {
             after_sequence: 0,
             by_events: &["grant_revoked"],
         };
-        let log = self.run_log(&grant.run_id, &[]);
+        let log = self.history.run_log(&grant.run_id, &[]);
         loop {
             let revoked = EventBody::GrantRevoked {
                 grant_id: grant.grant_id.clone(),

@@ -4,3 +4,4 @@ pub(crate) mod approvers;
 pub(crate) mod edit;
 pub(crate) mod grants;
 pub(crate) mod pending;
+pub(crate) mod service;

@@ -14,10 +14,10 @@ use luaplan_journal::{
     RunStatus, Settled,
 };
 
-use crate::App;
-use crate::agents::family_of;
-use crate::reports::run::no_such_run;
-use crate::runs::restore::{cannot_go_on, circumstances_of};
+use super::service::Approvals;
+use crate::agents::kin::family_of;
+use crate::history::known_run;
+use crate::runs::restore::{cannot_go_on, circumstances_of, engine_suffices};
 
 /// The longest time calls may be allowed for.
 const GRANT_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -76,14 +76,14 @@ pub struct PendingApproval {
     pub request: ApprovalState,
 }
 
-impl App {
+impl Approvals {
     /// The requests nobody has decided, oldest run first; of one run, or of all. Those of runs that can never go on
     /// wait for nobody, and are not among them.
     ///
     /// # Errors
     /// As reading the journal; `not_found` for a run that is not there.
-    pub async fn pending_approvals(&self, run_id: Option<&RunId>) -> Result<Vec<PendingApproval>> {
-        pending_approvals(&*self.journal, run_id, None).await
+    pub async fn pending(&self, run_id: Option<&RunId>) -> Result<Vec<PendingApproval>> {
+        pending_approvals(&*self.history.journal, run_id, None).await
     }
 
     /// Decides about a request, in the name of `by`. Of several that decide about the same one, in whatever
@@ -98,10 +98,10 @@ impl App {
         self.decide_as(approval_id, answer, AfterDecision::StaysPaused, &Actor::named(by)).await
     }
 
-    /// As [`App::decide`], where more than a name is known of who decides.
+    /// As [`Approvals::decide`], where more than a name is known of who decides.
     ///
     /// # Errors
-    /// As [`App::decide`]; `approver_is_starter` where the policy keeps who started a run from deciding.
+    /// As [`Approvals::decide`]; `approver_is_starter` where the policy keeps who started a run from deciding.
     pub async fn decide_as(
         &self,
         approval_id: &str,
@@ -113,14 +113,14 @@ impl App {
         let no_such = || Error::new(ErrorCode::NotFound, format!("there is no approval `{approval_id}`"));
         let run_id: RunId =
             approval_id.split(':').next().and_then(|run| run.parse().ok()).ok_or_else(no_such)?;
-        let state = self.known_run(&run_id).await?;
+        let state = self.history.known_run(&run_id).await?;
         let request = wanted(&state, approval_id)?.clone();
         self.is_other_than_starter(&state, by)?;
         // A decision about a run that can never go on would leave nothing but its grant.
         if let Some(error) = cannot_go_on(&state) {
             return Err(error);
         }
-        self.records_suffice(&state)?;
+        engine_suffices(&state, self.config.sandbox.engine)?;
         let events = self.decision(&state, &request, (&answer, then), by)?;
         let unless = ConflictGuard {
             run_id: run_id.clone(),
@@ -128,23 +128,15 @@ impl App {
             after_sequence: request.requested_sequence,
             by_events: PRECLUDING,
         };
-        let log = self.run_log(&run_id, &[]);
+        let log = self.history.run_log(&run_id, &[]);
         match log.settle(events, unless).await? {
             Settled::Written(_) => {
-                let state = self.known_run(&run_id).await?;
+                let state = self.history.known_run(&run_id).await?;
                 let decided = state.approvals.into_iter().find(|known| known.approval_id == approval_id);
                 decided.ok_or_else(no_such)
             }
             Settled::Conflict(first) => Err(stale(approval_id, &first)),
         }
-    }
-
-    /// A run's state.
-    ///
-    /// # Errors
-    /// `not_found`, or as reading the journal.
-    pub(crate) async fn known_run(&self, run_id: &RunId) -> Result<RunState> {
-        known_run(&*self.journal, run_id).await
     }
 
     /// The events of a decision, once it is certain that it can be kept.
@@ -219,13 +211,13 @@ impl App {
         }
         SignedDuration::try_from(time)
             .ok()
-            .and_then(|time| self.clock.now().checked_add(time).ok())
+            .and_then(|time| self.history.clock.now().checked_add(time).ok())
             .ok_or_else(|| Error::new(ErrorCode::BadRequest, "that time is out of range"))
     }
 
     /// The arguments to use instead, in exact form, checked as a call's are.
     fn edited(&self, state: &RunState, request: &ApprovalState, edited: Value) -> Result<Json> {
-        let spec = self.catalog.get(&request.tool).ok_or_else(|| {
+        let spec = self.tools.catalog.get(&request.tool).ok_or_else(|| {
             Error::new(ErrorCode::ToolUnknown, format!("there is no tool `{}` any more", request.tool))
         })?;
         let of_failure = |failure: luaplan_base::ToolFailure, code: ErrorCode| {
@@ -241,14 +233,14 @@ impl App {
         if verdict.decision == Tier::Deny {
             return Err(of_failure(verdict.refusal(spec), ErrorCode::PermissionDenied));
         }
-        if let Some(tool) = self.registry.get(&request.tool) {
+        if let Some(tool) = self.tools.registry.get(&request.tool) {
             let code =
                 |failure: &luaplan_base::ToolFailure| failure.code.parse().unwrap_or(ErrorCode::BadArguments);
             tool.could_call(&bound).map_err(|failure| of_failure(failure.clone(), code(&failure)))?;
         }
         let exact = bound.to_exact_json();
         let mut kept = exact.clone();
-        self.redactor.arguments(&mut kept);
+        self.history.redactor.arguments(&mut kept);
         if kept != exact {
             let message = "the edited arguments hold a secret, which would not be on record, so the call could not be made with them";
             return Err(Error::new(ErrorCode::BadRequest, message).with_help(
@@ -269,10 +261,10 @@ fn shown_time(time: Duration) -> String {
     }
 }
 
-/// As [`App::pending_approvals`], from a journal alone; where no run is named, of one tenant or of all.
+/// As [`Approvals::pending`], from a journal alone; where no run is named, of one tenant or of all.
 ///
 /// # Errors
-/// As [`App::pending_approvals`].
+/// As [`Approvals::pending`].
 pub async fn pending_approvals(
     journal: &dyn JournalRead,
     run_id: Option<&RunId>,
@@ -311,11 +303,6 @@ pub async fn pending_approvals(
         }
     }
     Ok(pending)
-}
-
-async fn known_run(journal: &dyn JournalRead, run_id: &RunId) -> Result<RunState> {
-    let state = journal.run_state(run_id).await?;
-    state.ok_or_else(|| no_such_run(run_id))
 }
 
 /// The undecided request of that id.

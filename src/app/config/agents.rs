@@ -9,7 +9,7 @@ use toml::Table;
 use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result};
 use luaplan_catalog::regular_file::read_text;
 
-use super::checked::{invalid, keyed};
+use super::values::{invalid, keyed};
 
 /// `[agents.NAME]`, as written. Exactly one of `plan` and `task`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

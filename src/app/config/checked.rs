@@ -9,9 +9,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 use toml::{Table, Value as Toml};
 
-use luaplan_base::{
-    Error, ErrorCode, LimitName, LimitProfile, Limits, Rate, Result, parse_bytes, parse_duration,
-};
+use luaplan_base::{Error, ErrorCode, LimitName, LimitProfile, Limits, Rate, Result, parse_bytes};
 use luaplan_bus::{LimiterSettings, PolicyRules};
 use luaplan_catalog::ToolOverride;
 use luaplan_journal::{PostgresSettings, SecretForms};
@@ -21,13 +19,12 @@ use luaplan_tools::manifest::NamedSecrets;
 use luaplan_tools::mcp::McpServerSettings;
 
 use super::agents::AgentConfig;
-use super::layers::refused;
-use super::mask::mask_passwords;
 use super::policy_file::read_policy;
 use super::raw::{RawRates, TOOLS_DIR_DEFAULT};
 use super::sandbox::SandboxConfig;
 use super::server_answers::ServerAnswers;
 use super::server_shares::ServerShares;
+use super::values::{AS_LONG_AS_THE_RUN, duration, invalid, keyed, refused, timeout};
 use super::{Environment, RawConfig, RawLimits, RawServer};
 
 /// Keys of `[tools.NAME]` that adjust the manifest; all others are the tool's own settings.
@@ -278,9 +275,6 @@ fn take_from_environment(key: &str, value: &mut Toml, environment: &Environment)
     Ok(())
 }
 
-/// `rates.wait_max` where calls wait as long as their run may go on.
-pub(super) const AS_LONG_AS_THE_RUN: &str = "run";
-
 fn check_rates(raw: &RawRates) -> Result<LimiterSettings> {
     let rate: Rate = raw.run.parse().map_err(|error| keyed("rates.run", &error))?;
     for (key, value) in [("rates.run_burst", raw.run_burst), ("rates.queue_max", raw.queue_max)] {
@@ -357,18 +351,6 @@ fn path_or_none(base_dir: &Path, text: &str) -> Option<PathBuf> {
     (!text.is_empty()).then(|| base_dir.join(text))
 }
 
-pub(super) fn duration(key: &str, text: &str) -> Result<Duration> {
-    parse_duration(text).map_err(|error| keyed(key, &error))
-}
-
-/// A time after which something ends; none would end it before it begins.
-pub(super) fn timeout(key: &str, text: &str) -> Result<Duration> {
-    match duration(key, text)? {
-        Duration::ZERO => Err(invalid(key, text, "a time above zero")),
-        above => Ok(above),
-    }
-}
-
 fn at_most(key: &str, value: u32, max: u32) -> Result<u32> {
     if value <= max {
         return Ok(value);
@@ -381,16 +363,4 @@ fn check_candidates(wanted: u32) -> Result<u32> {
         return Err(invalid("planner.candidates", "0", &format!("a number from 1 to {CANDIDATES_MAX}")));
     }
     at_most("planner.candidates", wanted, CANDIDATES_MAX)
-}
-
-pub(crate) fn keyed(key: &str, error: &Error) -> Error {
-    Error::new(error.code(), format!("{key}: {}", error.message()))
-        .with_help(error.help().to_owned())
-        .with_detail("key", key)
-}
-
-pub(super) fn invalid(key: &str, seen: &str, expected: &str) -> Error {
-    let seen = mask_passwords(seen);
-    Error::new(ErrorCode::ConfigInvalid, format!("{key} is `{seen}`, expected {expected}"))
-        .with_detail("key", key)
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use luaplan_base::{Error, ErrorCode, Result, parse_duration};
 use luaplan_journal::PostgresSettings;
 
-use super::checked::{invalid, keyed};
+use super::values::{invalid, keyed};
 use super::{Environment, RawConfig};
 
 /// The shortest lease: it is renewed three times within it.

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value as Toml};
 
-use luaplan_base::{Error, ErrorCode, LimitName, LimitProfile, Result, nearest};
+use luaplan_base::{Error, ErrorCode, LimitName, LimitProfile, Result};
 use luaplan_catalog::regular_file::read_text;
-use luaplan_catalog::toml_error::{plainly, unknown_field};
+use luaplan_catalog::toml_error::unknown_field;
 use luaplan_catalog::toml_lines::{key_at, line_at, lines_of};
 
-use super::mask::{mask_of_mcp, mask_passwords, mask_value};
+use super::mask::{mask_of_mcp, mask_value};
+use super::values::refused;
 use super::{Config, Environment, RawConfig};
 
 /// The variable that names the configuration file.
@@ -345,19 +346,5 @@ fn describe(error: &toml::de::Error, origin: &str, text: Option<&str>) -> Error 
     match line {
         Some(line) => described.with_detail("line", line),
         None => described,
-    }
-}
-
-/// What TOML says, as an error of ours: `config_unknown_key` or `config_invalid`, with the nearest
-/// known key and without the passwords of values it repeats.
-pub(crate) fn refused(error: &toml::de::Error, place: &str) -> Error {
-    let message = mask_passwords(&plainly(error.message().trim_end()));
-    let unknown = unknown_field(&message);
-    let code = if unknown.is_some() { ErrorCode::ConfigUnknownKey } else { ErrorCode::ConfigInvalid };
-    let refused = Error::new(code, format!("{place}: {message}"));
-    let Some((field, known)) = unknown else { return refused };
-    match nearest(field, known) {
-        Some(near) => refused.with_help(format!("did you mean `{near}`?")),
-        None => refused.with_help("remove it, or use one of the keys named in the message"),
     }
 }

@@ -15,8 +15,8 @@ use luaplan_tools::mcp::{
 };
 
 use super::Environment;
-use super::checked::{invalid, keyed};
 use super::redact::long_enough;
+use super::values::{invalid, keyed};
 
 /// `[mcp.NAME]`, as written. Exactly one of `command` and `url`.
 #[derive(Debug, Clone, Serialize, Deserialize)]

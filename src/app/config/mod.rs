@@ -21,13 +21,12 @@ mod sandbox;
 mod secrets;
 mod server_answers;
 mod server_shares;
+mod values;
 
 pub use agents::{AgentConfig, AgentWork, RawAgent};
-pub(super) use checked::keyed;
 pub use checked::{Config, OVERRIDE_KEYS, ServerConfig, ToolConfig};
 pub use environment::Environment;
 pub use journal::RawJournal;
-pub(super) use layers::refused;
 pub use layers::{ConfigSource, LoadOptions, Loaded, ValueSource, load, validate_text};
 pub use mask::{mask_json, mask_passwords};
 pub use mcp::{RawMcpOAuth, RawMcpServer};
@@ -37,6 +36,7 @@ pub use redact::RawRedact;
 pub use sandbox::{RawSandbox, SandboxConfig};
 pub use server_answers::{McpData, ServerAnswers};
 pub use server_shares::ServerShares;
+pub(super) use values::{keyed, refused};
 
 #[cfg(test)]
 mod tests;

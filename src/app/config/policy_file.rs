@@ -14,7 +14,7 @@ use luaplan_bus::{
 use luaplan_catalog::regular_file::read_text;
 use luaplan_catalog::toml_lines::line_at;
 
-use super::layers::refused;
+use super::values::refused;
 
 /// `[policy]` of the configuration.
 #[derive(Debug, Clone, Default, serde::Serialize, Deserialize)]

@@ -8,12 +8,12 @@ use luaplan_base::written;
 use luaplan_llm::LlmSettings;
 
 use super::agents::RawAgent;
-use super::checked::AS_LONG_AS_THE_RUN;
 use super::journal::RawJournal;
 use super::mcp::RawMcpServer;
 use super::policy_file::RawPolicy;
 use super::redact::RawRedact;
 use super::sandbox::RawSandbox;
+use super::values::AS_LONG_AS_THE_RUN;
 
 /// The folder of manifests that need not be there.
 pub(super) const TOOLS_DIR_DEFAULT: &str = "luaplan-tools";

@@ -6,7 +6,7 @@ use luaplan_base::{EngineKind, Error, ErrorCode, Isolation, Result};
 use luaplan_plan::CheckReport;
 use luaplan_vm::{is_built, not_built};
 
-use super::checked::{invalid, keyed};
+use super::values::{invalid, keyed};
 
 /// `[sandbox]`, as written.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -8,8 +8,8 @@ use luaplan_base::Result;
 use luaplan_catalog::regular_file::read_text;
 use luaplan_tools::manifest::{NamedSecret, NamedSecrets};
 
-use super::checked::invalid;
 use super::redact::long_enough;
+use super::values::invalid;
 use super::{Environment, RawConfig};
 
 /// Takes every secret from its variable or file. One that is not there is no fault: the tools that

@@ -2,8 +2,8 @@
 
 use luaplan_base::{Result, parse_bytes};
 
-use super::checked::{invalid, keyed};
 use super::raw::RawServer;
+use super::values::{invalid, keyed};
 use crate::ANSWER_BYTES_MIN;
 
 /// An answer is held in memory whole, for each request.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use luaplan_base::Result;
 
-use super::checked::{invalid, timeout};
 use super::raw::RawServer;
+use super::values::{invalid, timeout};
 
 /// The parts of `[server]` that keep one caller from taking the place of all others.
 #[derive(Debug, Clone)]

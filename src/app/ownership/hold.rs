@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use luaplan_base::{Error, ErrorCode, Result, RunId};
-use luaplan_journal::{EventListener, FencedWriter, JournalWrite, Leases, PostgresJournal, RunLease, RunLog};
+use luaplan_journal::{
+    EventListener, FencedWriter, JournalWrite, PostgresJournal, RunLease, RunLog, RunState,
+};
 
-use super::local_lock::Claim;
-use crate::App;
+use super::local_lock::{Claim, Owners};
+use crate::history::History;
+use crate::runs::registry::RunRegistry;
 
 /// The right to go on with a run.
 pub(crate) enum Hold {
@@ -36,27 +39,21 @@ impl Hold {
     }
 }
 
-impl App {
-    /// Whether other nodes can take up this one's runs, and it theirs.
-    #[must_use]
-    pub fn shares_runs(&self) -> bool {
-        self.journal.shared().is_some()
-    }
+/// Who runs what, among the processes and nodes that share a journal. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Ownership {
+    pub(crate) history: History,
+    pub(crate) owners: Arc<Owners>,
+    pub(crate) registry: Arc<RunRegistry>,
+}
 
-    /// The leases of the nodes that share the journal, where they do.
-    ///
-    /// # Errors
-    /// `journal_unavailable`.
-    pub(crate) fn leases(&self) -> Result<Option<&Arc<Leases>>> {
-        self.journal.shared().map(|journal| journal.leases()).transpose()
-    }
-
+impl Ownership {
     /// What this process is called as an owner of runs.
     ///
     /// # Errors
     /// `journal_unavailable`.
     pub(crate) async fn owner_name(&self) -> Result<String> {
-        match self.leases()? {
+        match self.history.leases()? {
             Some(leases) => Ok(leases.node().await?.to_string()),
             None => self.owners.mine().map(str::to_owned),
         }
@@ -67,9 +64,9 @@ impl App {
     /// # Errors
     /// `run_active` where another node has it, `journal_unavailable`.
     pub(crate) async fn hold(&self, run_id: &RunId) -> Result<Hold> {
-        if let Some(journal) = self.journal.shared() {
+        if let Some(journal) = self.history.journal.shared() {
             // An id that no run has must leave nothing behind.
-            self.parent_of(run_id).await?;
+            self.history.parent_of(run_id).await?;
             let held = journal.leases()?.acquire(run_id).await?;
             return Ok(Hold::Lease(Arc::clone(journal), Arc::new(held)));
         }
@@ -85,20 +82,40 @@ impl App {
     /// # Errors
     /// `journal_unavailable`.
     pub(crate) async fn new_log(&self, run_id: &RunId, listeners: &[EventListener]) -> Result<RunLog> {
-        let Some(journal) = self.journal.shared() else { return Ok(self.run_log(run_id, listeners)) };
+        let Some(journal) = self.history.journal.shared() else {
+            return Ok(self.history.run_log(run_id, listeners));
+        };
         let held = Arc::new(journal.leases()?.acquire(run_id).await?);
         Ok(self.log_under(&Hold::Lease(Arc::clone(journal), held), run_id, listeners))
     }
 
     /// The log of a run that is held.
     pub(crate) fn log_under(&self, hold: &Hold, run_id: &RunId, listeners: &[EventListener]) -> RunLog {
-        let Hold::Lease(journal, held) = hold else { return self.run_log(run_id, listeners) };
+        let Hold::Lease(journal, held) = hold else { return self.history.run_log(run_id, listeners) };
         let pen: Arc<dyn JournalWrite> = Arc::new(FencedWriter::new(Arc::clone(journal), Arc::clone(held)));
-        let pen = match &self.journal_layer {
+        let pen = match &self.history.journal_layer {
             Some(layer) => layer(pen),
             None => pen,
         };
-        self.run_log_with(pen, run_id, listeners)
+        self.history.run_log_with(pen, run_id, listeners)
+    }
+
+    /// Whether somebody is still at it: this process, or another that lives.
+    pub(crate) fn is_under_way(&self, state: &RunState) -> bool {
+        if self.history.shares_runs() {
+            // Whoever has its lease may go on, so there is nobody else.
+            return false;
+        }
+        match &state.owner {
+            _ if self.is_at_it(&state.run_id) => true,
+            Some(owner) => !self.owners.is_mine(owner) && self.owners.is_alive(owner),
+            None => false,
+        }
+    }
+
+    /// Whether this process has begun or taken up the run and not yet put its end, pause or sleep on record.
+    pub(crate) fn is_at_it(&self, run_id: &RunId) -> bool {
+        !self.history.shares_runs() && self.registry.has(run_id)
     }
 }
 

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
-use luaplan_base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, Value};
+use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, Value};
 use luaplan_catalog::Catalog;
-use luaplan_journal::{Durability, EventBody};
+use luaplan_journal::Redactor;
 use luaplan_plan::{CheckInput, CheckReport, CheckedPlan, admit_accepted, check_with};
 use luaplan_planner::Check;
 
-use super::analysis::Waiting;
+use super::analysis::{Analysis, Waiting};
+use super::explain::Explanation;
 use crate::config::Config;
-use crate::runs::{run::Run, spec::RunSpec};
-use crate::{App, Explanation};
+use crate::tools::toolbox::Toolbox;
 
 /// A plan that somebody handed in, and what it is held against.
 #[derive(Debug, Clone, Copy)]
@@ -31,20 +31,29 @@ pub struct PlanOf<'a> {
     pub context: Option<&'a Value>,
 }
 
-impl App {
+/// The check of plans, by the tools and the engine in force. Cheap to clone.
+#[derive(Clone)]
+pub struct Plans {
+    pub(crate) config: Arc<Config>,
+    pub(crate) tools: Toolbox,
+    pub(crate) redactor: Arc<Redactor>,
+    pub(crate) analysis: Arc<Analysis>,
+}
+
+impl Plans {
     /// Checks a plan against the tools and the engine in force, and against the shape of the context it is to run
-    /// with, where there is one. Computes on the thread that asks; async code asks [`App::check_for`].
+    /// with, where there is one. Computes on the thread that asks; async code asks [`Plans::check_for`].
     #[must_use]
     pub fn check(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> CheckReport {
-        let input = CheckInput { source, name, catalog: &self.catalog, limits, context, task: None };
+        let input = CheckInput { source, name, catalog: &self.tools.catalog, limits, context, task: None };
         judged(&self.config, &input)
     }
 
     /// Checks a plan and says what it would do. Computes on the thread that asks; async code asks
-    /// [`App::explain_for`].
+    /// [`Plans::explain_for`].
     #[must_use]
     pub fn explain(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> Explanation {
-        super::explain::explain(&self.config, &self.catalog, (name, source), limits, context)
+        super::explain::explain(&self.config, &self.tools.catalog, (name, source), limits, context)
     }
 
     /// How many plans were checked or explained on the threads of the analysis since this application was opened.
@@ -53,7 +62,7 @@ impl App {
         self.analysis.made()
     }
 
-    /// As [`App::check`], on a thread of the analysis.
+    /// As [`Plans::check`], on a thread of the analysis.
     ///
     /// # Errors
     /// `analysis_busy` where too many requests wait.
@@ -61,12 +70,12 @@ impl App {
         self.analysed(plan.tenant, Waiting::Request, Analysed::of(plan, None)).await
     }
 
-    /// As [`App::explain`], on a thread of the analysis.
+    /// As [`Plans::explain`], on a thread of the analysis.
     ///
     /// # Errors
     /// `analysis_busy` where too many requests wait.
     pub async fn explain_for(&self, plan: PlanOf<'_>) -> Result<Explanation> {
-        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
+        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.tools.catalog));
         // What is said of a plan is shortened, and a part of a secret is not known as one.
         let source = self.redactor.exact_text(plan.source);
         let Analysed { name, source, limits, context, .. } =
@@ -88,7 +97,7 @@ impl App {
     /// What the check found of a plan that may run.
     ///
     /// # Errors
-    /// As [`App::checked_for`].
+    /// As [`Plans::checked_for`].
     pub async fn accepted_for(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
         let report = self.check_for(plan).await?;
         accept(report.clone(), plan.source, plan.limits)?;
@@ -107,50 +116,14 @@ impl App {
         accept(self.analysis.run(plan.tenant, Waiting::Run, work).await?, plan.source, plan.limits)
     }
 
-    async fn analysed(&self, tenant: &str, waiting: Waiting, plan: Analysed) -> Result<CheckReport> {
-        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.catalog));
-        self.analysis.run(tenant, waiting, move || plan.checked(&config, &catalog)).await
+    /// As [`Plans::check_for`], of a run that is under way: it waits for its turn however many wait.
+    pub(crate) async fn check_of_run(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
+        self.analysed(plan.tenant, Waiting::Run, Analysed::of(plan, None)).await
     }
-}
 
-impl Run<'_> {
-    /// Checks a saved plan, or takes what was found for the request, and puts it on record.
-    pub(crate) async fn check_saved(&self, name: &str, source: &str, context: &Value) -> Result<CheckedPlan> {
-        let hash = ContentHash::of(source.as_bytes());
-        let RunSpec { circumstances, limits, .. } = self.spec;
-        let tenant = circumstances.tenant.as_str();
-        let plan = PlanOf { tenant, name, source, limits, context: Some(context) };
-        // A report of another plan says nothing about this one.
-        let handed_on = self
-            .spec
-            .checked
-            .as_ref()
-            .filter(|report| report.plan.as_ref().is_some_and(|checked| *checked.hash() == hash));
-        let report = match handed_on {
-            Some(report) => report.clone(),
-            None => self.app.analysed(tenant, Waiting::Run, Analysed::of(plan, None)).await?,
-        };
-        // The run of an agent may have been broken off before its plan was on record.
-        if self.resumed.is_some_and(|state| state.source.as_deref() != Some(source)) {
-            let proposed = EventBody::PlanProposed {
-                round: 0,
-                source: source.to_owned(),
-                plan_hash: hash.clone(),
-                explanation: None,
-            };
-            self.log.emit(proposed, Durability::Queued).await?;
-        }
-        let checked = EventBody::PlanChecked {
-            plan_hash: hash.clone(),
-            ok: report.plan.is_some(),
-            findings: findings_json(&report),
-        };
-        self.log.emit(checked, Durability::Queued).await?;
-        for finding in report.findings.iter().filter(|finding| finding.reaches_out()) {
-            let violation = EventBody::SandboxViolation { message: finding.message.clone() };
-            self.log.emit(violation, Durability::Queued).await?;
-        }
-        accept(report, source, &self.spec.limits)
+    async fn analysed(&self, tenant: &str, waiting: Waiting, plan: Analysed) -> Result<CheckReport> {
+        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.tools.catalog));
+        self.analysis.run(tenant, waiting, move || plan.checked(&config, &catalog)).await
     }
 }
 
@@ -187,7 +160,7 @@ fn judged(config: &Config, input: &CheckInput<'_>) -> CheckReport {
 
 /// The check of plans that were made for a task.
 pub(crate) struct PlannedFor<'a> {
-    pub(crate) app: &'a App,
+    pub(crate) plans: &'a Plans,
     pub(crate) tenant: &'a str,
     pub(crate) task: &'a str,
     pub(crate) limits: &'a Limits,
@@ -197,9 +170,9 @@ pub(crate) struct PlannedFor<'a> {
 #[async_trait]
 impl Check for PlannedFor<'_> {
     async fn check(&self, source: &str) -> Result<CheckReport> {
-        let Self { app, tenant, task, limits, context } = *self;
+        let Self { plans, tenant, task, limits, context } = *self;
         let plan = PlanOf { tenant, name: "plan", source, limits, context: Some(context) };
-        app.analysed(tenant, Waiting::Run, Analysed::of(plan, Some(task))).await
+        plans.analysed(tenant, Waiting::Run, Analysed::of(plan, Some(task))).await
     }
 }
 

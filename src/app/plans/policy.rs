@@ -9,8 +9,9 @@ use luaplan_base::{Error, ErrorCode, Result, RunId, Value, nearest};
 use luaplan_bus::{Circumstances, Fit, Glob, LOCAL_TENANT, Policy, PolicyDecision, PolicyRules, Rule, Tier};
 use luaplan_catalog::Catalog;
 
+use crate::ApiKeys;
+use crate::approvals::service::Approvals;
 use crate::runs::restore::circumstances_of;
-use crate::{ApiKeys, App};
 
 /// What the policy says about one call.
 #[derive(Debug, Clone, Serialize)]
@@ -97,7 +98,7 @@ fn no_such_parameter(place: &str, rule: &Rule, parameter: &str, catalog: &Catalo
         .with_detail("key", format!("rule.{}.arguments.{parameter}", rule.name))
 }
 
-impl App {
+impl Approvals {
     /// What a run of `circumstances` may do.
     #[must_use]
     pub fn policy_for(&self, circumstances: &Circumstances) -> Policy {
@@ -118,7 +119,7 @@ impl App {
         arguments: Value,
         circumstances: &Circumstances,
     ) -> Result<CallExplanation> {
-        let spec = self.catalog.get(tool).ok_or_else(|| self.no_such_tool(tool))?;
+        let spec = self.tools.catalog.get(tool).ok_or_else(|| self.tools.no_such_tool(tool))?;
         let bound = spec.bind_named(arguments).map_err(|failure| {
             Error::new(ErrorCode::BadArguments, failure.message)
                 .with_help(format!("compare with `luaplan tools show {tool}`"))
@@ -140,10 +141,10 @@ impl App {
     /// # Errors
     /// `not_found`, or as reading the journal.
     pub async fn explain_run(&self, run_id: &RunId, call_id: Option<&str>) -> Result<Vec<CallExplanation>> {
-        let state = self.known_run(run_id).await?;
+        let state = self.history.known_run(run_id).await?;
         let policy = self.policy_for(&circumstances_of(&state)?);
         let now = |tool: &str, arguments: &Json| -> Option<PolicyDecision> {
-            let spec = self.catalog.get(tool)?;
+            let spec = self.tools.catalog.get(tool)?;
             let value = Value::from_json(arguments.clone()).ok()?;
             // Those of a call that was refused may have no names.
             let bound = match value {

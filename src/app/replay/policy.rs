@@ -6,14 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use luaplan_base::{CallId, CallOutcome, CallRequest, ErrorCode, Result, Value};
-use luaplan_bus::{Policy, PolicyRules};
+use luaplan_base::{CallId, CallOutcome, CallRequest, ErrorCode, Value};
+use luaplan_bus::Policy;
 use luaplan_catalog::Catalog;
 use luaplan_journal::{CallState, GrantState, Redactor, RunState, Tier, Word};
-
-use crate::App;
-use crate::replay::report::{ReplayReport, ReplayRequest};
-use crate::runs::restore::circumstances_of;
 
 /// A call that a policy decides otherwise than it was decided.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -134,26 +130,4 @@ pub(crate) fn decided_then(state: &RunState, grants: &[GrantState]) -> HashMap<C
         }
     }
     decided
-}
-
-impl App {
-    /// As [`App::replay`], under the rules of another policy file: what they deny is refused, and calls that
-    /// are decided otherwise than they were are named. What they would ask a person about goes on as if it
-    /// were allowed; a call that was denied then and is allowed now is not on record.
-    ///
-    /// # Errors
-    /// As [`App::replay`].
-    pub async fn replay_under(
-        &self,
-        request: ReplayRequest,
-        rules: Arc<PolicyRules>,
-    ) -> Result<ReplayReport> {
-        let state = self.known_run(&request.run_id).await?;
-        let policy = Policy {
-            rules: Some(rules),
-            circumstances: circumstances_of(&state)?,
-            ..Policy::registered_tools()
-        };
-        self.replay_as(request, Some(policy)).await
-    }
 }

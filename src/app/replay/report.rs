@@ -8,18 +8,18 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use luaplan_base::{CallOutcome, CallRequest, Error, ErrorCode, Limits, Result, RunId, Value};
-use luaplan_bus::{CallHandler, Interruption, LOCAL_TENANT, Policy, RunBudget};
+use luaplan_bus::{CallHandler, Interruption, LOCAL_TENANT, Policy, PolicyRules, RunBudget};
 use luaplan_engine::{
     DriveRequest, FromJournal, NothingMore, RecordedCalls, RecordedOutput, RunOutcome, drive,
 };
-use luaplan_journal::{CallState, EventBody, MemoryJournal, RunLog, RunState, RunStatus, StopReason, grants};
+use luaplan_journal::{CallState, EventBody, RunState, RunStatus, StopReason, grants};
 
-use crate::App;
 use crate::plans::check::PlanOf;
 use crate::replay::matching::{ByArguments, ByContent, by_arguments, forms, records_to_judge};
 use crate::replay::policy::{OnRecord, PolicyDifference, UnderPolicy};
 use crate::runs::finish::{ended_by_call, failed};
 use crate::runs::restore::{began_without_secret, circumstances_of, limits_of, recorded_source};
+use crate::runs::service::Runs;
 
 /// A run to be replayed.
 #[derive(Debug, Clone)]
@@ -67,7 +67,7 @@ pub struct ReplayReport {
     pub policy: Vec<PolicyDifference>,
 }
 
-impl App {
+impl Runs {
     /// Runs a recorded plan again, or another one against what is on record. Nothing is called, no
     /// model is asked, nothing is written. The same plan must make the same calls under the same ids,
     /// and come to the same end; another plan gets the recorded answer for each call it makes with the
@@ -80,18 +80,34 @@ impl App {
         self.replay_as(request, None).await
     }
 
-    pub(crate) async fn replay_as(
+    /// As [`Runs::replay`], under the rules of another policy file: what they deny is refused, and calls that
+    /// are decided otherwise than they were are named. What they would ask a person about goes on as if it
+    /// were allowed; a call that was denied then and is allowed now is not on record.
+    ///
+    /// # Errors
+    /// As [`Runs::replay`].
+    pub async fn replay_under(
         &self,
         request: ReplayRequest,
-        policy: Option<Policy>,
+        rules: Arc<PolicyRules>,
     ) -> Result<ReplayReport> {
+        let state = self.history.known_run(&request.run_id).await?;
+        let policy = Policy {
+            rules: Some(rules),
+            circumstances: circumstances_of(&state)?,
+            ..Policy::registered_tools()
+        };
+        self.replay_as(request, Some(policy)).await
+    }
+
+    async fn replay_as(&self, request: ReplayRequest, policy: Option<Policy>) -> Result<ReplayReport> {
         let run_id = &request.run_id;
-        let state = self.known_run(run_id).await?;
+        let state = self.history.known_run(run_id).await?;
         let refused = |what: &str| {
             Err(Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}"))
                 .with_help("replay a run whose calls are on record"))
         };
-        if state.status == RunStatus::Running && self.is_under_way(&state) {
+        if state.status == RunStatus::Running && self.ownership.is_under_way(&state) {
             return Err(
                 Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")).about_run(run_id)
             );
@@ -113,16 +129,17 @@ impl App {
         let tenant = circumstances_of(&state)?.tenant;
         let plan = PlanOf { tenant: &tenant, name, source, limits: &limits, context: Some(&context) };
         let plan = match is_same_plan {
-            true => self.accepted_before(plan).await?,
-            false => self.checked_for(plan).await?,
+            true => self.plans.accepted_before(plan).await?,
+            false => self.plans.checked_for(plan).await?,
         };
         let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
         let is_other = request.with.is_some() || policy.is_some();
         let answers = Arc::new(if is_other {
             let (mut records, under) = match policy {
                 Some(policy) => {
-                    let records = records_to_judge(&state, &grants(&*self.journal, None).await?)?;
-                    let under = UnderPolicy::new(policy, self.catalog.clone(), self.redactor.clone());
+                    let records = records_to_judge(&state, &grants(&*self.history.journal, None).await?)?;
+                    let under =
+                        UnderPolicy::new(policy, self.tools.catalog.clone(), self.history.redactor.clone());
                     (records, Some(Arc::new(under)))
                 }
                 None => (by_arguments(&state.calls)?, None),
@@ -132,7 +149,7 @@ impl App {
         } else {
             self.answers(&state, &limits)?
         });
-        let tools = self.catalog.names().map(str::to_owned).collect();
+        let tools = self.tools.catalog.names().map(str::to_owned).collect();
         let drive_request = DriveRequest {
             calls_before,
             // Nothing is waited for.
@@ -145,14 +162,7 @@ impl App {
             cancel: request.cancel,
             ..DriveRequest::new(plan, context, tools, limits)
         };
-        let log = RunLog::new(
-            run_id.clone(),
-            Arc::new(MemoryJournal::default()),
-            self.clock.clone(),
-            self.randomness.clone(),
-            self.redactor.clone(),
-            Vec::new(),
-        );
+        let log = self.history.log_of_nothing(run_id, self.history.redactor.clone());
         let mut outcome = drive(drive_request, &*answers, &log).await;
         if let Some(named) = outcome.failure().and_then(|error| ended_by_call(error, &state.calls)) {
             outcome.result = Err(named.into());
@@ -172,8 +182,8 @@ impl App {
     fn answers(&self, state: &RunState, limits: &Limits) -> Result<Answers> {
         let by = Arc::new(FromJournal {
             calls: RecordedCalls::of(&state.calls)?,
-            catalog: self.catalog.clone(),
-            redactor: self.redactor.clone(),
+            catalog: self.tools.catalog.clone(),
+            redactor: self.history.redactor.clone(),
             budget: Arc::new(RunBudget::new(limits.clone(), 0)),
             next: Arc::new(NothingMore),
         });
@@ -184,8 +194,8 @@ impl App {
         let by = Arc::new(ByArguments {
             records: Mutex::new(records),
             under: under.clone(),
-            catalog: self.catalog.clone(),
-            redactor: self.redactor.clone(),
+            catalog: self.tools.catalog.clone(),
+            redactor: self.history.redactor.clone(),
         });
         Answers { by, under, made: Mutex::default() }
     }
@@ -208,7 +218,7 @@ impl App {
             differences.push("the end differs".to_owned());
         }
         let from = state.accepted.as_ref().map_or(0, |plan| plan.printed_from);
-        let printed = self.redactor.text(&outcome.printed);
+        let printed = self.history.redactor.text(&outcome.printed);
         if !stops_short && state.printed.get(from..) != Some(printed.as_str()) {
             differences.push("the output differs".to_owned());
         }
@@ -245,7 +255,7 @@ impl App {
             },
             Err(why) => failed(&why.to_error(&outcome.run_id), outcome.usage),
         };
-        self.redactor.event(&mut body);
+        self.history.redactor.event(&mut body);
         match body {
             EventBody::RunFinished { result, .. } => json!({ "status": "succeeded", "result": result }),
             EventBody::RunFailed { error, .. } => json!({ "status": "failed", "error": error }),
@@ -260,8 +270,9 @@ impl App {
         }
         let mut differences = Vec::new();
         for call in made {
-            if open.take(call, &self.catalog, &self.redactor).is_none() {
-                let arguments = forms(call, &self.catalog, &self.redactor).next().unwrap_or_default();
+            if open.take(call, &self.tools.catalog, &self.history.redactor).is_none() {
+                let arguments =
+                    forms(call, &self.tools.catalog, &self.history.redactor).next().unwrap_or_default();
                 differences.push(CallDifference {
                     difference: "new",
                     tool: call.tool.clone(),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use luaplan_base::{Error, ErrorCode, Result, RunId};
 use luaplan_journal::{ApprovalState, CallState, JournalRead};
 
-use crate::reports::run::no_such_run;
+use crate::history::no_such_run;
 
 /// A call with all that is on record of it.
 #[derive(Debug, Clone, Serialize)]

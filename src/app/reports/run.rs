@@ -9,6 +9,7 @@ use luaplan_base::{Error, ErrorCode, Result, RunId, shorten_members};
 use luaplan_journal::{Actor, EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
 
 use crate::ActiveRuns;
+use crate::history::no_such_run;
 use crate::runs::restore::cannot_go_on;
 
 /// What a run's own page is made of besides its summary.
@@ -174,12 +175,12 @@ impl ActiveRuns {
         if self.app().journal().run_summary(run_id).await?.is_none() {
             return Err(no_such_run(run_id));
         }
-        if let Some(leases) = self.app().leases()?
+        if let Some(leases) = self.app().history().leases()?
             && leases.ask_to_cancel(run_id, by).await?
         {
             return Ok(());
         }
-        self.app().cancel_by(run_id, by).await
+        self.app().runs().cancel_by(run_id, by).await
     }
 
     /// Whether a run of this id has begun, on record or not.
@@ -210,10 +211,4 @@ impl ActiveRuns {
         }
         json
     }
-}
-
-/// What is said of an id that no run has.
-#[must_use]
-pub fn no_such_run(run_id: &RunId) -> Error {
-    Error::new(ErrorCode::NotFound, format!("there is no run {run_id}"))
 }

@@ -6,20 +6,20 @@ use std::sync::Arc;
 use luaplan_base::Result;
 
 use super::registry::{ActiveRun, RunRegistry};
-use super::timers::Sleepers;
+use super::timer_queue::TimerQueue;
 use crate::{App, ResumeRequest};
 
 /// The runs under way.
 pub struct ActiveRuns {
     app: Arc<App>,
-    sleepers: Arc<Sleepers>,
+    timers: Arc<TimerQueue>,
 }
 
 impl ActiveRuns {
     /// None are under way yet.
     #[must_use]
     pub fn new(app: Arc<App>) -> Self {
-        Self { app, sleepers: Arc::default() }
+        Self { app, timers: Arc::default() }
     }
 
     /// The application whose runs these are.
@@ -31,14 +31,14 @@ impl ActiveRuns {
     /// Which runs this process executes, and whether it begins others.
     #[must_use]
     pub fn registry(&self) -> &Arc<RunRegistry> {
-        &self.app.running
+        self.app.runs().registry()
     }
 
     /// From now on a tenant has no more runs under way, and no more workers, than are left for others: however much one
     /// asks for, another finds a place.
     pub fn share_between_tenants(&self) {
         self.registry().share_between_tenants();
-        if let Some(workers) = &self.app.workers {
+        if let Some(workers) = &self.app.runs().workers {
             workers.share_between_tenants();
         }
     }
@@ -46,14 +46,14 @@ impl ActiveRuns {
     /// Goes on with a run in the background, once it is certain that it can.
     ///
     /// # Errors
-    /// As [`App::resume`]; `too_many_requests` where `server.max_concurrent_runs` are under way, `shutting_down`.
+    /// As [`Runs::resume`]; `too_many_requests` where `server.max_concurrent_runs` are under way, `shutting_down`.
     pub async fn resume(self: &Arc<Self>, request: ResumeRequest) -> Result<ActiveRun> {
-        let request = self.app.toward_root(request).await?;
+        let request = self.app.runs().toward_root(request).await?;
         let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
-        let tenant = self.app.tenant_of(&run_id).await?.unwrap_or_default();
+        let tenant = self.app.history().tenant_of(&run_id).await?.unwrap_or_default();
         let place = self.registry().place(run_id, tenant, cancel, self.runs_max())?;
-        let app = self.app.clone();
-        self.execute_in(place, async move { app.claim(request).await }).await
+        let runs = self.app.runs().clone();
+        self.execute_in(place, async move { runs.claim(request).await }).await
     }
 
     /// How many runs may be under way.
@@ -61,7 +61,7 @@ impl ActiveRuns {
         self.app.config().server.max_concurrent_runs
     }
 
-    pub(super) fn sleepers(&self) -> &Arc<Sleepers> {
-        &self.sleepers
+    pub(super) fn timers(&self) -> &Arc<TimerQueue> {
+        &self.timers
     }
 }

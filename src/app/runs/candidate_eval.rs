@@ -8,12 +8,12 @@ use async_trait::async_trait;
 
 use luaplan_base::{Limits, Result, RunId, Value};
 use luaplan_engine::{DriveRequest, drive};
-use luaplan_journal::{MemoryJournal, Redactor, RunLog};
+use luaplan_journal::Redactor;
 use luaplan_plan::CheckedPlan;
 use luaplan_planner::{MockVerdict, TestFailure, TestsVerdict, Trials};
 use luaplan_testkit::{MockTools, test_source};
 
-use crate::App;
+use super::service::Runs;
 
 /// The mocks of every candidate of every run are made up alike.
 const MOCK_SEED: u64 = 1;
@@ -22,8 +22,8 @@ const MOCK_SEED: u64 = 1;
 const MOCK_WALL_MAX: Duration = Duration::from_secs(5);
 
 /// Trials with the application's tools, mocked, where its runs take place.
-pub(crate) struct AppTrials<'a> {
-    pub(crate) app: &'a App,
+pub(crate) struct RunTrials<'a> {
+    pub(crate) runs: &'a Runs,
     pub(crate) tenant: &'a str,
     pub(crate) limits: &'a Limits,
     pub(crate) context: &'a Value,
@@ -31,10 +31,10 @@ pub(crate) struct AppTrials<'a> {
 }
 
 #[async_trait]
-impl Trials for AppTrials<'_> {
+impl Trials for RunTrials<'_> {
     async fn tests(&self, plan: &CheckedPlan) -> Result<Option<TestsVerdict>> {
         let Some(tests) = self.tests else { return Ok(None) };
-        let report = test_source(tests, plan.source(), &self.app.catalog, self.limits).await?;
+        let report = test_source(tests, plan.source(), &self.runs.tools.catalog, self.limits).await?;
         let failures: Vec<TestFailure> = report
             .results
             .iter()
@@ -48,27 +48,21 @@ impl Trials for AppTrials<'_> {
             failed: failures.len() as u64,
             first_failure: failures.first().map(|failure| format!("{}: {}", failure.name, failure.message)),
             failures,
-            shares_data: self.app.config.share_run_data,
+            shares_data: self.runs.config.share_run_data,
         }))
     }
 
     async fn mock_run(&self, plan: &CheckedPlan) -> Result<MockVerdict> {
-        let mocks = MockTools::generated(&self.app.catalog, MOCK_SEED);
+        let mocks = MockTools::generated(&self.runs.tools.catalog, MOCK_SEED);
         // Its journal is thrown away: nothing happened.
-        let log = RunLog::new(
-            RunId::generate(),
-            Arc::new(MemoryJournal::default()),
-            self.app.clock.clone(),
-            self.app.randomness.clone(),
-            Arc::new(Redactor::without_secrets()),
-            Vec::new(),
-        );
+        let redactor = Arc::new(Redactor::without_secrets());
+        let log = self.runs.history.log_of_nothing(&RunId::generate(), redactor);
         let mut limits = self.limits.clone();
         limits.wall = limits.wall.min(MOCK_WALL_MAX);
-        let tools = self.app.catalog.names().map(str::to_owned).collect();
+        let tools = self.runs.tools.catalog.names().map(str::to_owned).collect();
         let request = DriveRequest {
-            workers: self.app.workers.as_ref().map(|pool| pool.of(self.tenant)),
-            vms: self.app.vms.clone(),
+            workers: self.runs.workers.as_ref().map(|pool| pool.of(self.tenant)),
+            vms: self.runs.vms.clone(),
             ..DriveRequest::new(plan.clone(), self.context.clone(), tools, limits)
         };
         let outcome = drive(request, &*mocks.handler(), &log).await;

@@ -14,9 +14,9 @@ use luaplan_journal::{Durability, EventBody};
 use luaplan_plan::CheckedPlan;
 
 use super::provenance::PlanOrigins;
-use super::recovered::Past;
-use crate::agents::{CALL_AGENT, CallAgent, Caller};
-use crate::runs::run::Run;
+use crate::agents::CALL_AGENT;
+use crate::agents::call::{CallAgent, Caller};
+use crate::runs::run::{Past, Run};
 
 /// How long runs of agents have to record their ends once their caller's calls were cut.
 const AGENTS_GRACE: Duration = Duration::from_secs(5);
@@ -42,8 +42,8 @@ impl Run<'_> {
             Some(handler) => handler.clone(),
             None => Arc::new(Bus::new(BusParts {
                 registry: self.registry(&agents),
-                limiter: self.app.limiter.clone(),
-                policy: self.app.policy_for(&self.spec.circumstances),
+                limiter: self.runs.tools.limiter.clone(),
+                policy: self.runs.approvals.policy_for(&self.spec.circumstances),
                 approvals: self.approvals(&plan),
                 wakes: self.wakes(),
                 log: self.log.clone(),
@@ -61,16 +61,16 @@ impl Run<'_> {
             plan,
             context,
             recorded,
-            tools: self.app.catalog.names().map(str::to_owned).collect(),
+            tools: self.runs.tools.catalog.names().map(str::to_owned).collect(),
             limits: self.spec.limits.clone(),
             calls_before,
-            workers: self.app.workers.as_ref().map(|pool| pool.of(&self.spec.circumstances.tenant)),
-            vms: self.app.vms.clone(),
+            workers: self.runs.workers.as_ref().map(|pool| pool.of(&self.spec.circumstances.tenant)),
+            vms: self.runs.vms.clone(),
             lines: None,
             started,
             idle: self.budget.idle().clone(),
             cancel: self.spec.cancel.clone(),
-            pause: self.app.running.pause_of(self.log.run_id()),
+            pause: self.runs.registry.pause_of(self.log.run_id()),
             cancel_calls,
         };
         let outcome = drive(request, &*handler, self.log).await;
@@ -78,18 +78,18 @@ impl Run<'_> {
         if tokio::time::timeout(AGENTS_GRACE, agents.wait()).await.is_err() {
             tracing::error!(run_id = %self.log.run_id(), "a run of an agent did not end with its caller");
         }
-        self.app.named_by_call(outcome).await
+        self.runs.named_by_call(outcome).await
     }
 
     /// The tools, with agents that run below this run.
     fn registry(&self, agents: &TaskTracker) -> Arc<Registry> {
-        let all = &self.app.registry;
+        let all = &self.runs.tools.registry;
         let Some(spec) = all.get(CALL_AGENT).map(|tool| tool.spec().clone()) else { return all.clone() };
-        if self.app.config.agents.is_empty() {
+        if self.runs.config.agents.is_empty() {
             return all.clone();
         }
         let caller = Caller {
-            app: self.app.clone(),
+            runs: self.runs.clone(),
             limits: self.spec.limits.clone(),
             circumstances: self.spec.circumstances.clone(),
             depth: self.agent.map_or(0, |agent| agent.depth),
@@ -104,8 +104,8 @@ impl Run<'_> {
         Approvals {
             plan_hash: Some(plan.hash().clone()),
             known: self.resumed.map(|state| state.approvals.clone()).unwrap_or_default(),
-            journal: Some(self.app.journal.clone()),
-            origins: Some(Arc::new(PlanOrigins::new(plan.clone(), self.app.catalog.clone()))),
+            journal: Some(self.runs.history.journal.clone()),
+            origins: Some(Arc::new(PlanOrigins::new(plan.clone(), self.runs.tools.catalog.clone()))),
         }
     }
 }

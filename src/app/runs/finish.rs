@@ -12,40 +12,24 @@ use luaplan_journal::{
 use luaplan_vm::FAILED_CALL;
 
 use super::control_files::Asked;
+use super::service::Runs;
+use super::spec::ResumeRequest;
 use super::start::ClaimedRun;
-use super::stuck::cannot_sleep;
-use crate::agents::{AgentRun, family_of};
+use crate::agents::AgentRun;
+use crate::agents::kin::family_of;
 use crate::ownership::hold::goes_on_elsewhere;
-use crate::{App, ResumeRequest};
 
-impl App {
+impl Runs {
     /// The outcome of a run that a failed call ended, with that call's code; of a denied one, under it.
     pub(crate) async fn named_by_call(&self, mut outcome: RunOutcome) -> RunOutcome {
         if let Some(error) = outcome.failure()
             && may_be_of_a_call(error.code())
-            && let Ok(Some(state)) = self.journal.run_state(&outcome.run_id).await
+            && let Ok(Some(state)) = self.history.journal.run_state(&outcome.run_id).await
             && let Some(named) = ended_by_call(error, &state.calls)
         {
             outcome.result = Err(named.into());
         }
         outcome
-    }
-
-    /// The outcome as every edge may send it.
-    pub(crate) fn shown(&self, outcome: RunOutcome) -> RunOutcome {
-        let RunOutcome { run_id, result, usage, printed, mut candidates, explanation, not_resumable } =
-            outcome;
-        let redactor = &self.redactor;
-        candidates.iter_mut().for_each(|candidate| redactor.document(candidate));
-        RunOutcome {
-            run_id,
-            result: result.map(|value| redactor.value(value)).map_err(|why| why.redacted(redactor)),
-            usage,
-            printed: redactor.text(&printed),
-            candidates,
-            explanation: explanation.map(|explanation| redactor.text(&explanation)),
-            not_resumable,
-        }
     }
 
     /// A person may decide while the other calls of a `parallel` still run; the pause then comes after
@@ -62,7 +46,7 @@ impl App {
             if !waits || cancel.is_cancelled() {
                 return outcome;
             }
-            let asks = match self.journal.run_state(&outcome.run_id).await {
+            let asks = match self.history.journal.run_state(&outcome.run_id).await {
                 Ok(Some(state)) if state.status == RunStatus::Paused => self.asks_somebody(state).await,
                 _ => Ok(true),
             };
@@ -83,7 +67,7 @@ impl App {
 
     /// Whether a run, or one of an agent that it waits for, asks something nobody has decided.
     async fn asks_somebody(&self, state: RunState) -> Result<bool> {
-        let family = family_of(&*self.journal, state).await?;
+        let family = family_of(&*self.history.journal, state).await?;
         Ok(family.iter().any(|state| state.pending_approvals().next().is_some()))
     }
 
@@ -98,7 +82,7 @@ impl App {
             let (cancels, wakes) = tokio::select! {
                 biased;
                 () = cancel.cancelled() => (true, false),
-                wakes = self.sleep_until(&outcome.run_id, wake_at) => (false, wakes),
+                wakes = self.history.sleep_until(&outcome.run_id, wake_at) => (false, wakes),
             };
             if cancels && self.cancel(&outcome.run_id).await.is_err() {
                 return outcome;
@@ -124,11 +108,11 @@ impl App {
     /// nobody may take the run for one whose process is gone. One that was told to end does not come to rest.
     pub(crate) async fn end(&self, log: &RunLog, outcome: RunOutcome) -> RunOutcome {
         let run_id = log.run_id();
-        let shares_runs = self.shares_runs();
+        let shares_runs = self.history.shares_runs();
         let asked = match shares_runs {
             // There the lease says who is at it, and this node may take the run up again once it is handed on.
-            true => self.running.remove(run_id),
-            false => self.running.asked_of(run_id),
+            true => self.registry.remove(run_id),
+            false => self.registry.asked_of(run_id),
         };
         let outcome = self.record_end(log, self.heeding(outcome, &asked), &asked).await;
         let told = if shares_runs {
@@ -137,8 +121,8 @@ impl App {
                 false => Asked::default(),
             }
         } else {
-            let asked = self.running.remove(run_id);
-            let late = self.running.files().take_back(run_id);
+            let asked = self.registry.remove(run_id);
+            let late = self.registry.files().take_back(run_id);
             if late.cancel { late } else { asked }
         };
         self.ended_at_rest(outcome, &told).await
@@ -169,7 +153,7 @@ impl App {
 
     /// Whether another node was asked to end a run of this one.
     async fn told_to_end(&self, run_id: &RunId) -> Asked {
-        let Ok(Some(leases)) = self.leases() else { return Asked::default() };
+        let Ok(Some(leases)) = self.history.leases() else { return Asked::default() };
         // A database that does not answer tells the next node that takes it up.
         let told = leases.cancel_requested(run_id).await.ok().flatten();
         Asked { cancel: told.is_some(), pause: false, by: told.flatten() }
@@ -182,7 +166,7 @@ impl App {
             outcome.result = Err(cannot_sleep(log.run_id(), reason).into());
         }
         outcome.result = outcome.result.map_err(|why| why.about_run(log.run_id()));
-        if self.shares_runs() && outcome.failure().is_some_and(goes_on_elsewhere) {
+        if self.history.shares_runs() && outcome.failure().is_some_and(goes_on_elsewhere) {
             // The record has no end: whoever takes the run up goes on with it.
             if let Err(error) = log.release_lease().await {
                 tracing::warn!(run_id = %log.run_id(), %error, "others take the run up once the lease has run out");
@@ -300,3 +284,12 @@ fn is_recoverable(code: ErrorCode) -> bool {
             | C::LimitWallTime
     )
 }
+
+/// A run that wants to sleep and could never be woken ends here and now.
+pub(crate) fn cannot_sleep(run_id: &RunId, reason: &str) -> Error {
+    let message = format!("run {run_id} cannot sleep, as nothing could wake it: {reason}");
+    Error::new(ErrorCode::RunNotResumable, message).with_help(START_AGAIN).about_run(run_id)
+}
+
+pub(super) const START_AGAIN: &str = "look at what it did (`luaplan show RUN`) and start it again where it is still wanted; \
+                           a plan that sleeps takes secrets from its tools' configuration, never as data";

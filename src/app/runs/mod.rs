@@ -3,7 +3,6 @@
 
 pub(crate) mod active_runs;
 pub(crate) mod candidate_eval;
-pub(crate) mod contexts;
 pub(crate) mod control_files;
 pub(crate) mod execute;
 pub(crate) mod finish;
@@ -19,10 +18,12 @@ pub(crate) mod restore;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod scheduler;
+pub(crate) mod service;
 pub(crate) mod spec;
 pub(crate) mod start;
 pub(crate) mod stopping;
 pub(crate) mod stuck;
+pub(crate) mod timer_queue;
 pub(crate) mod timers;
 
 #[cfg(test)]

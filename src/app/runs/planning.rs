@@ -1,83 +1,17 @@
 //! The planning part of a run: a task becomes a checked plan, and again where its run failed.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
-
-use luaplan_base::{Effect, Error, ErrorCode, Result, Value};
+use luaplan_base::{ContentHash, Effect, Error, ErrorCode, Result, Value};
 use luaplan_bus::Mode;
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{CallEnd, CallState, Durability, EventBody, JournalRead as _};
 use luaplan_plan::CheckedPlan;
-use luaplan_planner::{CANDIDATES_MAX, FailedRun, PastCall, PlanningRequest, Proposal};
+use luaplan_planner::{FailedRun, PastCall, PlanningRequest, Proposal};
 use luaplan_testkit::count_tests;
 
-use super::candidate_eval::AppTrials;
-use crate::plans::check::PlannedFor;
+use super::candidate_eval::RunTrials;
+use crate::plans::check::{PlanOf, PlannedFor, accept, findings_json};
 use crate::runs::run::Run;
-use crate::{RunSpec, Work};
-
-/// How a task should be planned, where it is not as configured.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct PlanningOptions {
-    /// How many plans to choose from; `None` takes `planner.candidates`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub candidates: Option<u32>,
-    /// A `*_test.lua` the plan must pass before it is taken.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tests: Option<PathBuf>,
-    /// Prompts of MCP servers whose texts are put before the planner.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub prompts: Vec<PromptRef>,
-}
-
-/// A prompt of an MCP server, and what it is given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PromptRef {
-    /// `SERVER.prompt`.
-    pub name: String,
-    /// Its arguments.
-    pub arguments: BTreeMap<String, String>,
-}
-
-impl PlanningOptions {
-    /// As the journal keeps it, so that a run broken off before it had a plan is planned as it was asked for;
-    /// nothing where nothing was wished.
-    pub(crate) fn to_record(&self) -> Option<Json> {
-        (*self != Self::default()).then(|| serde_json::to_value(self).ok()).flatten()
-    }
-
-    /// What the journal kept.
-    ///
-    /// # Errors
-    /// `journal_corrupt` for what is none of it.
-    pub(crate) fn from_record(kept: Option<&Json>) -> Result<Self> {
-        let Some(kept) = kept else { return Ok(Self::default()) };
-        Self::deserialize(kept).map_err(|error| {
-            let what = format!("how the task was to be planned cannot be read: {error}");
-            Error::new(ErrorCode::JournalCorrupt, what)
-        })
-    }
-
-    /// Whether the number of candidates is one that can be asked for.
-    ///
-    /// # Errors
-    /// `bad_request` for none or more than eight.
-    pub fn validate(&self) -> Result<()> {
-        match self.candidates {
-            Some(wanted) if !(1..=CANDIDATES_MAX).contains(&wanted) => Err(Error::new(
-                ErrorCode::BadRequest,
-                format!("`candidates` is {wanted}; from 1 to {CANDIDATES_MAX} plans can be asked for"),
-            )
-            .with_limit(CANDIDATES_MAX, wanted)
-            .with_help(format!("ask for 1 to {CANDIDATES_MAX}"))),
-            _ => Ok(()),
-        }
-    }
-}
+use crate::runs::spec::{RunSpec, Work};
 
 impl Run<'_> {
     /// A checked plan for the run's task.
@@ -86,25 +20,65 @@ impl Run<'_> {
             return Err(Error::new(ErrorCode::Internal, "a saved plan is not planned"));
         };
         let (limits, context) = (&self.spec.limits, self.context());
-        let notes = self.app.notes(&self.spec.planning.prompts).await?;
-        let wanted = PlanningRequest { notes: &notes, ..self.app.planning_request(task, &context, limits) };
+        let notes = self.runs.models.notes(&self.spec.planning.prompts).await?;
+        let wanted =
+            PlanningRequest { notes: &notes, ..self.runs.models.planning_request(task, &context, limits) };
         self.plan(&wanted).await
     }
 
+    /// Checks a saved plan, or takes what was found for the request, and puts it on record.
+    pub(crate) async fn check_saved(&self, name: &str, source: &str, context: &Value) -> Result<CheckedPlan> {
+        let hash = ContentHash::of(source.as_bytes());
+        let RunSpec { circumstances, limits, .. } = self.spec;
+        let tenant = circumstances.tenant.as_str();
+        let plan = PlanOf { tenant, name, source, limits, context: Some(context) };
+        // A report of another plan says nothing about this one.
+        let handed_on = self
+            .spec
+            .checked
+            .as_ref()
+            .filter(|report| report.plan.as_ref().is_some_and(|checked| *checked.hash() == hash));
+        let report = match handed_on {
+            Some(report) => report.clone(),
+            None => self.runs.plans.check_of_run(plan).await?,
+        };
+        // The run of an agent may have been broken off before its plan was on record.
+        if self.resumed.is_some_and(|state| state.source.as_deref() != Some(source)) {
+            let proposed = EventBody::PlanProposed {
+                round: 0,
+                source: source.to_owned(),
+                plan_hash: hash.clone(),
+                explanation: None,
+            };
+            self.log.emit(proposed, Durability::Queued).await?;
+        }
+        let checked = EventBody::PlanChecked {
+            plan_hash: hash.clone(),
+            ok: report.plan.is_some(),
+            findings: findings_json(&report),
+        };
+        self.log.emit(checked, Durability::Queued).await?;
+        for finding in report.findings.iter().filter(|finding| finding.reaches_out()) {
+            let violation = EventBody::SandboxViolation { message: finding.message.clone() };
+            self.log.emit(violation, Durability::Queued).await?;
+        }
+        accept(report, source, &self.spec.limits)
+    }
+
     async fn plan(&self, wanted: &PlanningRequest<'_>) -> Result<Proposal> {
-        let planner = self.app.planner()?;
+        let planner = self.runs.models.planner()?;
         let RunSpec { planning, limits, cancel, .. } = self.spec;
         planning.validate()?;
-        let candidates = planning.candidates.unwrap_or(self.app.config.candidates);
+        let candidates = planning.candidates.unwrap_or(self.runs.config.candidates);
         if let Some(tests) = &planning.tests {
             // Before a model is paid for plans that could not be tested.
-            count_tests(tests, &self.app.catalog, limits).await?;
+            count_tests(tests, &self.runs.tools.catalog, limits).await?;
         }
         let PlanningRequest { task, context, .. } = *wanted;
         let tenant = &self.spec.circumstances.tenant;
-        let check = PlannedFor { app: self.app, tenant, task, limits, context };
+        let check = PlannedFor { plans: &self.runs.plans, tenant, task, limits, context };
         let tests = planning.tests.as_deref();
-        let trials = AppTrials { app: self.app, tenant, limits, context: wanted.context, tests };
+        let trials = RunTrials { runs: self.runs, tenant, limits, context: wanted.context, tests };
         let planning = async {
             if candidates > 1 || trials.tests.is_some() {
                 planner.best_of(candidates, wanted, &check, &trials, self.log, self.budget).await
@@ -115,14 +89,14 @@ impl Run<'_> {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(Error::cancelled()),
-            planned = tokio::time::timeout(self.app.config.planning_timeout, planning) => {
+            planned = tokio::time::timeout(self.runs.config.planning_timeout, planning) => {
                 planned.unwrap_or_else(|_| Err(self.planning_took_too_long()))
             }
         }
     }
 
     fn planning_took_too_long(&self) -> Error {
-        let limit_ms = u64::try_from(self.app.config.planning_timeout.as_millis()).unwrap_or(u64::MAX);
+        let limit_ms = u64::try_from(self.runs.config.planning_timeout.as_millis()).unwrap_or(u64::MAX);
         Error::new(ErrorCode::LlmTimeout, "no plan was found in the time planning may take")
             .with_limit(limit_ms, u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX))
             .with_help("raise `planner.timeout`, or use a faster model")
@@ -154,7 +128,7 @@ impl Run<'_> {
         self.log.emit(round, Durability::Ordered).await.ok()?;
         let request = PlanningRequest {
             failed: Some(&failed),
-            ..self.app.planning_request(task, context, &self.spec.limits)
+            ..self.runs.models.planning_request(task, context, &self.spec.limits)
         };
         self.plan(&request).await.ok().map(|proposal| proposal.plan)
     }
@@ -186,9 +160,9 @@ impl Run<'_> {
         plan: &CheckedPlan,
         error: &Error,
     ) -> Result<FailedRun> {
-        let state = self.app.journal.run_state(self.log.run_id()).await?;
+        let state = self.runs.history.journal.run_state(self.log.run_id()).await?;
         let calls = state.map(|state| state.calls).unwrap_or_default();
-        let shares_data = self.app.config.share_run_data;
+        let shares_data = self.runs.config.share_run_data;
         let past = |call: &CallState| PastCall {
             tool: call.tool.clone(),
             line: call.line,

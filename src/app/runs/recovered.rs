@@ -4,35 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::Value as Json;
 
 use luaplan_base::{CallId, LimitName, Result, Value};
 use luaplan_bus::CallHandler;
 use luaplan_engine::{FromJournal, RecordedCalls, RecordedOutput};
 use luaplan_journal::RunState;
-use luaplan_plan::CheckedPlan;
 
 use super::restore::recorded_source;
 use crate::plans::check::PlanOf;
-use crate::runs::{run::Run, spec::RunSpec};
-
-/// A plan that may run, and what is on record of it.
-pub(crate) struct Prepared {
-    pub(crate) plan: CheckedPlan,
-    pub(crate) context: Value,
-    pub(crate) calls_before: u64,
-    pub(crate) past: Option<Past>,
-    /// How the candidates for the plan were judged.
-    pub(crate) candidates: Vec<Json>,
-    /// What the model says about the plan.
-    pub(crate) explanation: Option<String>,
-}
-
-/// What a plan did before its run was broken off.
-pub(crate) struct Past {
-    pub(crate) calls: RecordedCalls,
-    pub(crate) output: RecordedOutput,
-}
+use crate::runs::run::{Past, Prepared, Run};
+use crate::runs::spec::RunSpec;
 
 impl Run<'_> {
     /// When the calls that put the run to sleep are to wake it.
@@ -45,14 +26,14 @@ impl Run<'_> {
     pub(crate) async fn prepared_before(&self, context: &Value) -> Result<Option<Prepared>> {
         let Some(state) = self.resumed else { return Ok(None) };
         self.spend_again(state)?;
-        self.app.spend_for_children(state, self.budget).await?;
+        self.runs.spend_for_children(state, self.budget).await?;
         let Some((source, _)) = recorded_source(state)? else { return Ok(None) };
         let Some(accepted) = &state.accepted else { return Ok(None) };
         let name = state.plan_name.as_deref().unwrap_or("plan");
         let RunSpec { circumstances, limits, .. } = self.spec;
         let tenant = circumstances.tenant.as_str();
         let plan = PlanOf { tenant, name, source, limits, context: Some(context) };
-        let plan = self.app.accepted_before(plan).await?;
+        let plan = self.runs.plans.accepted_before(plan).await?;
         let past = Past {
             calls: RecordedCalls::of(&state.calls)?,
             output: RecordedOutput { prints: accepted.prints, retries: accepted.retries },
@@ -90,8 +71,8 @@ impl Run<'_> {
     ) -> Arc<dyn CallHandler> {
         Arc::new(FromJournal {
             calls,
-            catalog: self.app.catalog.clone(),
-            redactor: self.app.redactor.clone(),
+            catalog: self.runs.tools.catalog.clone(),
+            redactor: self.runs.history.redactor.clone(),
             budget: self.budget.clone(),
             next,
         })

@@ -6,14 +6,14 @@ use jiff::SignedDuration;
 use serde_json::Value as Json;
 
 use luaplan_base::{ContentHash, Error, ErrorCode, Result, RunId};
-use luaplan_journal::{JournalRead as _, KeyedRequest};
+use luaplan_journal::KeyedRequest;
 
-use crate::App;
+use crate::history::History;
 
 /// How long a key stands for its request.
 const KEPT: SignedDuration = SignedDuration::from_hours(24);
 
-/// How much longer than `server.request_timeout` a request that was claimed and has left no trace may be under way,
+/// How much longer than it may take a request that was claimed and has left no trace may be under way,
 /// in another process too.
 const ANSWERED_LATE: Duration = Duration::from_secs(60);
 
@@ -29,13 +29,20 @@ pub enum Claim {
     Repeated(RunId, Option<Json>),
 }
 
-impl App {
-    /// Claims `key` for a request of `claimant`, of which `request_hash` says what it asks.
+impl History {
+    /// Claims `key` for a request of `claimant`, of which `request_hash` says what it asks, and that is
+    /// answered within a time.
     ///
     /// # Errors
     /// `bad_request` for a key that is none; `idempotency_key_reused` where it stands for another request;
     /// `idempotency_in_progress` where the same request is being answered; and as writing the journal.
-    pub async fn claim_request(&self, claimant: &str, key: &str, request_hash: ContentHash) -> Result<Claim> {
+    pub async fn claim_request(
+        &self,
+        claimant: &str,
+        key: &str,
+        request_hash: ContentHash,
+        answered_within: Duration,
+    ) -> Result<Claim> {
         check_key(key)?;
         let keys = self.journal.request_keys();
         let now = self.clock.now();
@@ -59,21 +66,13 @@ impl App {
             return Ok(Claim::Repeated(held.run_id, held.answer));
         }
         // Nothing on record after so long: the process that claimed it is gone, or its client went away first.
-        let answered_within = self.config.server.request_timeout + ANSWERED_LATE;
+        let answered_within = answered_within + ANSWERED_LATE;
         let claimed_for = now.duration_since(held.claimed_at).unsigned_abs();
         if claimed_for > answered_within && keys.claim_again(&held, now).await? {
             return Ok(Claim::First(KeyedRequest { claimed_at: now, ..held }));
         }
         let message = format!("the same request came {} s ago and is being answered", claimed_for.as_secs());
         Err(Error::new(ErrorCode::IdempotencyInProgress, message))
-    }
-
-    /// Whether a run of this id has begun.
-    ///
-    /// # Errors
-    /// As reading the journal.
-    pub async fn is_on_record(&self, run_id: &RunId) -> Result<bool> {
-        Ok(self.journal.run_summary(run_id).await?.is_some())
     }
 
     /// Keeps what a claimed request was answered, for those that repeat it.

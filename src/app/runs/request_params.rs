@@ -9,8 +9,9 @@ use serde_json::{Value as Json, json};
 use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result};
 use luaplan_journal::{JournalRead as _, RecordFilter};
 
+use crate::history::{History, no_such_run};
+use crate::reports::audit_names::{check_event_names, check_tool_on_record};
 use crate::reports::parts::json_bytes;
-use crate::{App, check_event_names, check_tool_on_record, no_such_run};
 
 const AUDIT_DEFAULT: u32 = 100;
 const AUDIT_MAX: u32 = 1000;
@@ -132,13 +133,18 @@ pub struct AuditQuery {
     pub page_bytes_max: usize,
 }
 
-impl App {
-    /// `{"records", "next"}` of one tenant or of all: oldest first, and what to go on after where there may be more.
+impl History {
+    /// `{"records", "next"}` of one tenant or of all, where `known` are the tools there are: oldest first, and what to go on after where there may be more.
     ///
     /// # Errors
     /// `bad_request` for what cannot be understood, `not_found` for a run that is not there, and as reading the
     /// journal.
-    pub(crate) async fn audit(&self, query: AuditQuery, tenant: Option<String>) -> Result<Json> {
+    pub(crate) async fn audit(
+        &self,
+        query: AuditQuery,
+        tenant: Option<String>,
+        known: &[&str],
+    ) -> Result<Json> {
         let limit = bounded(query.limit, AUDIT_DEFAULT, AUDIT_MAX)?;
         let ok = match query.outcome.as_deref() {
             None => None,
@@ -152,8 +158,7 @@ impl App {
         let events: Vec<String> = query.event.into_iter().collect();
         check_event_names(&events)?;
         if let Some(tool) = &query.tool {
-            let known: Vec<&str> = self.catalog.names().collect();
-            check_tool_on_record(Some(&*self.journal), tenant.as_deref(), &known, tool).await?;
+            check_tool_on_record(Some(&*self.journal), tenant.as_deref(), known, tool).await?;
         }
         let filter = RecordFilter {
             run_id: query.run.as_deref().map(str::parse).transpose()?,
@@ -167,12 +172,12 @@ impl App {
             limit: Some(limit),
             newest_first: false,
         };
-        let mut records = self.journal().records(filter.clone()).await?;
+        let mut records = self.journal.records(filter.clone()).await?;
         if let (Some(run_id), true) = (&filter.run_id, records.is_empty()) {
             // Nothing of this run fits, or there is no such run.
             let (run, tenant) = (filter.run_id.clone(), filter.tenant.clone());
             let any = RecordFilter { run_id: run, tenant, limit: Some(1), ..RecordFilter::default() };
-            if self.journal().records(any).await?.is_empty() {
+            if self.journal.records(any).await?.is_empty() {
                 return Err(no_such_run(run_id));
             }
         }

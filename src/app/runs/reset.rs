@@ -6,15 +6,16 @@ use tokio_util::sync::CancellationToken;
 use luaplan_base::{Effect, Error, ErrorCode, Result, RunId};
 use luaplan_journal::{JournalRead as _, RunState, RunStatus};
 
-use super::restore::{recorded_source, run_spec};
-use crate::App;
-use crate::agents::{CALL_AGENT, belongs_to, child_of};
+use super::restore::{engine_suffices, recorded_source, run_spec};
+use super::service::Runs;
+use crate::agents::CALL_AGENT;
+use crate::agents::kin::{belongs_to, child_of};
 use crate::plans::check::PlanOf;
 use crate::runs::spec::{RunSpec, Work};
 
-impl App {
+impl Runs {
     /// What a run began with, for a new run that starts it over with the plan it had; it is to be run as any
-    /// other, and the first, where it is not over, is to be ended with [`App::cancel_unless_over`] once the new
+    /// other, and the first, where it is not over, is to be ended with [`Runs::cancel_unless_over`] once the new
     /// one begins. Nothing of it counts for the new one: its calls are made again, and asked about again.
     ///
     /// # Errors
@@ -22,20 +23,20 @@ impl App {
     /// it belongs to another run; `check_refused` where its plan does not pass any more; `effects_repeat` where
     /// it wrote, sent or spent something and `repeat_effects` is not given.
     pub async fn start_over(&self, run_id: &RunId, repeat_effects: bool) -> Result<RunSpec> {
-        let hold = self.hold(run_id).await?;
+        let hold = self.ownership.hold(run_id).await?;
         let spec = async {
-            let state = self.known_run(run_id).await?;
+            let state = self.history.known_run(run_id).await?;
             if let Some(parent) = &state.parent {
                 return Err(belongs_to(run_id, parent));
             }
-            let is_running = state.status == RunStatus::Running && self.is_under_way(&state);
-            if is_running || self.running.has(run_id) {
+            let is_running = state.status == RunStatus::Running && self.ownership.is_under_way(&state);
+            if is_running || self.registry.has(run_id) {
                 let message = format!("run {run_id} is under way");
                 return Err(Error::new(ErrorCode::RunActive, message)
                     .with_help("end it first (`luaplan cancel RUN`), or let it pause (`luaplan pause RUN`)")
                     .about_run(run_id));
             }
-            self.records_suffice(&state)?;
+            engine_suffices(&state, self.config.sandbox.engine)?;
             let mut spec = begun_again(&state)?;
             if !repeat_effects {
                 self.refuse_effects(&state).await?;
@@ -44,7 +45,7 @@ impl App {
                 let RunSpec { circumstances, limits, context, .. } = &spec;
                 let (tenant, context) = (circumstances.tenant.as_str(), context.as_ref());
                 spec.checked =
-                    Some(self.accepted_for(PlanOf { tenant, name, source, limits, context }).await?);
+                    Some(self.plans.accepted_for(PlanOf { tenant, name, source, limits, context }).await?);
             }
             Ok(spec)
         };
@@ -61,7 +62,7 @@ impl App {
                 if call.tool == CALL_AGENT {
                     // It did what the agent's run did, and nothing by itself.
                     let child = child_of(&run.run_id, &call.call_id);
-                    open.extend(self.journal.run_state(&child).await?);
+                    open.extend(self.history.journal.run_state(&child).await?);
                 } else if call.effect.is_some_and(|effect| effect != Effect::Read) {
                     acted.push((run.run_id.clone(), call.clone()));
                 }

@@ -1,11 +1,9 @@
-//! What is said about calls in doubt, and who may say it.
+//! What is said about calls in doubt.
 
 use serde_json::Value as Json;
 
-use luaplan_base::{Error, ErrorCode, Result, RunId, Value};
-use luaplan_journal::{JournalRead as _, Resolved};
-
-use crate::App;
+use luaplan_base::{Error, ErrorCode, Result, Value};
+use luaplan_journal::Resolved;
 
 /// What a person says about a call in doubt.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,32 +39,5 @@ impl CallResolution {
             }
         };
         Ok(Self { call_id, resolved })
-    }
-}
-
-impl App {
-    /// Whether somebody who may not give leave for calls may say this: a person allowed a call once, and
-    /// making it again would be a second time.
-    ///
-    /// # Errors
-    /// `approval_required` for a call to be made again that a person allowed.
-    pub async fn may_be_said_by_others(&self, run_id: &RunId, resolutions: &[CallResolution]) -> Result<()> {
-        let retried: Vec<&CallResolution> =
-            resolutions.iter().filter(|said| said.resolved == Resolved::Retry).collect();
-        if retried.is_empty() {
-            return Ok(());
-        }
-        let Some(state) = self.journal.run_state(run_id).await? else { return Ok(()) };
-        let allowed = retried.iter().find_map(|said| {
-            state.approvals.iter().find(|approval| approval.call_id.as_str() == said.call_id)
-        });
-        allowed.map_or(Ok(()), |approval| {
-            let (call, tool) = (&approval.call_id, &approval.tool);
-            let message = format!(
-                "call {call} of `{tool}` was allowed by a person, and once: to make it again is theirs"
-            );
-            Err(Error::new(ErrorCode::ApprovalRequired, message)
-                .with_help(format!("a person says it: `luaplan resume {run_id} --retry {call}`")))
-        })
     }
 }

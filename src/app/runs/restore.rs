@@ -1,12 +1,11 @@
 //! What a run began with, read from its records.
 
-use luaplan_base::{ContentHash, Error, ErrorCode, Limits, Result, Value};
+use luaplan_base::{ContentHash, EngineKind, Error, ErrorCode, Limits, Result, Value};
 use luaplan_bus::Circumstances;
 use luaplan_engine::RecordedCalls;
 use luaplan_journal::{RunState, Word, is_marked};
 
-use super::planning::PlanningOptions;
-use crate::runs::spec::{RunSpec, Work};
+use crate::runs::spec::{PlanningOptions, RunSpec, Work};
 
 /// What the run was asked to do, from its records.
 pub(crate) fn run_spec(state: &RunState) -> Result<RunSpec> {
@@ -85,6 +84,20 @@ pub(crate) fn beginning_suffices(state: &RunState) -> Result<()> {
     // Once it has a plan, nothing is planned by it again but after a failure, without the prompts.
     if state.accepted.is_none() && is_marked(&state.redacted, "/planning") {
         return refused("was asked with a secret in a prompt's arguments, which is not in the journal");
+    }
+    Ok(())
+}
+
+/// Whether the journal holds all it takes for this engine to go on with a run that is at rest.
+///
+/// # Errors
+/// `run_not_resumable` with what is missing.
+pub(crate) fn engine_suffices(state: &RunState, engine: EngineKind) -> Result<()> {
+    beginning_suffices(state)?;
+    if let Some(recorded) = state.engine.as_ref().filter(|recorded| **recorded != engine) {
+        let message = format!("run {} ran on the engine `{recorded}`, and this is `{engine}`", state.run_id);
+        return Err(Error::new(ErrorCode::RunNotResumable, message)
+            .with_help(format!("use the same engine: `--set sandbox.engine={recorded}`")));
     }
     Ok(())
 }

@@ -8,24 +8,19 @@ use tokio_util::sync::CancellationToken;
 
 use luaplan_base::{Error, ErrorCode, LimitName, Result, RunId, Usage, Value};
 use luaplan_bus::{Mode, RunBudget};
-use luaplan_engine::RunOutcome;
-use luaplan_journal::{
-    Durability, EventBody, EventListener, JournalWrite, MemoryJournal, RunLog, RunState, RunStatus,
-    StopReason,
-};
+use luaplan_engine::{RecordedCalls, RecordedOutput, RunOutcome};
+use luaplan_journal::{Durability, EventBody, NewContext, RunLog, RunState, RunStatus, StopReason};
+use luaplan_plan::CheckedPlan;
 use luaplan_planner::Proposal;
 
-use super::contexts::empty_context;
 use super::finish::{failed, limit_hit};
-use super::planning::PlanningOptions;
-use super::recovered::Prepared;
 use super::restore::{began_without_secret, run_spec};
-use super::spec::{RunSpec, Work};
-use super::start::ClaimedRun;
-use crate::App;
+use super::service::Runs;
+use super::spec::{PlanningOptions, RunSpec, Work};
+use super::start::{ClaimedRun, empty_context, stored_context};
 use crate::agents::AgentRun;
 
-impl App {
+impl Runs {
     /// Runs to the end, sleeps included, during which nothing of the run is held; a run that needs a person
     /// comes back paused. What went wrong is in the outcome and in the journal.
     pub async fn run(&self, spec: RunSpec) -> RunOutcome {
@@ -34,12 +29,12 @@ impl App {
         self.sleep_out(outcome, &listeners, &cancel).await
     }
 
-    /// As [`App::run`], but a run that sleeps comes back sleeping: its caller has it woken.
+    /// As [`Runs::run`], but a run that sleeps comes back sleeping: its caller has it woken.
     pub async fn run_to_rest(&self, spec: RunSpec) -> RunOutcome {
         let run_id = spec.run_id.clone();
         match self.start(spec, None, Durability::Ordered).await {
             Ok(started) => self.execute(started).await,
-            Err(error) => self.shown(RunOutcome::of_nothing(run_id, error)),
+            Err(error) => self.history.shown(RunOutcome::of_nothing(run_id, error)),
         }
     }
 
@@ -55,7 +50,7 @@ impl App {
         let log = &claimed.log;
         if let Some(suspension) = claimed.resumed.as_ref().and_then(|state| self.must_ask(state)) {
             let outcome = self.end(log, RunOutcome::of_nothing(log.run_id().clone(), suspension)).await;
-            return self.shown(outcome);
+            return self.history.shown(outcome);
         }
         let limits = claimed.spec.limits.clone();
         let budget = Arc::new(match &claimed.agent {
@@ -83,7 +78,7 @@ impl App {
         match claimed.agent {
             // The caller's plan continues with the result itself.
             Some(_) => outcome,
-            None => self.shown(outcome),
+            None => self.history.shown(outcome),
         }
     }
 
@@ -98,7 +93,7 @@ impl App {
         }
         let started = self.start(spec, None, Durability::Ordered).await?;
         // It is never executed, so it can be neither paused nor cancelled by its id.
-        self.running.remove(&run_id);
+        self.registry.remove(&run_id);
         let budget = Arc::new(RunBudget::new(started.spec.limits.clone(), 0));
         let (run, log) = (Run::of(self, &started, &budget), &started.log);
         let proposed = run.propose().await.map_err(|error| error.about_run(&run_id));
@@ -120,9 +115,9 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `run_not_resumable` where the run had no task or its journal lacks what is needed; else
-    /// as [`App::propose`].
+    /// as [`Runs::propose`].
     pub async fn plan_again(&self, run_id: &RunId, cancel: CancellationToken) -> Result<Proposal> {
-        let state = self.known_run(run_id).await?;
+        let state = self.history.known_run(run_id).await?;
         let refused = |what: &str| Error::new(ErrorCode::RunNotResumable, format!("run {run_id} {what}"));
         began_without_secret(&state)?;
         // Another plan is asked for as one is by itself: what the run was asked with is not asked for again.
@@ -132,45 +127,34 @@ impl App {
             return Err(refused("was that of a saved plan, not of a task that can be planned again")
                 .with_help("give another plan with `--with`"));
         }
-        let log = RunLog::new(
-            run_id.clone(),
-            Arc::new(MemoryJournal::default()),
-            self.clock.clone(),
-            self.randomness.clone(),
-            self.redactor.clone(),
-            Vec::new(),
-        );
+        let log = self.history.log_of_nothing(run_id, self.history.redactor.clone());
         let budget = Arc::new(RunBudget::new(spec.limits.clone(), 0));
         let again = ClaimedRun { spec, log, resumed: None, agent: None };
         Run::of(self, &again, &budget).propose().await
     }
+}
 
-    pub(crate) fn run_log(&self, run_id: &RunId, listeners: &[EventListener]) -> RunLog {
-        self.run_log_with(self.pen.clone(), run_id, listeners)
-    }
+/// A plan that may run, and what is on record of it.
+pub(crate) struct Prepared {
+    pub(crate) plan: CheckedPlan,
+    pub(crate) context: Value,
+    pub(crate) calls_before: u64,
+    pub(crate) past: Option<Past>,
+    /// How the candidates for the plan were judged.
+    pub(crate) candidates: Vec<Json>,
+    /// What the model says about the plan.
+    pub(crate) explanation: Option<String>,
+}
 
-    pub(crate) fn run_log_with(
-        &self,
-        pen: Arc<dyn JournalWrite>,
-        run_id: &RunId,
-        listeners: &[EventListener],
-    ) -> RunLog {
-        let mut all = vec![self.hub.listener()];
-        all.extend(listeners.iter().cloned());
-        RunLog::new(
-            run_id.clone(),
-            pen,
-            self.clock.clone(),
-            self.randomness.clone(),
-            self.redactor.clone(),
-            all,
-        )
-    }
+/// What a plan did before its run was broken off.
+pub(crate) struct Past {
+    pub(crate) calls: RecordedCalls,
+    pub(crate) output: RecordedOutput,
 }
 
 /// One run while it is executed.
 pub(crate) struct Run<'a> {
-    pub(crate) app: &'a App,
+    pub(crate) runs: &'a Runs,
     pub(crate) spec: &'a RunSpec,
     pub(crate) log: &'a RunLog,
     pub(crate) budget: &'a Arc<RunBudget>,
@@ -182,10 +166,10 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn of(app: &'a App, claimed: &'a ClaimedRun, budget: &'a Arc<RunBudget>) -> Self {
+    fn of(runs: &'a Runs, claimed: &'a ClaimedRun, budget: &'a Arc<RunBudget>) -> Self {
         let ClaimedRun { spec, log, resumed, agent } = claimed;
         let started = Instant::now();
-        Self { app, spec, log, budget, started, resumed: resumed.as_ref(), agent: agent.as_ref() }
+        Self { runs, spec, log, budget, started, resumed: resumed.as_ref(), agent: agent.as_ref() }
     }
 
     async fn go(&self) -> RunOutcome {
@@ -226,9 +210,31 @@ impl<'a> Run<'a> {
         outcome
     }
 
+    async fn save_context(&self, name: &str, value: &Value) -> Result<()> {
+        // The next run would be given what stands in its place, and not know.
+        if self.runs.history.redactor.finds_in(&value.to_exact_json()) {
+            let message = format!("the context `{name}` was not saved: what the run returned holds a secret");
+            return Err(Error::new(ErrorCode::ContextHoldsSecret, message));
+        }
+        let new = NewContext {
+            name: stored_context(self.spec, name),
+            context: value.clone(),
+            run_id: Some(self.log.run_id().clone()),
+            at: self.log.clock().now(),
+            expected_version: None,
+        };
+        let saved = self.runs.history.journal.contexts().save(new).await?;
+        let saved = EventBody::ContextSaved {
+            name: name.to_owned(),
+            version: saved.version,
+            context_hash: saved.hash,
+        };
+        self.log.emit(saved, Durability::Forced).await
+    }
+
     /// How often the task may be planned anew after a failed run.
     pub(crate) fn replans_max(&self) -> u32 {
-        let config = &self.app.config;
+        let config = &self.runs.config;
         match self.spec.circumstances.mode {
             Mode::Structured => config.replans,
             Mode::Autonomous => config.replans.max(config.autonomous_replans),

@@ -24,7 +24,7 @@ const RUNS_MAX: usize = 32;
 impl ActiveRuns {
     /// Takes part until no run may begin here any more. Does nothing where the journal is not shared.
     pub async fn share_work(self: Arc<Self>) {
-        let leases = match self.app().leases() {
+        let leases = match self.app().history().leases() {
             Ok(Some(leases)) => Arc::clone(leases),
             _ => return,
         };
@@ -91,7 +91,7 @@ impl ActiveRuns {
     /// # Errors
     /// `journal_unavailable`.
     pub async fn leave_to_others(&self, run_id: &RunId) -> Result<bool> {
-        match self.app().leases()? {
+        match self.app().history().leases()? {
             Some(leases) => leases.reopen(run_id).await.map(|()| true),
             None => Ok(false),
         }

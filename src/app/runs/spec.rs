@@ -1,15 +1,20 @@
 //! What a run is to do, and with what: the one form in which every edge asks for a run.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_base::{Limits, RunId, Value};
+use luaplan_base::{Error, ErrorCode, Limits, Result, RunId, Value};
 use luaplan_bus::{CallHandler, Circumstances};
-use luaplan_journal::EventListener;
+use luaplan_journal::{Actor, EventListener};
 use luaplan_plan::CheckReport;
+use luaplan_planner::CANDIDATES_MAX;
 
-use super::planning::PlanningOptions;
+use super::resolutions::CallResolution;
 
 /// What is to be run.
 #[derive(Debug, Clone)]
@@ -109,5 +114,87 @@ impl RunSpec {
     #[must_use]
     pub fn with_listeners(self, listeners: Vec<EventListener>, cancel: CancellationToken) -> Self {
         Self { listeners, cancel, ..self }
+    }
+}
+
+/// A run to go on with.
+pub struct ResumeRequest {
+    /// The run.
+    pub run_id: RunId,
+    /// What is known about its calls in doubt.
+    pub resolutions: Vec<CallResolution>,
+    /// Who else is told of every event.
+    pub listeners: Vec<EventListener>,
+    /// Cancelled when somebody ends the run.
+    pub cancel: CancellationToken,
+    /// Who asks for it; nobody where it wakes or is taken up by itself. Where the run is cancelled already, who did that.
+    pub by: Option<Actor>,
+}
+
+impl ResumeRequest {
+    /// With nothing to say about calls in doubt, and nobody else to tell.
+    #[must_use]
+    pub fn new(run_id: RunId, cancel: CancellationToken) -> Self {
+        Self { run_id, resolutions: Vec::new(), listeners: Vec::new(), cancel, by: None }
+    }
+}
+
+/// How a task should be planned, where it is not as configured.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlanningOptions {
+    /// How many plans to choose from; `None` takes `planner.candidates`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<u32>,
+    /// A `*_test.lua` the plan must pass before it is taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests: Option<PathBuf>,
+    /// Prompts of MCP servers whose texts are put before the planner.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<PromptRef>,
+}
+
+/// A prompt of an MCP server, and what it is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptRef {
+    /// `SERVER.prompt`.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: BTreeMap<String, String>,
+}
+
+impl PlanningOptions {
+    /// As the journal keeps it, so that a run broken off before it had a plan is planned as it was asked for;
+    /// nothing where nothing was wished.
+    pub(crate) fn to_record(&self) -> Option<Json> {
+        (*self != Self::default()).then(|| serde_json::to_value(self).ok()).flatten()
+    }
+
+    /// What the journal kept.
+    ///
+    /// # Errors
+    /// `journal_corrupt` for what is none of it.
+    pub(crate) fn from_record(kept: Option<&Json>) -> Result<Self> {
+        let Some(kept) = kept else { return Ok(Self::default()) };
+        Self::deserialize(kept).map_err(|error| {
+            let what = format!("how the task was to be planned cannot be read: {error}");
+            Error::new(ErrorCode::JournalCorrupt, what)
+        })
+    }
+
+    /// Whether the number of candidates is one that can be asked for.
+    ///
+    /// # Errors
+    /// `bad_request` for none or more than eight.
+    pub fn validate(&self) -> Result<()> {
+        match self.candidates {
+            Some(wanted) if !(1..=CANDIDATES_MAX).contains(&wanted) => Err(Error::new(
+                ErrorCode::BadRequest,
+                format!("`candidates` is {wanted}; from 1 to {CANDIDATES_MAX} plans can be asked for"),
+            )
+            .with_limit(CANDIDATES_MAX, wanted)
+            .with_help(format!("ask for 1 to {CANDIDATES_MAX}"))),
+            _ => Ok(()),
+        }
     }
 }

@@ -1,21 +1,24 @@
 //! The one way a run starts: its log is claimed, what it is to do is put on record, and the rest is
-//! [`App::execute`]'s.
+//! [`Runs::execute`]'s.
 
 use std::sync::Arc;
 
+use serde_json::Value as Json;
 use tokio::sync::oneshot;
 use tracing::Instrument as _;
 
 use luaplan_base::{ContentHash, Error, ErrorCode, Result, Value};
 use luaplan_engine::RunOutcome;
-use luaplan_journal::{Actor, Durability, EventBody, RunLog, RunState, check_context_name};
+use luaplan_journal::{
+    Actor, Durability, EventBody, RunLog, RunState, check_context_name, context_of_tenant,
+};
 
-use super::planning::PlanningOptions;
 use super::registry::{ActiveRun, Place};
-use super::spec::{RunSpec, Work};
+use super::service::Runs;
+use super::spec::{PlanningOptions, RunSpec, Work};
+use crate::ActiveRuns;
 use crate::agents::AgentRun;
 use crate::plans::check::PlanOf;
-use crate::{ActiveRuns, App};
 
 /// A run that this process holds, started just now or resumed, and must execute.
 pub(crate) struct ClaimedRun {
@@ -28,7 +31,7 @@ pub(crate) struct ClaimedRun {
     pub(crate) agent: Option<AgentRun>,
 }
 
-impl App {
+impl Runs {
     /// Refuses a run that could not start, before anything of it is on record. A plan is checked here, once: the
     /// report goes with the spec.
     ///
@@ -44,7 +47,7 @@ impl App {
         };
         let (tenant, limits, context) =
             (spec.circumstances.tenant.as_str(), &spec.limits, spec.context.as_ref());
-        let report = self.accepted_for(PlanOf { tenant, name, source, limits, context }).await?;
+        let report = self.plans.accepted_for(PlanOf { tenant, name, source, limits, context }).await?;
         // A named context may have a shape that the check knew nothing of.
         let is_whole = context.is_some() || spec.context_name.is_none();
         spec.checked = is_whole.then_some(report);
@@ -54,13 +57,12 @@ impl App {
     /// Refuses a task that cannot be planned here.
     ///
     /// # Errors
-    /// As [`App::admit`].
+    /// As [`Runs::admit`].
     pub(crate) fn admit_task(&self, task: &str, planning: &PlanningOptions) -> Result<()> {
         if task.trim().is_empty() {
             return Err(Error::new(ErrorCode::BadRequest, "`task` is empty"));
         }
-        self.require_model()?;
-        self.check_planning(planning)
+        self.models.check_planning(planning)
     }
 
     /// Records that a run starts, with all that is needed to run it, as durable as `durability` says when this
@@ -74,10 +76,10 @@ impl App {
         agent: Option<AgentRun>,
         durability: Durability,
     ) -> Result<ClaimedRun> {
-        let log = self.new_log(&spec.run_id, &spec.listeners).await?;
+        let log = self.ownership.new_log(&spec.run_id, &spec.listeners).await?;
         // Before its first record, as a run on record that no process executes is claimed by the next that looks.
         let parent = agent.as_ref().map(|agent| agent.parent_run_id.clone());
-        self.running.insert(&log, &spec.cancel, parent);
+        self.registry.insert(&log, &spec.cancel, parent);
         let recorded = async {
             let context = self.starting_context(&spec).await?;
             self.record_start(&spec, &context, &log, agent.as_ref(), durability).await?;
@@ -89,10 +91,35 @@ impl App {
                 Ok(ClaimedRun { spec, log, resumed: None, agent })
             }
             Err(error) => {
-                self.running.remove(&spec.run_id);
+                self.registry.remove(&spec.run_id);
                 Err(error)
             }
         }
+    }
+
+    /// The context a run starts with: its own, else the latest of the named one, else an empty object.
+    ///
+    /// # Errors
+    /// `bad_request` for a name that cannot be one, and as reading the journal.
+    async fn starting_context(&self, spec: &RunSpec) -> Result<Value> {
+        // Known before anything is done: a bad name could not be saved at the end.
+        if let Some(name) = &spec.context_name {
+            check_context_name(name)?;
+            if self.history.redactor.finds_in(&Json::String(name.clone())) {
+                let message = "the name of the context holds a secret, and names are kept and shown";
+                return Err(Error::new(ErrorCode::BadRequest, message).with_help("name it otherwise"));
+            }
+        }
+        if let Some(context) = &spec.context {
+            return Ok(context.clone());
+        }
+        if let Some(name) = &spec.context_name
+            && let Some(saved) =
+                self.history.journal.contexts().load(&stored_context(spec, name), None).await?
+        {
+            return Ok(saved.context);
+        }
+        Ok(empty_context())
     }
 
     async fn record_start(
@@ -120,7 +147,7 @@ impl App {
             engine: Some(self.config.sandbox.engine.into()),
             isolation: Some(self.isolation().into()),
             context_name: spec.context_name.clone(),
-            owner: Some(self.owner_name().await?),
+            owner: Some(self.ownership.owner_name().await?),
             tenant: Some(spec.circumstances.tenant.clone()),
             mode: Some(spec.circumstances.mode.into()),
             parent_run_id: agent.map(|agent| agent.parent_run_id.clone()),
@@ -152,7 +179,7 @@ impl App {
             "planning": spec.planning.to_record(),
         });
         let before = whole.clone();
-        self.redactor.arguments(&mut whole);
+        self.history.redactor.arguments(&mut whole);
         // Tests lie in a file of this machine.
         whole == before && spec.handler.is_none() && spec.planning.tests.is_none()
     }
@@ -162,9 +189,19 @@ impl App {
     /// # Errors
     /// `journal_unavailable`; others then claim it once this node's lease has run out.
     pub(super) async fn release(&self, started: ClaimedRun) -> Result<()> {
-        self.running.remove(&started.spec.run_id);
+        self.registry.remove(&started.spec.run_id);
         started.log.release_lease().await
     }
+}
+
+/// What `run` is handed where no context is given.
+pub(super) fn empty_context() -> Value {
+    Value::Object(indexmap::IndexMap::new())
+}
+
+/// A named context is its tenant's own.
+pub(super) fn stored_context(spec: &RunSpec, name: &str) -> String {
+    context_of_tenant(&spec.circumstances.tenant, name)
 }
 
 impl ActiveRuns {
@@ -172,27 +209,27 @@ impl ActiveRuns {
     /// journal and this one has no room the run is left to the others: then there is no run here.
     ///
     /// # Errors
-    /// As [`crate::App::check_planning`], and as [`crate::App::accepted_for`]; `too_many_requests` where there is no
+    /// As [`Runs::check_planning`], and as [`Runs::accepted_for`]; `too_many_requests` where there is no
     /// room and none may wait, `shutting_down`, and as writing the journal.
     pub async fn start(self: &Arc<Self>, mut spec: RunSpec) -> Result<Option<ActiveRun>> {
-        let app = Arc::clone(self.app());
-        app.admit(&mut spec).await?;
-        let leases = app.leases()?.cloned();
+        let own = self.app().runs().clone();
+        own.admit(&mut spec).await?;
+        let leases = own.history.leases()?.cloned();
         let (run_id, cancel) = (spec.run_id.clone(), spec.cancel.clone());
         match self.registry().place(run_id, spec.circumstances.tenant.clone(), cancel, self.runs_max()) {
             Ok(place) => {
-                let claims = async move { app.start(spec, None, Durability::Forced).await };
+                let claims = async move { own.start(spec, None, Durability::Forced).await };
                 self.execute_in(place, claims).await.map(Some)
             }
-            Err(full) if full.code() == ErrorCode::TooManyRequests && app.can_be_released(&spec) => {
+            Err(full) if full.code() == ErrorCode::TooManyRequests && own.can_be_released(&spec) => {
                 let Some(leases) = leases else { return Err(full) };
-                let (limit, waiting) = (app.config().queue_max, leases.waiting().await?);
+                let (limit, waiting) = (own.config.queue_max, leases.waiting().await?);
                 if waiting >= limit.into() {
                     let message = "as many runs as may be wait for a node with room";
                     return Err(Error::new(ErrorCode::TooManyRequests, message).with_limit(limit, waiting));
                 }
-                let started = app.start(spec, None, Durability::Forced).await?;
-                app.release(started).await?;
+                let started = own.start(spec, None, Durability::Forced).await?;
+                own.release(started).await?;
                 Ok(None)
             }
             Err(refused) => Err(refused),
@@ -224,7 +261,7 @@ impl ActiveRuns {
                 };
                 let _ = sender.send(Ok(()));
                 tracing::info!("the run is under way");
-                let outcome = runs.app().execute(claimed).await;
+                let outcome = runs.app().runs().execute(claimed).await;
                 let code = outcome.result.as_ref().err().map(|why| why.code().as_str());
                 tracing::info!(status = outcome.status().as_str(), code, "the run ended");
                 runs.leave(place, outcome).await;
@@ -242,12 +279,12 @@ impl ActiveRuns {
         let (run_id, tenant) = (place.run_id.clone(), place.run.tenant.clone());
         // That no client waits for the outcome is no fault.
         let _ = place.sender.send(Some(Arc::new(outcome)));
-        if !rests || self.app().is_interrupting() {
+        if !rests || self.app().runs().is_interrupting() {
             return;
         }
         // Cancelled in the moment in which it came to rest, when its drive could hear of it no more.
         if let Some((_place, by)) = place.leave_unless_cancelled() {
-            if let Err(error) = self.app().cancel_unless_over(&run_id, by.as_ref()).await {
+            if let Err(error) = self.app().runs().cancel_unless_over(&run_id, by.as_ref()).await {
                 tracing::warn!(%run_id, %error, "a run at rest could not be ended");
             }
         } else if let Some(wake_at) = wake_at {

@@ -4,10 +4,10 @@ use luaplan_base::{Error, ErrorCode, Result, RunId};
 use luaplan_journal::{Actor, RunState, RunStatus};
 
 use super::control_files::Ask;
-use crate::App;
+use super::service::Runs;
 use crate::ownership::hold::Hold;
 
-impl App {
+impl Runs {
     /// Ends a run, whoever is at it: one that sleeps, waits for a person or has lost its process has ended
     /// when this comes back, one that is under way in another process of this machine was told to.
     ///
@@ -17,12 +17,12 @@ impl App {
         self.cancel_by(run_id, None).await
     }
 
-    /// As [`App::cancel`], in the name of `by`.
+    /// As [`Runs::cancel`], in the name of `by`.
     ///
     /// # Errors
-    /// As [`App::cancel`].
+    /// As [`Runs::cancel`].
     pub async fn cancel_by(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
-        let hold = self.hold(run_id).await?;
+        let hold = self.ownership.hold(run_id).await?;
         let ended = self.cancel_under(&hold, run_id, by).await;
         if ended.is_err() {
             hold.release().await;
@@ -30,7 +30,7 @@ impl App {
         ended
     }
 
-    /// As [`App::cancel`], and nothing where the run is over.
+    /// As [`Runs::cancel`], and nothing where the run is over.
     ///
     /// # Errors
     /// As writing the journal.
@@ -43,29 +43,29 @@ impl App {
 
     /// While the right to go on with the run is held.
     async fn cancel_under(&self, hold: &Hold, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
-        let state = self.known_run(run_id).await?;
+        let state = self.history.known_run(run_id).await?;
         if state.ended_at.is_some() {
             return Err(has_ended(&state));
         }
         if let Some(parent) = &state.parent
-            && self.known_run(&parent.run_id).await?.ended_at.is_none()
+            && self.history.known_run(&parent.run_id).await?.ended_at.is_none()
         {
             let message = format!("run {run_id} is that of an agent, called by run {}", parent.run_id);
             return Err(
                 Error::new(ErrorCode::RunNotActive, message).with_help("cancel the run that called it")
             );
         }
-        if state.status == RunStatus::Running && self.running.ask(run_id, Ask::Cancel, by) {
+        if state.status == RunStatus::Running && self.registry.ask(run_id, Ask::Cancel, by) {
             return Ok(());
         }
-        if state.status == RunStatus::Running && self.is_under_way(&state) {
-            self.running.files().write(run_id, Ask::Cancel, by)?;
+        if state.status == RunStatus::Running && self.ownership.is_under_way(&state) {
+            self.registry.files().write(run_id, Ask::Cancel, by)?;
             // It may have come to rest before it could hear of it; else it looks for what was asked behind that.
-            let state = self.known_run(run_id).await?;
+            let state = self.history.known_run(run_id).await?;
             if !state.status.is_suspended() {
                 return Ok(());
             }
-            self.running.files().take_back(run_id);
+            self.registry.files().take_back(run_id);
             return self.cancel_family(hold, &state, by).await;
         }
         // Whoever meant to wake it finds its end.
@@ -81,15 +81,15 @@ impl App {
         self.pause_by(run_id, None).await
     }
 
-    /// As [`App::pause`], in the name of `by`.
+    /// As [`Runs::pause`], in the name of `by`.
     ///
     /// # Errors
-    /// As [`App::pause`].
+    /// As [`Runs::pause`].
     pub async fn pause_by(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
-        if self.running.ask(run_id, Ask::Pause, by) {
+        if self.registry.ask(run_id, Ask::Pause, by) {
             return Ok(());
         }
-        let state = self.known_run(run_id).await?;
+        let state = self.history.known_run(run_id).await?;
         if state.status != RunStatus::Running {
             let message = format!("run {run_id} is {} and not under way", state.status);
             let help = match state.status {
@@ -101,24 +101,24 @@ impl App {
             };
             return Err(Error::new(ErrorCode::RunNotActive, message).with_help(help).about_run(run_id));
         }
-        if self.shares_runs() {
+        if self.history.shares_runs() {
             let message = format!("run {run_id} is not under way at this node");
             return Err(
                 Error::new(ErrorCode::RunNotActive, message).with_help("ask at the node that runs it")
             );
         }
-        if !self.is_under_way(&state) {
+        if !self.ownership.is_under_way(&state) {
             let message = format!("the process that ran {run_id} is gone, so it stands still already");
             return Err(Error::new(ErrorCode::RunNotActive, message)
                 .with_help("resume it (`luaplan resume RUN`) or end it (`luaplan cancel RUN`)")
                 .about_run(run_id));
         }
-        self.running.files().write(run_id, Ask::Pause, by)
+        self.registry.files().write(run_id, Ask::Pause, by)
     }
 
     /// Takes back what was asked of a run of another process and it has not acted on.
     pub fn take_back_asks(&self, run_id: &RunId) {
-        self.running.files().take_back(run_id);
+        self.registry.files().take_back(run_id);
     }
 }
 

@@ -1,15 +1,15 @@
 //! Sleeping runs that can never go on: they end with the reason, as nobody waits for them.
 
-use luaplan_base::{Error, ErrorCode, Result, RunId, Usage};
+use luaplan_base::{Error, ErrorCode, Result, Usage};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{Durability, JournalRead as _, RunLog, RunState, RunStatus};
 
-use super::finish::failed;
+use super::finish::{START_AGAIN, failed};
 use super::restore::cannot_go_on;
-use crate::App;
+use super::service::Runs;
 use crate::ownership::hold::Hold;
 
-impl App {
+impl Runs {
     /// Gives a run back that could not be taken up for `why`. One that sleeps and can never go on is ended instead.
     pub(crate) async fn left_or_ended(&self, hold: &Hold, log: &RunLog, why: &Error) {
         let ended = match why.code() {
@@ -28,7 +28,7 @@ impl App {
     }
 
     async fn end_where_stuck(&self, log: &RunLog) -> Result<bool> {
-        let Some(state) = self.journal.run_state(log.run_id()).await? else { return Ok(false) };
+        let Some(state) = self.history.journal.run_state(log.run_id()).await? else { return Ok(false) };
         if state.status != RunStatus::Sleeping {
             return Ok(false);
         }
@@ -43,7 +43,7 @@ impl App {
 
     /// How a run stands that slept and could not be woken: ended, where that was for `why`.
     pub(crate) async fn not_woken(&self, mut asleep: RunOutcome, why: Error) -> RunOutcome {
-        let summary = self.journal.run_summary(&asleep.run_id).await;
+        let summary = self.history.journal.run_summary(&asleep.run_id).await;
         let code = summary.ok().flatten().and_then(|run| run.code);
         if code.is_some_and(|code| code == ErrorCode::RunNotResumable) {
             asleep.result = Err(ended_asleep(&why).into());
@@ -52,18 +52,9 @@ impl App {
     }
 }
 
-/// A run that wants to sleep and could never be woken ends here and now.
-pub(crate) fn cannot_sleep(run_id: &RunId, reason: &str) -> Error {
-    let message = format!("run {run_id} cannot sleep, as nothing could wake it: {reason}");
-    Error::new(ErrorCode::RunNotResumable, message).with_help(START_AGAIN).about_run(run_id)
-}
-
 fn ended_asleep(why: &Error) -> Error {
     Error::new(why.code(), format!("it slept and cannot be woken: {}", why.message())).with_help(START_AGAIN)
 }
-
-const START_AGAIN: &str = "look at what it did (`luaplan show RUN`) and start it again where it is still wanted; \
-                           a plan that sleeps takes secrets from its tools' configuration, never as data";
 
 /// What a run used so far, as far as its records say.
 fn spent(state: &RunState) -> Usage {

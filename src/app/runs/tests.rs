@@ -22,7 +22,7 @@ async fn a_run_cancelled_as_it_comes_to_rest_names_the_caller_that_asked_first()
     let spec = RunSpec::new(Work::Plan { name: "plan".to_owned(), source }, app.config().limits.clone());
     let run_id = spec.run_id.clone();
     let place = runs.registry().place(run_id.clone(), String::new(), spec.cancel.clone(), 1).unwrap();
-    let outcome = app.execute(app.start(spec, None, Durability::Forced).await.unwrap()).await;
+    let outcome = app.runs().execute(app.runs().start(spec, None, Durability::Forced).await.unwrap()).await;
     assert_eq!(outcome.status(), RunStatus::Sleeping);
     assert!(!runs.registry().has(&run_id), "its sleep is on record");
 

@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
-
-use luaplan_base::{Clock, Error, ErrorCode, Randomness, Result, nearest};
+use luaplan_base::{Clock, Error, ErrorCode, Randomness, Result};
 use luaplan_bus::{Registry, Tool};
-use luaplan_catalog::toml_error::{faulty_key, unknown_field};
 use luaplan_catalog::{Catalog, ToolKind, ToolSpec, builtin_manifests};
 use luaplan_engine::Isolation;
 use luaplan_llm::{GenaiClient, LlmClient, LlmSettings, ProviderKeys};
@@ -21,9 +18,10 @@ use luaplan_vm::{Interrupt, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmPool};
 use luaplan_workers::{PoolSettings, WorkerPool, WorkerProgram};
 
 use super::mcp::{self, McpServers};
+use super::settings::{read, settings, table};
 use super::unconfigured::{UnconfiguredTool, Unmet};
 use crate::agents;
-use crate::config::{Config, Environment, OVERRIDE_KEYS, ToolConfig, keyed, refused};
+use crate::config::{Config, Environment, keyed};
 use crate::tools::manifests;
 
 /// How deep model calls may be nested in runs that models started.
@@ -280,30 +278,6 @@ pub(crate) fn send_email(config: &Config, environment: &Environment, spec: ToolS
     let settings: SendEmailSettings = settings(config, &spec.name)?;
     let password = settings.password_env.as_deref().and_then(|name| environment.secret(name));
     SendEmail::new(spec, settings, password)
-}
-
-fn settings<T: DeserializeOwned>(config: &Config, tool: &str) -> Result<T> {
-    read(tool, table(config, tool))
-}
-
-pub(crate) fn table(config: &Config, tool: &str) -> toml::Table {
-    config.tools.get(tool).map(|tool: &ToolConfig| tool.settings.clone()).unwrap_or_default()
-}
-
-pub(crate) fn read<T: DeserializeOwned>(tool: &str, table: toml::Table) -> Result<T> {
-    table.try_into().map_err(|error: toml::de::Error| {
-        let place = format!("tools.{tool}");
-        let Some((field, known)) = unknown_field(error.message()) else {
-            let key = faulty_key(&error).map_or(place.clone(), |key| format!("{place}.{key}"));
-            return refused(&error, &key).with_detail("key", key);
-        };
-        let refusal = refused(&error, &place);
-        let help = match nearest(field, known.into_iter().chain(OVERRIDE_KEYS)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("every tool also takes {}", OVERRIDE_KEYS.join(", ")),
-        };
-        refusal.with_help(help).with_detail("key", format!("{place}.{field}"))
-    })
 }
 
 /// The configured model; `None` where none is.

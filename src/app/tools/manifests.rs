@@ -21,9 +21,9 @@ use luaplan_tools::query_db::{DatabaseUrl, QueryDbSettings};
 use luaplan_tools::sql::{self, SqlGrants, SqlSettings};
 
 use super::mcp;
+use super::settings::{read, table};
 use super::unconfigured::{UnconfiguredTool, Unmet};
 use crate::config::Config;
-use crate::tools::assemble::{read, table};
 
 /// The database that is meant where none is named, if there is one of that name.
 const DEFAULT_DATABASE: &str = "main";

@@ -9,7 +9,7 @@ use luaplan_planner::Note;
 
 use super::mcp_server_state::McpServerState;
 use crate::config::Config;
-use crate::runs::planning::PromptRef;
+use crate::runs::spec::PromptRef;
 
 /// The servers: none.
 #[derive(Clone)]

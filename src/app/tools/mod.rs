@@ -3,6 +3,8 @@
 pub(crate) mod assemble;
 pub(crate) mod manifests;
 pub(crate) mod mcp_server_state;
+pub(crate) mod settings;
+pub(crate) mod toolbox;
 pub(crate) mod unconfigured;
 
 #[cfg(feature = "mcp")]

@@ -66,7 +66,7 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     let cancel = cancelled_by_signals();
     let answer = answer(&args.decision)?;
     let (app, run_id) = session.open_to_resume(run).await?;
-    let pending = app.pending_approvals(Some(&run_id)).await?;
+    let pending = app.approvals().pending(Some(&run_id)).await?;
     let meant: Vec<&PendingApproval> = match &args.call {
         Some(call) => vec![approval_of(&**app.journal(), &run_id, &pending, call).await?],
         None if pending.is_empty() => {
@@ -101,10 +101,10 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     let by = Caller::at_terminal();
     let then = if args.no_resume { AfterDecision::StaysPaused } else { AfterDecision::GoesOn };
     for (approval_id, answer) in answers {
-        let answered = app.decide_as(approval_id, answer, then, by.actor()).await;
+        let answered = app.approvals().decide_as(approval_id, answer, then, by.actor()).await;
         decided.push(answered.map_err(|error| exit::about_argument(error, "--argument"))?);
     }
-    let left = app.pending_approvals(Some(&run_id)).await?.len();
+    let left = app.approvals().pending(Some(&run_id)).await?.len();
     if !session.output.is_json() {
         for request in &decided {
             let what = request.decision.as_ref().map_or("", |decision| decision.decision.as_str());
@@ -164,7 +164,7 @@ async fn resume_run(
         by: Some(Caller::at_terminal().actor().clone()),
         ..ResumeRequest::new(run_id.clone(), cancel.clone())
     };
-    let outcome = match app.resume_to_rest(request).await {
+    let outcome = match app.runs().resume_to_rest(request).await {
         Ok(outcome) => outcome,
         Err(error) if error.code() == ErrorCode::RunActive => {
             session.output.note(format_args!("run {run_id} is under way and goes on by itself"));

@@ -22,8 +22,8 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     let limits = app.config().limits.clone();
     let planning = inputs::planning(session, &args.planning)?;
     if args.print_prompt {
-        let notes = app.notes(&planning.prompts).await?;
-        return print_prompt(session, &app.prompt(&args.task, &context, &limits, &notes)?);
+        let notes = app.models().notes(&planning.prompts).await?;
+        return print_prompt(session, &app.models().prompt(&args.task, &context, &limits, &notes)?);
     }
     if let Some(file) = &args.output {
         refuse_existing(session, file, args.force)?;
@@ -77,7 +77,7 @@ pub(super) fn print_prompt(session: &Session<'_>, prompt: &Prompt) -> Result<u8>
 /// Plans and checks; prints or writes the plan and runs nothing.
 async fn propose(session: &Session<'_>, app: &App, spec: RunSpec, file: Option<&Path>) -> Result<u8> {
     let run_id = spec.run_id.clone();
-    let proposal = match app.propose(spec).await {
+    let proposal = match app.runs().propose(spec).await {
         Ok(proposal) => proposal,
         Err(error) => {
             if !session.output.is_json() {

@@ -80,7 +80,7 @@ async fn explain(session: &Session<'_>, args: &ExplainCallArgs) -> Result<u8> {
     let explained = match (&args.run, &args.tool) {
         (Some(run), _) => {
             let (app, run_id) = session.open_for_recorded(run).await?;
-            app.explain_run(&run_id, args.call.as_deref()).await?
+            app.approvals().explain_run(&run_id, args.call.as_deref()).await?
         }
         (None, Some(tool)) => {
             let arguments = match &args.arguments {
@@ -90,7 +90,7 @@ async fn explain(session: &Session<'_>, args: &ExplainCallArgs) -> Result<u8> {
             let mode = args.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?;
             let tenant = args.tenant.clone().unwrap_or_else(|| LOCAL_TENANT.to_owned());
             let circumstances = Circumstances { tenant, mode, started_by: None };
-            let explained = session.open().await?.explain_call(tool, arguments, &circumstances);
+            let explained = session.open().await?.approvals().explain_call(tool, arguments, &circumstances);
             vec![explained.map_err(|error| exit::about_argument(error, "--arguments"))?]
         }
         (None, None) => {
@@ -136,7 +136,8 @@ async fn list_grants(session: &Session<'_>, all: bool) -> Result<u8> {
 }
 
 async fn revoke(session: &Session<'_>, grant_id: &str) -> Result<u8> {
-    let grant = session.open().await?.revoke_of(grant_id, None, Caller::at_terminal().actor()).await?;
+    let grant =
+        session.open().await?.approvals().revoke_of(grant_id, None, Caller::at_terminal().actor()).await?;
     if session.output.is_json() {
         session.output.data(&grant);
     } else {

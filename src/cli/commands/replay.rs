@@ -25,19 +25,19 @@ pub(super) async fn run(session: &Session<'_>, args: &ReplayArgs) -> Result<u8> 
     let (app, run_id) = session.open_for_recorded_with(&args.run, model.collect()).await?;
     let cancel = cancelled_by_signals();
     if let Some(model) = &args.model {
-        let proposal = app.plan_again(&run_id, cancel.clone()).await.map_err(without_record)?;
+        let proposal = app.runs().plan_again(&run_id, cancel.clone()).await.map_err(without_record)?;
         with = Some((format!("plan of {model}"), proposal.plan.source().to_owned()));
     }
     let planned = args.model.is_some().then(|| with.as_ref().map(|(_, source)| source.clone())).flatten();
     let request = ReplayRequest { run_id, with: with.clone(), cancel };
     let replayed = match rules {
-        Some(rules) => app.replay_under(request, rules).await,
-        None => app.replay(request).await,
+        Some(rules) => app.runs().replay_under(request, rules).await,
+        None => app.runs().replay(request).await,
     };
     if let (Err(error), Some((name, source)), false) = (&replayed, &with, session.output.is_json())
         && error.code() == ErrorCode::CheckRefused
     {
-        let findings = app.check(source, name, &app.config().limits, None).findings;
+        let findings = app.plans().check(source, name, &app.config().limits, None).findings;
         findings::print(session.output, name, source, &findings);
     }
     let report = replayed?;

@@ -23,7 +23,7 @@ pub(super) async fn run(session: &Session<'_>, args: &ResumeArgs) -> Result<u8> 
         cancel: cancel.clone(),
         by: Some(Caller::at_terminal().actor().clone()),
     };
-    let outcome = app.resume_to_rest(request).await?;
+    let outcome = app.runs().resume_to_rest(request).await?;
     let outcome = attend(session, &app, outcome, args.events, &listeners, &cancel).await?;
     Ok(finish(session, &outcome, args.events, None))
 }

@@ -42,14 +42,14 @@ pub(super) async fn execute(
 ) -> Result<RunOutcome> {
     let handler = match &options.mock {
         Some(name) if name.as_os_str() == "default" => {
-            Some(MockTools::default_mocks(app.catalog()).handler())
+            Some(MockTools::default_mocks(app.tools().catalog()).handler())
         }
         Some(name) if name.as_os_str() == "generated" => {
-            Some(MockTools::generated(app.catalog(), options.mock_seed).handler())
+            Some(MockTools::generated(app.tools().catalog(), options.mock_seed).handler())
         }
         Some(file) => {
             let path = session.environment.working_dir.join(file);
-            Some(MockTools::from_file(&path, app.catalog())?.handler())
+            Some(MockTools::from_file(&path, app.tools().catalog())?.handler())
         }
         None => None,
     };
@@ -71,7 +71,7 @@ pub(super) async fn execute(
         .with_planning(planning)
         .with_circumstances(circumstances)
         .with_listeners(listeners.clone(), cancel.clone());
-    let outcome = app.run_to_rest(RunSpec { handler, ..spec }).await;
+    let outcome = app.runs().run_to_rest(RunSpec { handler, ..spec }).await;
     attend(session, app, outcome, options.events, &listeners, &cancel).await
 }
 

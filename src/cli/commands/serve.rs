@@ -21,7 +21,7 @@ pub(super) async fn run(session: &Session<'_>, listen: Option<String>) -> Result
     let parts = AppParts { isolation: Isolation::Process, ..AppParts::default() };
     let app = Arc::new(session.open_with(&options, parts).await?);
     raise_descriptor_limit();
-    app.keep_vms_ready();
+    app.runs().keep_vms_ready();
     let server = mcp::mounted(Server::bind(app).await?);
     let address = format!("http://{}", server.address());
     if session.output.is_json() {

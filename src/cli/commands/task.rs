@@ -17,8 +17,8 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     let limits = inputs::limits(app.config(), &args.options)?;
     let planning = inputs::planning(session, &args.planning)?;
     if args.print_prompt || args.dry_run {
-        let notes = app.notes(&planning.prompts).await?;
-        let prompt = app.prompt(&args.task, &context, &limits, &notes)?;
+        let notes = app.models().notes(&planning.prompts).await?;
+        let prompt = app.models().prompt(&args.task, &context, &limits, &notes)?;
         if args.print_prompt {
             return plan::print_prompt(session, &prompt);
         }
@@ -30,7 +30,7 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
 
 /// The cost of planning and the limits of the run, without asking a model.
 fn dry_run(session: &Session<'_>, app: &App, prompt: &Prompt, limits: &Limits) -> Result<u8> {
-    let model = app.require_model().is_ok().then(|| app.config().llm.name());
+    let model = app.models().require_model().is_ok().then(|| app.config().llm.name());
     let budget = &prompt.budget;
     if session.output.is_json() {
         session.output.data(&json!({
@@ -43,7 +43,7 @@ fn dry_run(session: &Session<'_>, app: &App, prompt: &Prompt, limits: &Limits) -
                 "tools_left_out": budget.tools_left_out,
             },
             "limits": limits.to_json(),
-            "tools": app.usable_tools().names().collect::<Vec<_>>(),
+            "tools": app.tools().usable().names().collect::<Vec<_>>(),
         }));
         return Ok(exit::DONE);
     }
@@ -56,7 +56,7 @@ fn dry_run(session: &Session<'_>, app: &App, prompt: &Prompt, limits: &Limits) -
     if !budget.trimmed.is_empty() {
         output.line(format_args!("trimmed: {}", budget.trimmed.join(", ")));
     }
-    run::print_means(output, limits, app.usable_tools());
+    run::print_means(output, limits, app.tools().usable());
     output.line("\nno model was asked and nothing was run; `luaplan plan` asks for the plan alone");
     Ok(exit::DONE)
 }

@@ -111,7 +111,7 @@ fn folder_files(session: &Session<'_>) -> Result<Vec<PathBuf>> {
 pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&str>) -> Result<u8> {
     let arguments = inputs::read_arguments(session, arguments)?;
     let app = session.open().await?;
-    let tool = app.tool(name)?;
+    let tool = app.tools().tool(name)?;
     // A tool without parameters is called without arguments: the check refuses any.
     let takes_none = tool.spec().parameters().next().is_none() && !tool.spec().takes_unknown_names();
     if let Some(named) = arguments.as_object().filter(|named| takes_none && !named.is_empty()) {
@@ -122,7 +122,7 @@ pub(super) async fn test(session: &Session<'_>, name: &str, arguments: Option<&s
     let shape = match bound.map(|bound| tool.request_shape(&bound)) {
         Ok(Some(Ok(mut shape))) => {
             // The arguments may hold a secret.
-            app.redactor().document(&mut shape);
+            app.history().redactor().document(&mut shape);
             Some(shape)
         }
         // Refused or not shown: the call itself reports why.

@@ -23,7 +23,7 @@ end";
 
 fn explained(agents: &Agents, source: &str) -> Preview {
     let limits = agents.bench.limits();
-    let explanation = agents.bench.app.explain(source, "plan", &limits, None);
+    let explanation = agents.bench.app.plans().explain(source, "plan", &limits, None);
     explanation.preview.unwrap_or_else(|| panic!("{:?}", explanation.findings))
 }
 

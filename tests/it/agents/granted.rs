@@ -132,7 +132,7 @@ async fn an_unknown_agent_is_found_before_the_run_and_explain_says_what_agents_m
 
     let limits = agents.bench.limits();
     let named = |source: &str| {
-        let preview = agents.bench.app.explain(source, "plan", &limits, None).preview.unwrap();
+        let preview = agents.bench.app.plans().explain(source, "plan", &limits, None).preview.unwrap();
         let names: Vec<String> = preview.agents.iter().map(|agent| agent.name.clone()).collect();
         (names, preview)
     };
@@ -185,5 +185,5 @@ async fn faults_of_the_configuration_are_named() {
     let outcome = bench.run("function run() return call_agent('x').code end").await;
     assert_eq!(outcome.status(), RunStatus::Succeeded);
     assert_eq!(result(outcome), "tool_not_configured");
-    assert!(bench.app.usable_tools().get("call_agent").is_none());
+    assert!(bench.app.tools().usable().get("call_agent").is_none());
 }

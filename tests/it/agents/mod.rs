@@ -130,7 +130,7 @@ end"#;
         with: None,
         cancel: tokio_util::sync::CancellationToken::new(),
     };
-    let report = agents.bench.app.replay(request).await.unwrap();
+    let report = agents.bench.app.runs().replay(request).await.unwrap();
     assert!(
         report.differences.iter().all(|what| what.contains("instructions")) || report.same,
         "{report:#?}"
@@ -144,7 +144,7 @@ async fn cancel_reaches_an_agent_under_way() {
     let agents = Agents::new(&[("stubborn", source, &[])], &[]).await;
     let request = agents.request("function run() return call_agent('stubborn') end");
     let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
-    let mut events = agents.bench.app.hub().subscribe();
+    let mut events = agents.bench.app.history().hub().subscribe();
     let (outcome, ()) = tokio::join!(agents.bench.app.run(request), async {
         while events.recv().await.unwrap().event.body.name() != "step_retry_scheduled" {}
         cancel.cancel();
@@ -162,7 +162,7 @@ async fn mocks_answer_for_agents_by_their_names() {
         { "tool": "call_agent", "when": { "name": "counter" }, "returns": { "count": 7 } },
     ]);
     let handler =
-        luaplan::testkit::MockTools::from_json(mocks, agents.bench.app.catalog()).unwrap().handler();
+        luaplan::testkit::MockTools::from_json(mocks, agents.bench.app.tools().catalog()).unwrap().handler();
     let source = "function run() local got = call_agent('counter', { above = 1 }) return got.count end";
     let request = RunSpec { handler: Some(handler), ..agents.request(source) };
     let outcome = agents.bench.app.run(request).await;
@@ -197,7 +197,7 @@ async fn starting_over_counts_what_agents_did_and_not_that_they_were_called() {
     let run_id = reads.run_id.clone();
     result(app.run(reads).await);
     assert!(
-        app.start_over(&run_id, false).await.is_ok(),
+        app.runs().start_over(&run_id, false).await.is_ok(),
         "an agent that reads leaves nothing to be done again"
     );
 
@@ -205,7 +205,7 @@ async fn starting_over_counts_what_agents_did_and_not_that_they_were_called() {
     let writes = agents.request(plan);
     let run_id = writes.run_id.clone();
     result(app.run(writes).await);
-    let refused = app.start_over(&run_id, false).await.err().expect("a mail went out");
+    let refused = app.runs().start_over(&run_id, false).await.err().expect("a mail went out");
     assert_eq!(refused.code(), luaplan::base::ErrorCode::EffectsRepeat);
     let child = agents.children(&run_id).await.remove(0).run_id;
     let named = &refused.details()["calls"][0];

@@ -36,12 +36,17 @@ async fn an_agent_that_waits_for_a_person_pauses_its_callers_and_all_go_on_toget
         let before = bench.parts.received().len();
         let outcome = bench.run(ASKS).await;
         assert_asks(&outcome);
-        let pending = bench.app.pending_approvals(Some(&outcome.run_id)).await.unwrap();
+        let pending = bench.app.approvals().pending(Some(&outcome.run_id)).await.unwrap();
         assert_eq!(pending.len(), 1);
         let child = pending[0].run_id.clone();
         assert_ne!(child, outcome.run_id);
-        assert_eq!(bench.app.root_of(&child).await.unwrap(), outcome.run_id);
-        bench.app.decide(&pending[0].request.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
+        assert_eq!(bench.app.history().root_of(&child).await.unwrap(), outcome.run_id);
+        bench
+            .app
+            .approvals()
+            .decide(&pending[0].request.approval_id, ApprovalAnswer::Once, "ann")
+            .await
+            .unwrap();
         // Whichever run is named, the outermost caller resumes.
         let named = if through_child { &child } else { &outcome.run_id };
         let done = bench.app.resume(resume_request(named)).await.unwrap();
@@ -84,9 +89,9 @@ async fn the_call_of_an_agent_that_waits_is_not_in_doubt() {
 async fn a_denial_reaches_the_caller_as_an_error_value() {
     let (bench, _folder) = governed().await;
     let outcome = bench.run(ASKS).await;
-    let pending = bench.app.pending_approvals(Some(&outcome.run_id)).await.unwrap();
+    let pending = bench.app.approvals().pending(Some(&outcome.run_id)).await.unwrap();
     let answer = ApprovalAnswer::Deny("not today".to_owned());
-    bench.app.decide(&pending[0].request.approval_id, answer, "ann").await.unwrap();
+    bench.app.approvals().decide(&pending[0].request.approval_id, answer, "ann").await.unwrap();
     let done = bench.app.resume(resume_request(&outcome.run_id)).await.unwrap();
     let result = done.result.unwrap().to_json();
     assert!(result["said"].as_str().unwrap().contains("not today"), "{result}");
@@ -97,16 +102,17 @@ async fn a_denial_reaches_the_caller_as_an_error_value() {
 async fn a_paused_family_is_cancelled_together() {
     let (bench, _folder) = governed().await;
     let outcome = bench.run(ASKS).await;
-    let pending = bench.app.pending_approvals(Some(&outcome.run_id)).await.unwrap();
+    let pending = bench.app.approvals().pending(Some(&outcome.run_id)).await.unwrap();
     let child = pending[0].run_id.clone();
-    let refused = bench.app.cancel(&child).await.unwrap_err();
+    let refused = bench.app.runs().cancel(&child).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::RunNotActive);
-    bench.app.cancel(&outcome.run_id).await.unwrap();
+    bench.app.runs().cancel(&outcome.run_id).await.unwrap();
     for run_id in [&outcome.run_id, &child] {
         let state = bench.app.journal().run_state(run_id).await.unwrap().unwrap();
         assert_eq!(state.status, RunStatus::Cancelled, "{run_id}");
     }
-    let late = bench.app.decide(&pending[0].request.approval_id, ApprovalAnswer::Once, "ann").await;
+    let late =
+        bench.app.approvals().decide(&pending[0].request.approval_id, ApprovalAnswer::Once, "ann").await;
     assert_eq!(late.unwrap_err().code(), ErrorCode::ApprovalStale);
 }
 
@@ -122,10 +128,10 @@ async fn an_agent_that_sleeps_puts_its_caller_to_sleep_and_both_wake() {
         );
         bench.request(Work::Plan { name: "plan".to_owned(), source })
     };
-    let outcome = bench.app.run_to_rest(plan(3600.0)).await;
+    let outcome = bench.app.runs().run_to_rest(plan(3600.0)).await;
     let wake_at = outcome.wake_at().unwrap();
     assert_eq!(outcome.status(), RunStatus::Sleeping);
-    let again = bench.app.resume_to_rest(resume_request(&outcome.run_id)).await.unwrap();
+    let again = bench.app.runs().resume_to_rest(resume_request(&outcome.run_id)).await.unwrap();
     assert_eq!(again.wake_at(), Some(wake_at));
     let outcome = bench.app.run(plan(1.2)).await;
     assert_eq!(outcome.result.unwrap().to_json()["slept"], true);

@@ -52,17 +52,18 @@ async fn an_expired_grant_covers_nothing_and_a_replay_does_not_look() {
     assert_eq!(short.mails(), 1);
     // The run that used the grant is the same again whatever the time is.
     let request = luaplan::app::ReplayRequest { run_id: under, with: None, cancel: CancellationToken::new() };
-    assert!(governed.bench.app.replay(request).await.unwrap().same);
+    assert!(governed.bench.app.runs().replay(request).await.unwrap().same);
 }
 
 #[tokio::test]
 async fn times_beyond_the_cap_are_refused() {
     let governed = Governed::new(POLICY).await;
     let run_id = governed.paused(MAILER).await;
-    let id = governed.bench.app.pending_approvals(Some(&run_id)).await.unwrap().remove(0).request.approval_id;
+    let id =
+        governed.bench.app.approvals().pending(Some(&run_id)).await.unwrap().remove(0).request.approval_id;
     for seconds in [0, 31 * 24 * 3600] {
         let answer = ApprovalAnswer::For(Duration::from_secs(seconds));
-        let refused = governed.bench.app.decide(&id, answer, "ann").await.unwrap_err();
+        let refused = governed.bench.app.approvals().decide(&id, answer, "ann").await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::BadRequest, "{seconds}");
     }
     assert_eq!(governed.state(&run_id).await.pending_approvals().count(), 1);
@@ -86,7 +87,7 @@ async fn a_grant_covers_the_tool_as_it_was_and_no_stricter_asking() {
     let run_id = governed.paused(MAILER).await;
     governed.decide(&run_id, ApprovalAnswer::For(Duration::from_secs(3600))).await;
     governed.resume(&run_id).await.result.unwrap();
-    governed.bench.app.revoke(&grant_of(&governed, &run_id).await, "ann").await.unwrap();
+    governed.bench.app.approvals().revoke(&grant_of(&governed, &run_id).await, "ann").await.unwrap();
     regranted(&governed, &run_id, |body| {
         if let EventBody::GrantIssued { tool_hash, .. } = body {
             *tool_hash = Some(ContentHash::of(b"another tool of that name"));
@@ -119,16 +120,16 @@ async fn a_revoked_grant_covers_nothing_from_then_on() {
     governed.resume(&run_id).await.result.unwrap();
     let grant = grant_of(&governed, &run_id).await;
     let app = &governed.bench.app;
-    assert_eq!(app.revoke(&grant, "bob").await.unwrap_err().code(), ErrorCode::Forbidden);
-    assert_eq!(app.revoke("none", "ann").await.unwrap_err().code(), ErrorCode::NotFound);
-    assert!(app.revoke(&grant, "ann").await.unwrap().is_revoked);
-    assert_eq!(app.revoke(&grant, "ann").await.unwrap_err().code(), ErrorCode::ApprovalStale);
+    assert_eq!(app.approvals().revoke(&grant, "bob").await.unwrap_err().code(), ErrorCode::Forbidden);
+    assert_eq!(app.approvals().revoke("none", "ann").await.unwrap_err().code(), ErrorCode::NotFound);
+    assert!(app.approvals().revoke(&grant, "ann").await.unwrap().is_revoked);
+    assert_eq!(app.approvals().revoke(&grant, "ann").await.unwrap_err().code(), ErrorCode::ApprovalStale);
     governed.paused(MAILER).await;
     assert_eq!(governed.mails(), 1);
     // The run it was issued in stays what it was, and its replay the same.
     assert_eq!(governed.state(&run_id).await.status, RunStatus::Succeeded);
     let request = luaplan::app::ReplayRequest { run_id, with: None, cancel: CancellationToken::new() };
-    assert!(app.replay(request).await.unwrap().same);
+    assert!(app.runs().replay(request).await.unwrap().same);
 }
 
 #[tokio::test]
@@ -140,8 +141,8 @@ async fn of_several_who_revoke_at_once_one_does_and_other_grants_of_the_run_do_n
     let grant = grant_of(&governed, &run_id).await;
     regranted(&governed, &run_id, |_| {}).await;
     let app = &governed.bench.app;
-    app.revoke("another", "ann").await.unwrap();
-    let revokes = futures::future::join_all((0..4).map(|_| app.revoke(&grant, "ann"))).await;
+    app.approvals().revoke("another", "ann").await.unwrap();
+    let revokes = futures::future::join_all((0..4).map(|_| app.approvals().revoke(&grant, "ann"))).await;
     let lost: Vec<ErrorCode> =
         revokes.iter().filter_map(|revoked| revoked.as_ref().err().map(luaplan::base::Error::code)).collect();
     assert_eq!(lost, [ErrorCode::ApprovalStale; 3]);

@@ -107,9 +107,9 @@ impl Governed {
 
     /// Decides about the only call that waits.
     pub(crate) async fn decide(&self, run_id: &RunId, answer: ApprovalAnswer) {
-        let pending = self.bench.app.pending_approvals(Some(run_id)).await.unwrap();
+        let pending = self.bench.app.approvals().pending(Some(run_id)).await.unwrap();
         assert_eq!(pending.len(), 1, "{pending:?}");
-        self.bench.app.decide(&pending[0].request.approval_id, answer, "ann").await.unwrap();
+        self.bench.app.approvals().decide(&pending[0].request.approval_id, answer, "ann").await.unwrap();
     }
 
     pub(crate) async fn resume(&self, run_id: &RunId) -> RunOutcome {

@@ -21,7 +21,7 @@ async fn under(governed: &Governed, run_id: &RunId, with: Option<&str>, policy: 
         with: with.map(|source| ("other.lua".to_owned(), source.to_owned())),
         cancel: CancellationToken::new(),
     };
-    governed.bench.app.replay_under(request, Arc::new(read_policy(&file).unwrap())).await.unwrap()
+    governed.bench.app.runs().replay_under(request, Arc::new(read_policy(&file).unwrap())).await.unwrap()
 }
 
 /// [`POLICY`], and mail of that subject is denied.
@@ -55,7 +55,7 @@ async fn an_edited_call_is_judged_by_the_arguments_that_went_out() {
         let report = under(&governed, &run_id, with, &denying("gentler")).await;
         assert_eq!(decided(&report), [("1", Some("prompt"), "deny")]);
         assert_eq!(report.replayed["result"]["code"], "permission_denied");
-        let explained = governed.bench.app.explain_run(&run_id, None).await.unwrap();
+        let explained = governed.bench.app.approvals().explain_run(&run_id, None).await.unwrap();
         assert_eq!(report.policy[0].arguments, explained[0].arguments);
         assert_eq!(explained[0].arguments["subject"], "gentler");
     }
@@ -102,9 +102,9 @@ end"#,
     let report = under(&governed, &run_id, None, POLICY).await;
     assert!(report.same && report.policy.is_empty(), "{report:#?}");
     let app = &governed.bench.app;
-    app.decide(&waiting[1].approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
+    app.approvals().decide(&waiting[1].approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
     assert_asks(&governed.resume(&run_id).await);
-    app.decide(&waiting[0].approval_id, ApprovalAnswer::Deny("no".into()), "ann").await.unwrap();
+    app.approvals().decide(&waiting[0].approval_id, ApprovalAnswer::Deny("no".into()), "ann").await.unwrap();
     let ended = governed.resume(&run_id).await.result.unwrap().to_json();
     assert_eq!(ended, json!({ "first": "approval_denied", "second": true }));
     let report = under(&governed, &run_id, None, POLICY).await;

@@ -11,7 +11,7 @@ use super::*;
 
 async fn assert_replays(governed: &Governed, run_id: &RunId) {
     let request = ReplayRequest { run_id: run_id.clone(), with: None, cancel: CancellationToken::new() };
-    let report = governed.bench.app.replay(request).await.unwrap();
+    let report = governed.bench.app.runs().replay(request).await.unwrap();
     assert!(report.same, "{report:?}");
 }
 
@@ -60,7 +60,13 @@ end"#,
 
     // Decided one after the other; the run resumes with both.
     for approval in &state.approvals {
-        governed.bench.app.decide(&approval.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
+        governed
+            .bench
+            .app
+            .approvals()
+            .decide(&approval.approval_id, ApprovalAnswer::Once, "ann")
+            .await
+            .unwrap();
     }
     assert_eq!(result(governed.resume(&run_id).await), json!(2));
     assert_eq!(governed.mails(), 2);
@@ -102,7 +108,7 @@ async fn edited_arguments_are_checked_used_and_on_record() {
     let governed = Governed::new(POLICY).await;
     let run_id = governed.paused(MAILER).await;
     let app = &governed.bench.app;
-    let id = app.pending_approvals(Some(&run_id)).await.unwrap().remove(0).request.approval_id;
+    let id = app.approvals().pending(Some(&run_id)).await.unwrap().remove(0).request.approval_id;
     let edit = |json: &str| ApprovalAnswer::Edit(Value::from_json_text(json).unwrap());
     for (json, code) in [
         (r#"{"to": "a@company.com"}"#, ErrorCode::BadArguments),
@@ -115,11 +121,11 @@ async fn edited_arguments_are_checked_used_and_on_record() {
         (r#"["x"]"#, ErrorCode::BadArguments),
         (r#"{"to": "a@company.com", "subject": "s", "body": "b"}"#, ErrorCode::RecipientDenied),
     ] {
-        let refused = app.decide(&id, edit(json), "ann").await.unwrap_err();
+        let refused = app.approvals().decide(&id, edit(json), "ann").await.unwrap_err();
         assert_eq!(refused.code(), code, "{json}: {refused}");
     }
     let fine = edit(r#"{"to": "admin@company.com", "subject": "gentler", "body": "x"}"#);
-    app.decide(&id, fine, "ann").await.unwrap();
+    app.approvals().decide(&id, fine, "ann").await.unwrap();
     assert_eq!(result(governed.resume(&run_id).await)["delivered"], true);
     let mail = governed.bench.parts.received().pop().unwrap();
     let text = std::fs::read_to_string(&mail.path).unwrap();
@@ -198,7 +204,7 @@ end"#;
     let run_id = governed.paused(source).await;
     let id = governed.state(&run_id).await.approvals.remove(0).approval_id;
     for answer in [ApprovalAnswer::Once, ApprovalAnswer::For(std::time::Duration::from_secs(60))] {
-        let refused = governed.bench.app.decide(&id, answer, "ann").await.unwrap_err();
+        let refused = governed.bench.app.approvals().decide(&id, answer, "ann").await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::RunNotResumable);
         assert!(refused.message().contains("held a secret"), "{refused}");
     }
@@ -207,12 +213,12 @@ end"#;
     // No call waits, in all runs and in this one.
     let app = &governed.bench.app;
     for of in [None, Some(&run_id)] {
-        assert_eq!(app.pending_approvals(of).await.unwrap().len(), 0);
+        assert_eq!(app.approvals().pending(of).await.unwrap().len(), 0);
     }
     let refused = app.resume(resume_request(&run_id)).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::RunNotResumable);
     assert_eq!(governed.state(&run_id).await.status, RunStatus::Paused, "it is as it was");
-    app.cancel(&run_id).await.unwrap();
+    app.runs().cancel(&run_id).await.unwrap();
     assert_eq!(governed.state(&run_id).await.status, RunStatus::Cancelled);
 }
 

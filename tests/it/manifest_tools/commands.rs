@@ -277,7 +277,7 @@ async fn without_bubblewrap_commands_are_refused_with_what_to_do() {
     let failure = shop.call("t", json!({})).await.unwrap_err();
     assert_eq!(failure.code, "confinement_missing");
     assert!(failure.message.contains("unconfined = true"), "{}", failure.message);
-    assert!(shop.app.usable_tools().get("t").is_none());
+    assert!(shop.app.tools().usable().get("t").is_none());
     let shop = Shop::open(&[("t", &text)], &[("tools.t.unconfined", "true")], &nowhere).await;
     assert_eq!(shop.call("t", json!({})).await.unwrap(), Value::from("hello\n"));
 }

@@ -141,7 +141,7 @@ async fn names_that_plans_know_already_are_refused() {
     assert!(error.message().contains("cannot both be tools"), "{error}");
     let other = inside.replace("crm.find", "crm.add");
     let shop = Shop::open(&[("crm.add", &other), ("crm.find", &inside)], &[], &[]).await;
-    assert!(shop.app.catalog().get("crm.find").is_some());
+    assert!(shop.app.tools().catalog().get("crm.find").is_some());
 }
 
 #[tokio::test]
@@ -160,9 +160,9 @@ async fn configuration_of_a_tool_takes_the_keys_of_its_kind_alone() {
     assert!(error.help().contains("call_agent, t"), "{}", error.help());
     let shop =
         Shop::open(&[("t", HTTP)], &[("tools.t.rate", "\"7/h\""), ("tools.t.timeout", "\"3s\"")], &[]).await;
-    assert_eq!(shop.app.catalog().get("t").unwrap().rate.to_string(), "7/h");
+    assert_eq!(shop.app.tools().catalog().get("t").unwrap().rate.to_string(), "7/h");
     let shop = Shop::open(&[("t", HTTP)], &[("tools.t.enabled", "false")], &[]).await;
-    assert!(shop.app.catalog().get("t").is_none());
+    assert!(shop.app.tools().catalog().get("t").is_none());
 }
 
 #[tokio::test]

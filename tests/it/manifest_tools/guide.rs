@@ -32,7 +32,7 @@ async fn the_manifests_of_the_guide_are_tools_and_its_plans_pass_the_check() {
     let files: Vec<(&str, &str)> =
         manifests.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let shop = Shop::open(&files, &[], &[]).await;
-    let own = shop.app.catalog().iter().map(|spec| (**spec).clone());
+    let own = shop.app.tools().catalog().iter().map(|spec| (**spec).clone());
     let catalog: Catalog = builtin_manifests().unwrap().into_iter().chain(own).collect();
     let plans = blocks(&guide, "lua");
     assert!(!plans.is_empty());

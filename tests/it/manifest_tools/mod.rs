@@ -64,7 +64,7 @@ impl Shop {
 
     /// One call of a tool, past the bus.
     pub(crate) async fn call(&self, tool: &str, arguments: Json) -> CallOutcome {
-        let tool = self.app.tool(tool).unwrap();
+        let tool = self.app.tools().tool(tool).unwrap();
         TestRun::new().call(&*tool, value(arguments)).await
     }
 

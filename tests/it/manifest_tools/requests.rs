@@ -326,12 +326,13 @@ async fn secrets_go_where_the_manifest_says_and_come_back_nowhere() {
             !seen.contains("s3cret") && !seen.contains("czNjcmV0") && !seen.contains("zM2NyZXQ"),
             "{seen}"
         );
-        let shape = shop.app.tool("t").unwrap().request_shape(&Value::Null).unwrap().unwrap().to_string();
+        let shape =
+            shop.app.tools().tool("t").unwrap().request_shape(&Value::Null).unwrap().unwrap().to_string();
         assert!(shape.contains("secret") && !shape.contains("s3cret"), "{shape}");
         let missing = Shop::open(&[("t", &text)], &configuration, &[]).await;
         let failure = missing.call("t", json!({})).await.unwrap_err();
         assert_eq!(failure.code, "tool_not_configured");
         assert!(failure.message.contains("$KEY"), "{}", failure.message);
-        assert!(missing.app.usable_tools().get("t").is_none(), "no prompt names it");
+        assert!(missing.app.tools().usable().get("t").is_none(), "no prompt names it");
     }
 }

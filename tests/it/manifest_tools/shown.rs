@@ -35,14 +35,14 @@ async fn stubs_prompt_check_and_explain_know_them() {
     .await;
     let limits = shop.app.config().limits.clone();
     let empty = luaplan::base::Value::from_json(json!({})).unwrap();
-    let prompt = shop.app.prompt("Find a customer", &empty, &limits, &[]).unwrap();
+    let prompt = shop.app.models().prompt("Find a customer", &empty, &limits, &[]).unwrap();
     let prompt = format!("{prompt:?}");
     assert!(prompt.contains("function crm_find(") && prompt.contains("The number."), "{prompt}");
     let wrong = "function run(context)\n  local a = crm_find{no = 1}\n  return {a = a.name}\nend";
-    let report = shop.app.check(wrong, "plan", &limits, None);
+    let report = shop.app.plans().check(wrong, "plan", &limits, None);
     assert!(report.plan.is_none() && !report.findings.is_empty());
     let plan = "function run(context)\n  local a = crm_find{id = 7}\n  local b = stock(\"nail\")\n  local c = shrink{}\n  return {a = a, b = b, c = c}\nend";
-    let preview = shop.app.explain(plan, "plan", &limits, None).preview.unwrap();
+    let preview = shop.app.plans().explain(plan, "plan", &limits, None).preview.unwrap();
     assert!(preview.announces("crm_find", TargetKind::Host, "crm.example.com"), "{preview:?}");
     assert!(!preview.announces("crm_find", TargetKind::Host, "example.com"));
     assert!(preview.announces("stock", TargetKind::Table, "levels"), "{preview:?}");

@@ -37,16 +37,19 @@ async fn a_tool_that_may_destroy_something_is_asked_about_without_a_policy_file(
     assert_eq!(did(folder.path()), "addNote\n");
 
     let paused = run(&app, &plan("tell{text = \"x\"}")).await;
-    let waits = app.pending_approvals(Some(&paused.run_id)).await.unwrap().remove(0).request;
+    let waits = app.approvals().pending(Some(&paused.run_id)).await.unwrap().remove(0).request;
     assert!(waits.reason.contains("no policy file") && waits.rules.is_empty(), "{}", waits.reason);
-    app.decide(&waits.approval_id, ApprovalAnswer::Once, "local").await.unwrap();
+    app.approvals().decide(&waits.approval_id, ApprovalAnswer::Once, "local").await.unwrap();
     let resumed = app.resume(ResumeRequest::new(paused.run_id, CancellationToken::new())).await.unwrap();
     assert_eq!(resumed.result.unwrap().to_json(), json!("did"));
     assert_eq!(did(folder.path()), "addNote\ntell\n");
 
     assert_eq!(unasked(&app, &plan("quiet{}")).await, Ok(json!("did")));
-    let verdict =
-        app.explain_call("small.tell", Value::from_json(json!({})).unwrap(), &Circumstances::default());
+    let verdict = app.approvals().explain_call(
+        "small.tell",
+        Value::from_json(json!({})).unwrap(),
+        &Circumstances::default(),
+    );
     assert_eq!(verdict.unwrap().now.unwrap().decision.as_str(), "prompt");
 }
 
@@ -88,7 +91,7 @@ async fn an_explanation_names_the_servers_of_a_plan_and_what_they_may_reach() {
     let app = accepted(folder.path(), &[]).await;
     let limits = app.config().limits.clone();
     let page = |app: &App, call: &str| {
-        app.explain(&plan(call), "plan", &limits, None).preview.unwrap().page(Texts::Short)
+        app.plans().explain(&plan(call), "plan", &limits, None).preview.unwrap().page(Texts::Short)
     };
     let open_world = page(&app, "tell{text = \"x\"}");
     assert!(

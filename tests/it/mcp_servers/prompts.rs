@@ -22,9 +22,9 @@ fn wish(name: &str, arguments: &[(&str, &str)]) -> PromptRef {
 
 /// The prompt a task would be planned with.
 async fn composed(app: &App, wishes: &[PromptRef]) -> Result<String, Error> {
-    let notes = app.notes(wishes).await?;
+    let notes = app.models().notes(wishes).await?;
     let empty = Value::from_json(json!({})).unwrap();
-    let prompt = app.prompt("Greet Ann.", &empty, &app.config().limits, &notes).unwrap();
+    let prompt = app.models().prompt("Greet Ann.", &empty, &app.config().limits, &notes).unwrap();
     assert_eq!(
         prompt.budget.parts.iter().any(|part| part.name == "notes" && part.tokens > 0),
         !notes.is_empty()
@@ -37,7 +37,7 @@ async fn a_prompt_that_was_accepted_is_put_before_the_planner_as_data() {
     let folder = tempfile::tempdir().unwrap();
     let command = small(folder.path());
     let app = open(folder.path(), &[("mcp.small.command", command.as_str())], None).await;
-    let error = app.notes(&[wish("small.greeting", &[])]).await.unwrap_err();
+    let error = app.models().notes(&[wish("small.greeting", &[])]).await.unwrap_err();
     assert_eq!(error.code().as_str(), "not_found", "nothing is known before it was accepted");
     let offer = accept(&app, "small").await;
     let offered = offer.prompts.iter().find(|prompt| prompt.name == "small.greeting").unwrap();

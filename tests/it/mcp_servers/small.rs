@@ -48,20 +48,20 @@ async fn accepted_tools_are_called_and_recorded_as_all_others() {
 async fn names_effects_and_stubs_come_from_what_was_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let app = accepted(folder.path(), &[("mcp.small.effects", "{ tell = \"read\" }")]).await;
-    let effect = |name: &str| app.catalog().get(name).unwrap().effect;
+    let effect = |name: &str| app.tools().catalog().get(name).unwrap().effect;
     assert_eq!(effect("small.echo"), Effect::Read);
     assert_eq!(effect("small.save_note"), Effect::Write);
     assert_eq!(effect("small.quiet"), Effect::Spend, "without a hint, the most careful class");
     assert_eq!(effect("small.tell"), Effect::Read, "configuration has the last word");
     assert_eq!(effect("small.read"), Effect::Read);
-    let stubs = stubs(app.catalog());
+    let stubs = stubs(app.tools().catalog());
     assert!(stubs.contains("small = {}") && stubs.contains("function small.echo(params) end"), "{stubs}");
     let limits = app.config().limits.clone();
-    let wrong = app.check("function run() return small.echo{txt = 1} end", "plan", &limits, None);
+    let wrong = app.plans().check("function run() return small.echo{txt = 1} end", "plan", &limits, None);
     assert_eq!(wrong.findings[0].code, ErrorCode::PlanBadArgument.as_str());
-    let unknown = app.check("function run() return small.ecco{} end", "plan", &limits, None);
+    let unknown = app.plans().check("function run() return small.ecco{} end", "plan", &limits, None);
     assert_eq!(unknown.findings[0].code, ErrorCode::PlanUnknownTool.as_str());
-    let explained = app.explain(ECHO, "plan", &limits, None).to_json();
+    let explained = app.plans().explain(ECHO, "plan", &limits, None).to_json();
     assert!(explained["preview"].to_string().contains("small.echo"), "{explained}");
 }
 
@@ -69,7 +69,7 @@ async fn names_effects_and_stubs_come_from_what_was_accepted() {
 async fn rates_and_timeouts_are_adjusted_by_the_name_plans_use() {
     let folder = tempfile::tempdir().unwrap();
     let app = accepted(folder.path(), &[("tools.\"small.echo\".rate", "\"1/h\"")]).await;
-    assert_eq!(app.catalog().get("small.echo").unwrap().rate.to_string(), "1/h");
+    assert_eq!(app.tools().catalog().get("small.echo").unwrap().rate.to_string(), "1/h");
     // A word that is no tool of an accepted server is told; a server that is off is left in peace.
     let environment = environment(folder.path());
     let refusal = |server: &str, tool: &str| {

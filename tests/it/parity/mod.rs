@@ -147,7 +147,7 @@ impl Stand {
             Vec::new(),
         );
         let mut registry = luaplan::bus::Registry::default();
-        registry.insert(self.shop.app.tool(self.kind.tool()).unwrap());
+        registry.insert(self.shop.app.tools().tool(self.kind.tool()).unwrap());
         let bus = Bus::new(BusParts {
             registry: Arc::new(registry),
             limiter: Arc::new(Limiter::new(LimiterSettings {
@@ -286,7 +286,7 @@ async fn a_whole_run_reads_the_same_in_the_audit_mocked_or_real_and_on_both_engi
             if mocked {
                 let mocks = luaplan::testkit::MockTools::from_file(
                     &write_mock(stand.shop.folder.path(), kind.tool()),
-                    stand.shop.app.catalog(),
+                    stand.shop.app.tools().catalog(),
                 );
                 let outcome = stand.run_mocked(&plan, mocks.unwrap().handler()).await;
                 assert_eq!(outcome.result.unwrap().to_json()["a"], "x", "{kind:?}");
@@ -348,7 +348,7 @@ async fn a_plan_test_mocks_tools_of_every_kind() {
             limits: stand.shop.app.config().limits.clone(),
             coverage: false,
         };
-        let report = luaplan::testkit::run_tests(&options, stand.shop.app.catalog()).await.unwrap();
+        let report = luaplan::testkit::run_tests(&options, stand.shop.app.tools().catalog()).await.unwrap();
         assert_eq!(report.failed(), 0, "{kind:?}: {}", report.to_text(false));
         assert!(report.to_json().to_string().contains("\"fails\""), "both tests were run");
     }

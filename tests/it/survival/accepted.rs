@@ -88,9 +88,9 @@ async fn nobody_takes_a_run_for_left_while_its_end_is_written() {
     let accepted = client.post("/v1/runs", &json!({ "plan": plan })).await;
     let run_id: RunId = accepted.json()["run_id"].as_str().unwrap().parse().unwrap();
     while app.journal().run_summary(&run_id).await.unwrap().unwrap().status == RunStatus::Running {
-        let abandoned = app.abandoned_runs().await.unwrap();
+        let abandoned = app.runs().abandoned_runs().await.unwrap();
         assert_eq!(abandoned, [], "its end is being written");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    assert_eq!(app.abandoned_runs().await.unwrap(), []);
+    assert_eq!(app.runs().abandoned_runs().await.unwrap(), []);
 }

@@ -54,23 +54,23 @@ async fn an_accepted_plan_resumes_and_replays_under_a_stricter_check() {
     let first = with_stock(folder.path(), "{ item = { type = \"string\" } }").await;
     let request = request(&first);
     let run_id = request.run_id.clone();
-    assert_eq!(first.run_to_rest(request).await.status(), RunStatus::Sleeping);
+    assert_eq!(first.runs().run_to_rest(request).await.status(), RunStatus::Sleeping);
     drop(first);
 
     let stricter = "{ item = { type = \"string\", enum = [\"bolt\", \"screw\"] } }";
     let app = with_stock(folder.path(), stricter).await;
     let limits = app.config().limits.clone();
-    let report = app.check(PLAN, "plan", &limits, None);
+    let report = app.plans().check(PLAN, "plan", &limits, None);
     assert!(!report.is_ok(), "the check must refuse the plan now: {:?}", report.findings);
 
     let outcome = resume(&app, &run_id).await.unwrap();
     assert_eq!(outcome.status(), RunStatus::Succeeded, "{:?}", outcome.error());
     let replayed = ReplayRequest { run_id: run_id.clone(), with: None, cancel: CancellationToken::new() };
-    let report = app.replay(replayed).await.unwrap();
+    let report = app.runs().replay(replayed).await.unwrap();
     assert!(report.same, "{report:#?}");
 
     // A new run is judged by what holds now.
-    let refused = app.start_over(&run_id, false).await.map(drop).unwrap_err();
+    let refused = app.runs().start_over(&run_id, false).await.map(drop).unwrap_err();
     assert_eq!(refused.code().as_str(), "check_refused");
 }
 
@@ -107,7 +107,7 @@ async fn a_submitted_plan_is_checked_once() {
         let work = Work::Plan { name: "plan".to_owned(), source: plan.to_owned() };
         let request = RunSpec { work, ..request(app) };
         let run_id = request.run_id.clone();
-        assert_eq!(app.run_to_rest(request).await.status(), RunStatus::Succeeded);
+        assert_eq!(app.runs().run_to_rest(request).await.status(), RunStatus::Succeeded);
         run_id
     };
     checked_once(app, "the command line", here).await;
@@ -115,9 +115,9 @@ async fn a_submitted_plan_is_checked_once() {
 
 /// Asserts that `submission`, which ends in a suspended run, makes one analysis and records one.
 async fn checked_once(app: &App, edge: &str, submission: impl Future<Output = RunId>) {
-    let before = app.analyses_made();
+    let before = app.plans().analyses_made();
     let run_id = submission.await;
-    assert_eq!(app.analyses_made() - before, 1, "by {edge}");
+    assert_eq!(app.plans().analyses_made() - before, 1, "by {edge}");
     let filter = RecordFilter { run_id: Some(run_id), ..RecordFilter::default() };
     let records = app.journal().records(filter).await.unwrap();
     let names: Vec<&str> = records.iter().map(|record| record.event.body.name()).collect();

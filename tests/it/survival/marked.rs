@@ -49,7 +49,7 @@ async fn a_run_whose_data_holds_the_text_resumes_sleeps_and_replays() {
         let events = governed.bench.events(&run_id).await;
         assert!(!events.contains(&"run_not_resumable"), "{events:?}");
         let request = ReplayRequest { run_id, with: None, cancel: CancellationToken::new() };
-        let report = app.replay(request).await.unwrap();
+        let report = app.runs().replay(request).await.unwrap();
         assert!(report.same, "{report:?}");
     }
 }
@@ -80,7 +80,7 @@ async fn a_run_that_held_a_secret_says_so_at_that_moment() {
         let state = governed.state(&outcome.run_id).await;
         assert_eq!(state.not_resumable, Some(reason));
         let request = ReplayRequest { run_id: outcome.run_id, with: None, cancel: CancellationToken::new() };
-        assert_eq!(app.replay(request).await.unwrap_err().code(), ErrorCode::RunNotResumable);
+        assert_eq!(app.runs().replay(request).await.unwrap_err().code(), ErrorCode::RunNotResumable);
     }
 }
 
@@ -102,7 +102,7 @@ async fn a_run_that_held_a_secret_ends_where_it_would_sleep() {
 /// A run that fell asleep under a program that let it.
 async fn asleep(governed: &Governed) -> RunId {
     let run_id = RunId::generate();
-    let wake_at = governed.bench.app.now();
+    let wake_at = governed.bench.app.history().now();
     let bodies = [
         json!({ "event": "run_started", "task": null, "plan_hash": null, "plan_name": "p", "version": "0",
             "context": { "note": "[redacted]" }, "limits": {}, "tenant": "local" }),

@@ -15,7 +15,7 @@ async fn replay(bench: &Bench, run_id: &RunId, with: Option<&str>) -> luaplan::b
         with: with.map(|source| ("other.lua".to_owned(), source.to_owned())),
         cancel: CancellationToken::new(),
     };
-    bench.app.replay(request).await
+    bench.app.runs().replay(request).await
 }
 
 fn received(parts: &DemoParts) -> usize {
@@ -144,7 +144,7 @@ end"#,
     let mails = received(&bench.parts);
     let request =
         || ReplayRequest { run_id: outcome.run_id.clone(), with: None, cancel: CancellationToken::new() };
-    let report = bench.app.replay_under(request(), rules(DENIES_MAIL)).await.unwrap();
+    let report = bench.app.runs().replay_under(request(), rules(DENIES_MAIL)).await.unwrap();
     assert!(!report.same);
     assert_eq!(report.replayed["result"]["count"], 4);
     assert_eq!(report.replayed["result"]["code"], "permission_denied");
@@ -166,7 +166,7 @@ end"#,
     ];
     assert_eq!(named, expected);
     // One that decides as it was decided changes nothing.
-    let report = bench.app.replay_under(request(), rules(MAIL_BY_ITSELF)).await.unwrap();
+    let report = bench.app.runs().replay_under(request(), rules(MAIL_BY_ITSELF)).await.unwrap();
     assert!(report.policy.is_empty(), "{report:#?}");
     assert_eq!(report.recorded, report.replayed);
     assert_eq!(received(&bench.parts), mails);
@@ -189,7 +189,7 @@ async fn another_model_plans_the_task_anew_and_its_plan_meets_what_is_on_record(
     let run_id = outcome.run_id.clone();
     assert_eq!(outcome.status(), RunStatus::Succeeded, "{outcome:?}");
     let records = bench.records(&run_id).await.len();
-    let proposal = bench.app.plan_again(&run_id, CancellationToken::new()).await.unwrap();
+    let proposal = bench.app.runs().plan_again(&run_id, CancellationToken::new()).await.unwrap();
     assert_eq!(proposal.plan.source().trim_end(), second);
     let report = replay(&bench, &run_id, Some(proposal.plan.source())).await.unwrap();
     assert_eq!(report.replayed["result"]["old"], "call_not_on_record");
@@ -198,7 +198,7 @@ async fn another_model_plans_the_task_anew_and_its_plan_meets_what_is_on_record(
     assert_eq!(bench.records(&run_id).await.len(), records, "planning again wrote");
     // A saved plan has no task.
     let saved = bench.run("function run() return 1 end").await;
-    let refused = bench.app.plan_again(&saved.run_id, CancellationToken::new()).await.unwrap_err();
+    let refused = bench.app.runs().plan_again(&saved.run_id, CancellationToken::new()).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::RunNotResumable);
 }
 

@@ -111,14 +111,14 @@ async fn a_run_that_goes_on_elsewhere_is_left_alone() {
     };
     let request: RunSpec = bench.request(work);
     let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());
-    let mut events = bench.app.hub().subscribe();
+    let mut events = bench.app.history().hub().subscribe();
     let (outcome, ()) = tokio::join!(bench.app.run(request), async {
         while events.recv().await.unwrap().event.body.name() != "step_retry_scheduled" {}
         for app in [&bench.app, &other] {
             let refused = resume(app, &run_id).await.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::RunActive);
         }
-        assert!(other.abandoned_runs().await.unwrap().is_empty());
+        assert!(other.runs().abandoned_runs().await.unwrap().is_empty());
         cancel.cancel();
     });
     assert_eq!(outcome.status(), RunStatus::Cancelled);
@@ -150,7 +150,7 @@ async fn of_many_that_resume_one_does() {
     assert!(!job.run().success());
     let apps =
         futures::future::join_all((0..4).map(|_| open(folder.path(), parts.configuration(), None))).await;
-    assert_eq!(apps[0].abandoned_runs().await.unwrap(), std::slice::from_ref(&run_id));
+    assert_eq!(apps[0].runs().abandoned_runs().await.unwrap(), std::slice::from_ref(&run_id));
     let ends = futures::future::join_all(apps.iter().map(|app| resume(app, &run_id))).await;
     let done = ends.iter().filter(|end| end.as_ref().is_ok_and(|outcome| outcome.result.is_ok())).count();
     assert_eq!(done, 1, "{ends:?}");

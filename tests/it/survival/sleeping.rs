@@ -50,7 +50,7 @@ async fn a_long_sleep_puts_the_run_to_rest_and_it_goes_on_from_the_recorded_time
     let bench = Bench::new().await;
     let request = RunSpec { context: seconds(3600.0), ..bench.request(work(SLEEPER)) };
     let run_id = request.run_id.clone();
-    let outcome = bench.app.run_to_rest(request).await;
+    let outcome = bench.app.runs().run_to_rest(request).await;
     let wake_at = outcome.wake_at().unwrap();
     assert_eq!(
         (outcome.status(), outcome.error().unwrap().code()),
@@ -61,7 +61,7 @@ async fn a_long_sleep_puts_the_run_to_rest_and_it_goes_on_from_the_recorded_time
     assert_eq!(bench.parts.received().len(), 1);
 
     // Taken up before its time it sleeps again, until the same instant, and repeats nothing.
-    let again = bench.app.resume_to_rest(resume_request(&run_id)).await.unwrap();
+    let again = bench.app.runs().resume_to_rest(resume_request(&run_id)).await.unwrap();
     assert_eq!(again.wake_at(), Some(wake_at));
     let begun = bench.events(&run_id).await;
     assert_eq!(begun.iter().filter(|name| **name == "sleep_begun").count(), 1);
@@ -72,7 +72,7 @@ async fn a_long_sleep_puts_the_run_to_rest_and_it_goes_on_from_the_recorded_time
     let resolved = Resolved::Done { result: serde_json::Value::Null };
     let said = CallResolution { call_id: nap.as_str().to_owned(), resolved };
     let request = ResumeRequest { resolutions: vec![said], ..resume_request(&run_id) };
-    let refused = bench.app.resume_to_rest(request).await.unwrap_err();
+    let refused = bench.app.runs().resume_to_rest(request).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::BadRequest);
     assert!(refused.message().contains("`sleep` is not in doubt: it waits"), "{refused}");
     assert!(refused.help().contains("it sleeps until its time"), "{}", refused.help());
@@ -85,7 +85,7 @@ async fn a_long_sleep_puts_the_run_to_rest_and_it_goes_on_from_the_recorded_time
     assert_eq!((&listed[0].run_id, listed[0].wake_at), (&run_id, Some(wake_at)));
 
     let request = ReplayRequest { run_id: run_id.clone(), with: None, cancel: CancellationToken::new() };
-    let report = bench.app.replay(request).await.unwrap();
+    let report = bench.app.runs().replay(request).await.unwrap();
     assert!(report.same && report.recorded.is_null(), "{report:#?}");
 }
 
@@ -100,7 +100,7 @@ async fn sleeps_below_and_above_the_threshold_come_to_the_same_and_replay_withou
         let events = bench.events(&run_id).await;
         assert_eq!(events.contains(&"run_sleeping"), length > 1.0, "{length}: {events:?}");
         let request = ReplayRequest { run_id, with: None, cancel: CancellationToken::new() };
-        let report = bench.app.replay(request).await.unwrap();
+        let report = bench.app.runs().replay(request).await.unwrap();
         assert!(report.same, "{length}: {report:#?}");
     }
 }
@@ -196,7 +196,7 @@ async fn a_service_wakes_what_it_put_to_sleep_and_what_it_finds_asleep() {
         let app = open(folder.path(), flags.clone(), None).await;
         let limits = app.config().limits.clone();
         let request = RunSpec { context: seconds(1.5), ..RunSpec::new(work(SLEEPER), limits) };
-        let outcome = app.run_to_rest(request).await;
+        let outcome = app.runs().run_to_rest(request).await;
         assert_eq!(outcome.status(), RunStatus::Sleeping);
         app.journal().close().await;
         outcome.run_id
@@ -246,7 +246,7 @@ async fn sleeps_work_wherever_calls_do_and_the_longest_of_a_batch_counts() {
 end"#;
     let request = bench.request(work(source));
     let run_id = request.run_id.clone();
-    let outcome = bench.app.run_to_rest(request).await;
+    let outcome = bench.app.runs().run_to_rest(request).await;
     assert_eq!(outcome.status(), RunStatus::Sleeping, "{outcome:?}");
     let records = bench.records(&run_id).await;
     let begun: Vec<_> = records
@@ -317,7 +317,8 @@ async fn a_command_that_is_ended_leaves_its_run_asleep_for_resume() {
 #[tokio::test]
 async fn under_mocks_time_is_made_up_and_nothing_is_waited_for() {
     let bench = Bench::new().await;
-    let mocks = luaplan::testkit::MockTools::from_json(serde_json::json!([]), bench.app.catalog()).unwrap();
+    let mocks =
+        luaplan::testkit::MockTools::from_json(serde_json::json!([]), bench.app.tools().catalog()).unwrap();
     let source = r#"function run(context)
   local first = sleep(3600).woke_at
   local both = parallel{
@@ -344,7 +345,7 @@ async fn explain_says_for_how_long_a_plan_may_sleep_at_most() {
     let bench = Bench::with(&[("tools.sleep.longest", "\"1h\"")], None).await;
     let limits = bench.limits();
     let sleeps = |source: &str| {
-        let preview = bench.app.explain(source, "plan", &limits, None).preview.unwrap();
+        let preview = bench.app.plans().explain(source, "plan", &limits, None).preview.unwrap();
         (preview.sleeps_max_seconds, preview.page(Texts::Short))
     };
     let (seconds, page) = sleeps("function run() for _ = 1, 3 do sleep(600) end sleep(0.5) end");

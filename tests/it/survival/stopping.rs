@@ -74,7 +74,7 @@ async fn a_plan_that_only_computes_pauses_too_and_a_paused_run_can_be_cancelled(
     let run_id = request.run_id.clone();
     let (app, id) = (bench.app.clone(), run_id.clone());
     let asks = async move {
-        while app.pause(&id).await.is_err() {
+        while app.runs().pause(&id).await.is_err() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -82,9 +82,9 @@ async fn a_plan_that_only_computes_pauses_too_and_a_paused_run_can_be_cancelled(
     let error = outcome.error().unwrap();
     assert_eq!((outcome.status(), error.code()), (RunStatus::Paused, ErrorCode::PauseRequested), "{error}");
     assert_eq!(state(&bench, &run_id).await.status, RunStatus::Paused);
-    bench.app.cancel(&run_id).await.unwrap();
+    bench.app.runs().cancel(&run_id).await.unwrap();
     assert_eq!(state(&bench, &run_id).await.status, RunStatus::Cancelled);
-    let late = bench.app.cancel(&run_id).await.unwrap_err();
+    let late = bench.app.runs().cancel(&run_id).await.unwrap_err();
     assert_eq!(late.code(), ErrorCode::RunNotActive, "{late}");
     assert_eq!(resume(&bench.app, &run_id).await.unwrap_err().code(), ErrorCode::RunNotResumable);
 }
@@ -104,7 +104,7 @@ async fn a_run_pauses_with_the_agent_it_called_and_both_go_on() {
     let run_id = request.run_id.clone();
     let asks = async {
         gate.asked(1).await;
-        bench.app.pause(&run_id).await.unwrap();
+        bench.app.runs().pause(&run_id).await.unwrap();
         gate.open();
     };
     let (outcome, ()) = tokio::join!(bench.app.run(request), asks);
@@ -175,14 +175,14 @@ fn the_command_line_starts_runs_over() {
 #[tokio::test]
 async fn what_was_asked_of_a_run_that_came_to_rest_by_itself_is_not_heeded_later() {
     let bench = Bench::new().await;
-    let asleep = bench.app.run_to_rest(bench.request(work("function run() sleep(3600) end"))).await;
+    let asleep = bench.app.runs().run_to_rest(bench.request(work("function run() sleep(3600) end"))).await;
     let run_id = asleep.run_id;
     let asks = bench.folder().join(".luaplan/owners/asks");
     std::fs::create_dir_all(&asks).unwrap();
     for ask in ["pause", "cancel"] {
         std::fs::write(asks.join(format!("{run_id}.{ask}")), "").unwrap();
     }
-    let woken = bench.app.resume_to_rest(resume_request(&run_id)).await.unwrap();
+    let woken = bench.app.runs().resume_to_rest(resume_request(&run_id)).await.unwrap();
     assert_eq!(woken.status(), RunStatus::Sleeping, "{woken:?}");
     assert_eq!(std::fs::read_dir(&asks).unwrap().count(), 0);
 }
@@ -193,10 +193,10 @@ async fn a_run_whose_process_is_gone_is_cancelled_where_it_stands() {
     let parts = luaplan::demo::DemoParts::start(&folder.path().join("parts")).await.unwrap();
     let run_id = super::resume::in_doubt(&parts, folder.path()).await;
     let app = super::open(folder.path(), parts.configuration(), None).await;
-    let stands = app.pause(&run_id).await.unwrap_err();
+    let stands = app.runs().pause(&run_id).await.unwrap_err();
     assert_eq!(stands.code(), ErrorCode::RunNotActive);
     assert!(stands.help().contains("luaplan resume"), "{stands:?}");
-    app.cancel(&run_id).await.unwrap();
+    app.runs().cancel(&run_id).await.unwrap();
     let state = app.journal().run_state(&run_id).await.unwrap().unwrap();
     assert_eq!(state.status, RunStatus::Cancelled);
 }
@@ -206,12 +206,12 @@ async fn starting_over_is_another_run_that_names_the_first_and_repeats_effects_o
     let bench = Bench::new().await;
     let first = bench.run(MAILS).await;
     assert_eq!(bench.parts.received().len(), 1);
-    let refused = bench.app.start_over(&first.run_id, false).await.map(drop).unwrap_err();
+    let refused = bench.app.runs().start_over(&first.run_id, false).await.map(drop).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::EffectsRepeat);
     assert_eq!(refused.details()["calls"], json!([{ "call_id": "1", "tool": "send_email" }]));
     assert_eq!(bench.parts.received().len(), 1);
 
-    let request = bench.app.start_over(&first.run_id, true).await.unwrap();
+    let request = bench.app.runs().start_over(&first.run_id, true).await.unwrap();
     let second = bench.app.run(request).await;
     assert_ne!(second.run_id, first.run_id);
     assert_eq!(second.result.unwrap().to_json(), json!("sent"));
@@ -265,7 +265,7 @@ end"#;
     let asks = async move {
         // Let it print first.
         tokio::time::sleep(Duration::from_millis(20)).await;
-        while app.pause(&id).await.is_err() {
+        while app.runs().pause(&id).await.is_err() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
@@ -282,19 +282,19 @@ async fn starting_over_ends_a_run_that_is_not_over_and_needs_no_leave_for_reads(
     let plan = "function run(context) sleep(context.seconds or 0.01) return 'awake' end";
     let context = luaplan::base::Value::from_iter([("seconds", luaplan::base::Value::Integer(3600))]);
     let request = luaplan::app::RunSpec { context: Some(context), ..bench.request(work(plan)) };
-    let asleep = bench.app.run_to_rest(request).await;
+    let asleep = bench.app.runs().run_to_rest(request).await;
     assert_eq!(asleep.status(), RunStatus::Sleeping);
-    let request = bench.app.start_over(&asleep.run_id, false).await.unwrap();
+    let request = bench.app.runs().start_over(&asleep.run_id, false).await.unwrap();
     assert_eq!(state(&bench, &asleep.run_id).await.status, RunStatus::Sleeping, "until the other begins");
-    bench.app.cancel_unless_over(&asleep.run_id, None).await.unwrap();
+    bench.app.runs().cancel_unless_over(&asleep.run_id, None).await.unwrap();
     assert_eq!(state(&bench, &asleep.run_id).await.status, RunStatus::Cancelled);
-    let again = bench.app.run_to_rest(request).await;
+    let again = bench.app.runs().run_to_rest(request).await;
     assert_eq!(again.status(), RunStatus::Sleeping, "with the context of the first");
-    let mocked = luaplan::testkit::MockTools::default_mocks(bench.app.catalog()).handler();
+    let mocked = luaplan::testkit::MockTools::default_mocks(bench.app.tools().catalog()).handler();
     let request =
         luaplan::app::RunSpec { handler: Some(mocked), ..bench.request(work("function run() return 1 end")) };
     let mocked = bench.app.run(request).await;
-    let refused = bench.app.start_over(&mocked.run_id, false).await.map(drop).unwrap_err();
+    let refused = bench.app.runs().start_over(&mocked.run_id, false).await.map(drop).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::RunNotResumable);
 }
 

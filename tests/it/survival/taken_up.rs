@@ -73,7 +73,7 @@ async fn a_service_goes_on_with_runs_whose_process_is_gone() {
         stop.send(true).unwrap();
         serving.await.unwrap();
         if !wanted {
-            assert_eq!(app.abandoned_runs().await.unwrap().len(), 2);
+            assert_eq!(app.runs().abandoned_runs().await.unwrap().len(), 2);
             assert_eq!(parts.received().len(), 1);
         }
         parts.stop().await;

@@ -1,6 +1,5 @@
 //! Logins to MCP servers, and how each server stands.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use luaplan_base::{Error, ErrorCode, Result};
@@ -8,7 +7,7 @@ use luaplan_tools::mcp::{
     Authorization, LoginState, McpServerSettings, McpTransport, OAuthGrant, PendingLogin, shown_address,
 };
 
-use super::servers::{accepted_of, complete, settings_of};
+use super::servers::{accepted_of, authorization, complete, settings_of};
 use crate::config::Config;
 use crate::tools::mcp_server_state::{McpHelp, McpServerState};
 
@@ -110,16 +109,6 @@ pub async fn log_out_of_mcp_server(config: &Config, name: &str) -> Result<bool> 
     wanted(config, settings_of(config, name)?)?.log_out().await
 }
 
-/// The way to tokens for a server; `None` where it takes none.
-pub(crate) fn authorization(
-    config: &Config,
-    settings: &McpServerSettings,
-) -> Result<Option<Arc<Authorization>>> {
-    let McpTransport::Url { url, oauth: Some(oauth), .. } = &settings.transport else { return Ok(None) };
-    let path = login_path(config, &settings.name);
-    Authorization::new(&settings.name, url, oauth.clone(), &path).map(Arc::new).map(Some)
-}
-
 fn wanted(config: &Config, settings: &McpServerSettings) -> Result<Arc<Authorization>> {
     authorization(config, settings)?.ok_or_else(|| takes_none(&settings.name))
 }
@@ -128,8 +117,4 @@ fn takes_none(name: &str) -> Error {
     let message = format!("the MCP server `{name}` takes no login");
     Error::new(ErrorCode::BadRequest, message)
         .with_help("a login is for a server at a `url` that has no `Authorization` among its `headers`")
-}
-
-fn login_path(config: &Config, server: &str) -> PathBuf {
-    config.data_dir.join("mcp").join(format!("{server}.login.json"))
 }

@@ -12,13 +12,12 @@ use luaplan_catalog::{TargetKind, ToolSpec};
 use luaplan_plan::preview::host_of;
 use luaplan_planner::Note;
 use luaplan_tools::mcp::{
-    Accepted, AcceptedPrompt, AcceptedTool, Change, HELP, McpConnection, McpServerSettings, McpTool,
-    McpTransport, Refused,
+    Accepted, AcceptedPrompt, AcceptedTool, Authorization, Change, HELP, McpConnection, McpServerSettings,
+    McpTool, McpTransport, Refused,
 };
 
-use super::logins::authorization;
 use crate::config::Config;
-use crate::runs::planning::PromptRef;
+use crate::runs::spec::PromptRef;
 
 /// The servers, none of them started. Cheap to share.
 #[derive(Clone)]
@@ -305,4 +304,18 @@ fn error_of(failure: &ToolFailure) -> Error {
         Some(Value::String(help)) => error.with_help(help.clone()),
         _ => error,
     }
+}
+
+/// The way to tokens for a server; `None` where it takes none.
+pub(crate) fn authorization(
+    config: &Config,
+    settings: &McpServerSettings,
+) -> Result<Option<Arc<Authorization>>> {
+    let McpTransport::Url { url, oauth: Some(oauth), .. } = &settings.transport else { return Ok(None) };
+    let path = login_path(config, &settings.name);
+    Authorization::new(&settings.name, url, oauth.clone(), &path).map(Arc::new).map(Some)
+}
+
+fn login_path(config: &Config, server: &str) -> PathBuf {
+    config.data_dir.join("mcp").join(format!("{server}.login.json"))
 }

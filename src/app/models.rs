@@ -1,0 +1,87 @@
+//! The model that plans tasks, and what it is told. It runs nothing.
+
+use std::sync::Arc;
+
+use luaplan_base::{Error, ErrorCode, Limits, Result, Value};
+use luaplan_llm::LlmClient;
+use luaplan_planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
+use luaplan_vm::LIBRARY_STUBS;
+
+use crate::config::Config;
+use crate::runs::spec::{PlanningOptions, PromptRef};
+use crate::tools::toolbox::Toolbox;
+
+/// The configured model with the tools that it is told about. Cheap to clone.
+#[derive(Clone)]
+pub struct Models {
+    pub(super) config: Arc<Config>,
+    pub(super) tools: Toolbox,
+    pub(super) llm: Option<Arc<dyn LlmClient>>,
+}
+
+impl Models {
+    /// The prompt a task would be planned with. No model is asked.
+    ///
+    /// # Errors
+    /// `llm_context_overflow` where even the trimmed prompt does not fit its budget.
+    pub fn prompt(&self, task: &str, context: &Value, limits: &Limits, notes: &[Note]) -> Result<Prompt> {
+        let request = PlanningRequest { notes, ..self.planning_request(task, context, limits) };
+        Planner::prompt(&self.planner_settings(), &request)
+    }
+
+    /// Whether a task can be planned as wished, as far as that is known before a model is asked.
+    ///
+    /// # Errors
+    /// `llm_not_configured`; as [`PlanningOptions::validate`]; `not_found` for a prompt that was not accepted,
+    /// `bad_request` for its arguments.
+    pub(crate) fn check_planning(&self, planning: &PlanningOptions) -> Result<()> {
+        self.require_model()?;
+        planning.validate()?;
+        self.tools.servers.check_prompts(&planning.prompts)
+    }
+
+    /// The texts of prompts of MCP servers, asked now.
+    ///
+    /// # Errors
+    /// `not_found` for one that was not accepted, `bad_request` for its arguments, `mcp_…` as the server
+    /// answers.
+    pub async fn notes(&self, planning: &[PromptRef]) -> Result<Vec<Note>> {
+        self.tools.servers.notes(planning).await
+    }
+
+    pub(crate) fn planning_request<'a>(
+        &'a self,
+        task: &'a str,
+        context: &'a Value,
+        limits: &'a Limits,
+    ) -> PlanningRequest<'a> {
+        PlanningRequest { task, context, catalog: &self.tools.usable, limits, notes: &[], failed: None }
+    }
+
+    fn planner_settings(&self) -> PlannerSettings {
+        PlannerSettings {
+            prompt_tokens: self.config.llm.prompt_tokens.into(),
+            output_tokens: self.config.llm.output_tokens,
+            repair_rounds_max: self.config.repair_rounds,
+            has_reviewer: self.config.reviewer,
+            library_stubs: LIBRARY_STUBS,
+        }
+    }
+
+    /// Whether tasks can be planned.
+    ///
+    /// # Errors
+    /// `llm_not_configured` where no model is.
+    pub fn require_model(&self) -> Result<()> {
+        self.planner().map(drop)
+    }
+
+    pub(crate) fn planner(&self) -> Result<Planner> {
+        let client = self.llm.clone().ok_or_else(|| {
+            Error::new(ErrorCode::LlmNotConfigured, "a task needs a model, and none is configured").with_help(
+                "set `[llm] provider` and `model` in luaplan.toml, or run a saved plan with `luaplan run`",
+            )
+        })?;
+        Ok(Planner::new(client, self.planner_settings()))
+    }
+}
