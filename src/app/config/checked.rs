@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use toml::{Table, Value as Toml};
 
 use luaplan_base::{Error, ErrorCode, LimitName, LimitProfile, Limits, Rate, Result, parse_bytes};
 use luaplan_bus::{LimiterSettings, PolicyRules};
 use luaplan_catalog::ToolOverride;
-use luaplan_journal::{PostgresSettings, SecretForms};
+use luaplan_journal::{PostgresSettings, Redactor, SecretForms};
 use luaplan_llm::LlmSettings;
 use luaplan_planner::CANDIDATES_MAX;
 use luaplan_tools::manifest::NamedSecrets;
@@ -21,6 +21,7 @@ use luaplan_tools::mcp::McpServerSettings;
 use super::agents::AgentConfig;
 use super::policy_file::read_policy;
 use super::raw::{RawRates, TOOLS_DIR_DEFAULT};
+use super::redact::{api_keys, of_settings, of_value};
 use super::sandbox::SandboxConfig;
 use super::server_answers::ServerAnswers;
 use super::server_shares::ServerShares;
@@ -160,7 +161,7 @@ impl Config {
                 .filter(|(_, raw)| !raw.enabled)
                 .map(|(name, _)| name.clone())
                 .collect(),
-            journal: super::journal::check(raw, &data_dir, environment)?,
+            journal: super::journal::check(&raw.store, &raw.journal, &data_dir, environment)?,
             queue_max: raw.journal.queue_max,
             data_dir,
             llm: raw.llm.clone(),
@@ -193,6 +194,26 @@ impl Config {
             },
             base_dir,
         })
+    }
+
+    /// What takes every secret this process knows out of what it writes.
+    #[must_use]
+    pub fn redactor(&self, environment: &Environment) -> Redactor {
+        let exposed = |secret: &SecretString| secret.expose_secret().to_owned();
+        let keys = self.llm.key_variables();
+        let mut secrets: Vec<String> =
+            keys.iter().filter_map(|name| environment.get(name)).map(str::to_owned).collect();
+        secrets.extend(self.secrets.values().chain(&self.mcp_secrets).map(exposed));
+        secrets.extend(self.server.api_keys_file.iter().flat_map(|path| api_keys(path)));
+        let mut found = Vec::new();
+        if let Some(shared) = &self.journal {
+            of_value("", &Toml::String(exposed(&shared.url)), environment, &mut found);
+        }
+        for (name, tool) in &self.tools {
+            of_settings(name, &tool.settings, environment, &mut found);
+        }
+        secrets.extend(found.into_iter().map(|(_, secret)| secret));
+        Redactor::new(secrets).with_forms(self.secret_forms.clone())
     }
 }
 

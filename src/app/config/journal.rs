@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use luaplan_base::{Error, ErrorCode, Result, parse_duration};
 use luaplan_journal::PostgresSettings;
 
+use super::Environment;
 use super::values::{invalid, keyed};
-use super::{Environment, RawConfig};
 
 /// The shortest lease: it is renewed three times within it.
 const LEASE_MIN: Duration = Duration::from_secs(1);
@@ -40,16 +40,17 @@ impl Default for RawJournal {
 /// `config_invalid` for a store there is not, a database without an address or an address without a store
 /// that wants one.
 pub(super) fn check(
-    raw: &RawConfig,
+    store: &str,
+    raw: &RawJournal,
     data_dir: &Path,
     environment: &Environment,
 ) -> Result<Option<PostgresSettings>> {
-    let RawJournal { url, lease, .. } = &raw.journal;
+    let RawJournal { url, lease, .. } = raw;
     let lease = parse_duration(lease).map_err(|error| keyed("journal.lease", &error))?;
     if lease < LEASE_MIN {
-        return Err(invalid("journal.lease", &raw.journal.lease, "a second at least"));
+        return Err(invalid("journal.lease", &raw.lease, "a second at least"));
     }
-    match raw.store.as_str() {
+    match store {
         "sqlite" if url.is_empty() => Ok(None),
         "sqlite" => Err(invalid("store", "sqlite", "`postgres`, as `journal.url` names a database")),
         "postgres" if url.is_empty() => {

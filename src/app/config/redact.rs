@@ -1,14 +1,13 @@
 //! What must not be written anywhere: every secret the configuration names, and `[redact]`.
 
-use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value as Toml};
 
 use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_catalog::regular_file::read_text;
-use luaplan_journal::{Redactor, SECRET_BYTES_MIN, SecretForms};
+use luaplan_journal::{SECRET_BYTES_MIN, SecretForms};
 
-use super::{Config, Environment};
+use super::Environment;
 
 /// `[redact]`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -43,32 +42,10 @@ pub(super) fn check_tool(name: &str, settings: &Table, environment: &Environment
     secrets.iter().try_for_each(|(key, secret)| key.as_ref().map_or(Ok(()), |key| long_enough(key, secret)))
 }
 
-impl Config {
-    /// What takes every secret this process knows out of what it writes.
-    #[must_use]
-    pub fn redactor(&self, environment: &Environment) -> Redactor {
-        let exposed = |secret: &SecretString| secret.expose_secret().to_owned();
-        let keys = self.llm.key_variables();
-        let mut secrets: Vec<String> =
-            keys.iter().filter_map(|name| environment.get(name)).map(str::to_owned).collect();
-        secrets.extend(self.secrets.values().chain(&self.mcp_secrets).map(exposed));
-        secrets.extend(self.server.api_keys_file.iter().flat_map(|path| api_keys(path)));
-        let mut found = Vec::new();
-        if let Some(shared) = &self.journal {
-            of_value("", &Toml::String(exposed(&shared.url)), environment, &mut found);
-        }
-        for (name, tool) in &self.tools {
-            of_settings(name, &tool.settings, environment, &mut found);
-        }
-        secrets.extend(found.into_iter().map(|(_, secret)| secret));
-        Redactor::new(secrets).with_forms(self.secret_forms.clone())
-    }
-}
-
 /// Secrets of a tool's settings: variables named by `…_env` keys, with their keys, and passwords inside URLs.
 type Found = Vec<(Option<String>, String)>;
 
-fn of_settings(place: &str, settings: &Table, environment: &Environment, found: &mut Found) {
+pub(super) fn of_settings(place: &str, settings: &Table, environment: &Environment, found: &mut Found) {
     for (key, value) in settings {
         let place = format!("{place}.{key}");
         if let (true, Some(name)) = (key.ends_with("_env"), value.as_str()) {
@@ -78,7 +55,7 @@ fn of_settings(place: &str, settings: &Table, environment: &Environment, found: 
     }
 }
 
-fn of_value(place: &str, value: &Toml, environment: &Environment, found: &mut Found) {
+pub(super) fn of_value(place: &str, value: &Toml, environment: &Environment, found: &mut Found) {
     match value {
         Toml::Table(table) => of_settings(place, table, environment, found),
         Toml::Array(items) => items.iter().for_each(|item| of_value(place, item, environment, found)),
@@ -95,7 +72,7 @@ fn of_value(place: &str, value: &Toml, environment: &Environment, found: &mut Fo
 }
 
 /// The keys of a file as the service reads it; what is wrong with the file is said when the service starts.
-fn api_keys(path: &std::path::Path) -> Vec<String> {
+pub(super) fn api_keys(path: &std::path::Path) -> Vec<String> {
     let text = read_text(path).unwrap_or_default();
     let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_whitespace().nth(1)).map(str::to_owned).collect()
