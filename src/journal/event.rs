@@ -33,6 +33,15 @@ pub struct Event {
     pub body: EventBody,
 }
 
+/// A rule of the policy file at the time of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleReference {
+    /// Its name.
+    pub name: String,
+    /// Hash of its content: a changed rule counts as another rule.
+    pub hash: ContentHash,
+}
+
 /// What happened. The serde tag `event` is the name in streams and in the audit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -342,13 +351,4 @@ pub enum EventBody {
     },
     /// A named context got a new version.
     ContextSaved { name: String, version: u64, context_hash: ContentHash },
-}
-
-/// A rule of the policy file at the time of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RuleReference {
-    /// Its name.
-    pub name: String,
-    /// Hash of its content: a changed rule counts as another rule.
-    pub hash: ContentHash,
 }
