@@ -99,10 +99,10 @@ impl Access<'_> {
         self.runs.start(self.own(spec)?).await
     }
 
-    /// As [`Runs::propose`], as this caller's run.
+    /// As [`crate::Runs::propose`], as this caller's run.
     ///
     /// # Errors
-    /// As [`Access::start`], and as [`Runs::propose`].
+    /// As [`Access::start`], and as [`crate::Runs::propose`].
     pub async fn propose(&self, spec: RunSpec) -> Result<Proposal> {
         let spec = self.own(spec)?;
         if let Work::Task(task) = &spec.work {
@@ -175,10 +175,10 @@ impl Access<'_> {
         self.runs.cancel_by(run_id, Some(self.caller.actor())).await
     }
 
-    /// As [`Runs::pause`].
+    /// As [`crate::Runs::pause`].
     ///
     /// # Errors
-    /// As [`Access::cancel`], and as [`Runs::pause`].
+    /// As [`Access::cancel`], and as [`crate::Runs::pause`].
     pub async fn pause(&self, run_id: &RunId) -> Result<()> {
         self.may(Scope::RunsControl, run_id).await?;
         self.app().runs().pause_by(run_id, Some(self.caller.actor())).await
@@ -215,10 +215,10 @@ impl Access<'_> {
         self.runs.resume(request).await
     }
 
-    /// As [`Runs::start_over`]: the new run is of the same tenant as the first, and started by this caller.
+    /// As [`crate::Runs::start_over`]: the new run is of the same tenant as the first, and started by this caller.
     ///
     /// # Errors
-    /// As [`Access::cancel`], and as [`Runs::start_over`]; `forbidden` for a run in the mode `autonomous` where the
+    /// As [`Access::cancel`], and as [`crate::Runs::start_over`]; `forbidden` for a run in the mode `autonomous` where the
     /// caller lacks that scope.
     pub async fn start_over(&self, run_id: &RunId, repeat_effects: bool) -> Result<RunSpec> {
         self.may(Scope::RunsControl, run_id).await?;
@@ -260,19 +260,19 @@ impl Access<'_> {
         self.may(Scope::RunsControl, run_id).await.is_ok()
     }
 
-    /// As [`Runs::replay`].
+    /// As [`crate::Runs::replay`].
     ///
     /// # Errors
-    /// As [`Access::cancel`], and as [`Runs::replay`].
+    /// As [`Access::cancel`], and as [`crate::Runs::replay`].
     pub async fn replay(&self, request: ReplayRequest) -> Result<ReplayReport> {
         self.may(Scope::RunsControl, &request.run_id).await?;
         self.app().runs().replay(request).await
     }
 
-    /// As [`Approvals::pending`].
+    /// As [`crate::Approvals::pending`].
     ///
     /// # Errors
-    /// `forbidden` without the scope `approvals:decide`, and as [`Approvals::pending`].
+    /// `forbidden` without the scope `approvals:decide`, and as [`crate::Approvals::pending`].
     pub async fn pending_approvals(&self, run_id: Option<&RunId>) -> Result<Vec<PendingApproval>> {
         let tenant = self.caller.only_tenant(Scope::ApprovalsDecide)?;
         if let Some(run_id) = run_id {
@@ -296,10 +296,10 @@ impl Access<'_> {
             && self.app().approvals().may_decide(run_id, self.caller.actor()).await.is_ok()
     }
 
-    /// As [`Approvals::decide`].
+    /// As [`crate::Approvals::decide`].
     ///
     /// # Errors
-    /// `forbidden` without the scope `approvals:decide`, and as [`Approvals::decide_as`].
+    /// `forbidden` without the scope `approvals:decide`, and as [`crate::Approvals::decide_as`].
     pub async fn decide(
         &self,
         approval_id: &str,
@@ -314,7 +314,7 @@ impl Access<'_> {
         self.app().approvals().decide_as(approval_id, answer, then, self.caller.actor()).await
     }
 
-    /// As [`Approvals::grants`].
+    /// As [`crate::Approvals::grants`].
     ///
     /// # Errors
     /// `forbidden` without the scope `approvals:decide`, and as reading the journal.
@@ -325,10 +325,10 @@ impl Access<'_> {
         Ok(known)
     }
 
-    /// As [`Approvals::revoke`].
+    /// As [`crate::Approvals::revoke`].
     ///
     /// # Errors
-    /// `forbidden` without the scope `approvals:decide`, and as [`Approvals::revoke`].
+    /// `forbidden` without the scope `approvals:decide`, and as [`crate::Approvals::revoke`].
     pub async fn revoke(&self, grant_id: &str) -> Result<GrantState> {
         let tenant = self.caller.only_tenant(Scope::ApprovalsDecide)?;
         self.app().approvals().revoke_of(grant_id, tenant.as_deref(), self.caller.actor()).await
@@ -364,7 +364,7 @@ impl Access<'_> {
         found.and_then(|record| serde_json::to_value(record).ok()).ok_or_else(missing)
     }
 
-    /// Keeps what only a person may say from a program: see [`Approvals::may_be_said_by_others`].
+    /// Keeps what only a person may say from a program: see [`crate::Approvals::may_be_said_by_others`].
     ///
     /// # Errors
     /// As [`Access::cancel`], and `approval_required`.

@@ -46,7 +46,7 @@ impl ActiveRuns {
     /// Goes on with a run in the background, once it is certain that it can.
     ///
     /// # Errors
-    /// As [`Runs::resume`]; `too_many_requests` where `server.max_concurrent_runs` are under way, `shutting_down`.
+    /// As [`crate::Runs::resume`]; `too_many_requests` where `server.max_concurrent_runs` are under way, `shutting_down`.
     pub async fn resume(self: &Arc<Self>, request: ResumeRequest) -> Result<ActiveRun> {
         let request = self.app.runs().toward_root(request).await?;
         let (run_id, cancel) = (request.run_id.clone(), request.cancel.clone());

@@ -209,7 +209,7 @@ impl ActiveRuns {
     /// journal and this one has no room the run is left to the others: then there is no run here.
     ///
     /// # Errors
-    /// As [`Runs::check_planning`], and as [`Runs::accepted_for`]; `too_many_requests` where there is no
+    /// As [`crate::Models::require_model`] and [`crate::Plans::accepted_for`]; `too_many_requests` where there is no
     /// room and none may wait, `shutting_down`, and as writing the journal.
     pub async fn start(self: &Arc<Self>, mut spec: RunSpec) -> Result<Option<ActiveRun>> {
         let own = self.app().runs().clone();
