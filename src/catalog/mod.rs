@@ -8,11 +8,13 @@
 mod bind;
 mod builtin;
 mod compiled;
+mod database;
 mod fault;
 mod manifest;
 mod names;
 mod overrides;
 pub mod regular_file;
+mod relevance;
 mod schema;
 mod search;
 mod spec;
@@ -22,9 +24,11 @@ pub mod toml_lines;
 
 pub use builtin::{builtin_manifests, is_builtin};
 pub use compiled::CompiledParams;
+pub use database::{ColumnSchema, DatabaseSchema, Reference, TableSchema};
 pub use manifest::{ManifestFile, is_tool_name, load_folder, load_manifests, read_manifest};
 pub use names::plan_name;
 pub use overrides::ToolOverride;
+pub use relevance::{WeightedWords, relevance};
 pub use schema::accepts;
 pub use search::{FoundTool, named_in, search};
 pub use spec::{ArgumentRole, Catalog, ServerHints, TargetKind, ToolKind, ToolSpec};
