@@ -33,7 +33,7 @@ pub use policy::{
 };
 pub use registry::Registry;
 pub use suspension::{CallInDoubt, CallsInDoubt, Suspension, was_requested};
-pub use tool::{Invocation, Progress, Tool};
+pub use tool::{Invocation, Progress, Schemas, Tool};
 
 #[doc(no_inline)]
 pub use luaplan_journal::{Mode, Tier};

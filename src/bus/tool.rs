@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_base::{CallId, CallOutcome, RunId, ToolFailure, Value};
-use luaplan_catalog::ToolSpec;
+use luaplan_base::{CallId, CallOutcome, Error, RunId, ToolFailure, Value};
+use luaplan_catalog::{DatabaseSchema, ToolSpec};
 use luaplan_journal::RunLog;
 
 use super::{RunBudget, Suspension};
@@ -55,6 +55,9 @@ impl Progress {
     }
 }
 
+/// What the databases of a tool hold, by their configured names in order, or why that cannot be told.
+pub type Schemas = Vec<(String, Result<DatabaseSchema, Error>)>;
+
 /// A tool.
 #[async_trait]
 pub trait Tool: Send + Sync {
@@ -77,6 +80,12 @@ pub trait Tool: Send + Sync {
     fn could_call(&self, arguments: &Value) -> Result<(), ToolFailure> {
         let _ = arguments;
         Ok(())
+    }
+
+    /// What the databases hold that this tool reads, in order, as far as their users may read it: or why that cannot be
+    /// told. Asks the databases anew, within the time of a call. Rows are never told.
+    async fn schemas(&self) -> Arc<Schemas> {
+        Arc::default()
     }
 
     /// Whether calls end by limits of their own, so that the manifest's timeout does not apply.

@@ -9,6 +9,7 @@ mod guard;
 mod hostile;
 mod intervals;
 mod rows;
+mod schema;
 mod shop_report;
 mod type_bounds;
 mod types;

@@ -23,6 +23,7 @@ pub(crate) mod outline;
 mod pool;
 mod request;
 mod rows;
+mod schema;
 mod server_error;
 mod session;
 mod settings;
@@ -44,13 +45,16 @@ mod postgres;
 mod tests;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use indexmap::IndexMap;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use luaplan_base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, Tool};
+use luaplan_bus::{Invocation, Schemas, Tool};
 use luaplan_catalog::ToolSpec;
 
 use self::compose::compose;
@@ -60,12 +64,15 @@ use self::functions::AllowedFunctions;
 use self::request::{Form, Request};
 use self::rows::{Caps, Rows};
 use self::settings::Forms;
-pub use self::settings::{DatabaseUrl, Decimals, QueryDbSettings};
+pub use self::settings::{DatabaseUrl, Decimals, Describe, QueryDbSettings};
 pub use self::sqlite_reader::sqlite_reader_main;
 use self::statement::StatementKind;
 
 /// The default database, if there is one of that name.
 const DEFAULT_DATABASE: &str = "main";
+
+/// How long an answer about the databases' schemas serves others who ask.
+const SCHEMAS_FRESH_FOR: Duration = Duration::from_secs(5);
 
 /// The tool `query_db` over the configured databases. Connections are opened when first needed.
 pub struct QueryDb {
@@ -75,6 +82,9 @@ pub struct QueryDb {
     rows_max: u64,
     bytes_max: u64,
     decimals: Decimals,
+    describe: Describe,
+    /// What the databases held, and when that was read.
+    schemas: Mutex<Option<(Instant, Arc<Schemas>)>>,
     timeout: Duration,
 }
 
@@ -115,7 +125,18 @@ impl QueryDb {
             databases.insert(name.clone(), Database::new(name, url, settings, timeout, base_dir)?);
         }
         let (rows_max, bytes_max, decimals) = (settings.rows_max, settings.bytes_max, settings.decimals);
-        Ok(Self { spec, databases, allowed, rows_max, bytes_max, decimals, timeout })
+        let describe = settings.describe.clone();
+        Ok(Self {
+            spec,
+            databases,
+            allowed,
+            rows_max,
+            bytes_max,
+            decimals,
+            describe,
+            schemas: Mutex::default(),
+            timeout,
+        })
     }
 
     /// Runs queries of SQLite files in processes of `program`, which must answer to `sqlite-reader` as
@@ -199,10 +220,7 @@ impl QueryDb {
     }
 
     fn database(&self, name: Option<&str>) -> Result<&Database, Failed> {
-        let found = match name {
-            Some(name) => self.databases.get(name),
-            None => self.databases.get(DEFAULT_DATABASE).or_else(|| self.databases.values().next()),
-        };
+        let found = name.or_else(|| self.default_name()).and_then(|name| self.databases.get(name));
         found.ok_or_else(|| {
             let known = self.databases.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             let message = match name {
@@ -213,6 +231,28 @@ impl QueryDb {
             };
             Failed::new(ErrorCode::DatabaseUnknown, message).with_help(ErrorCode::DatabaseUnknown.remedy())
         })
+    }
+
+    async fn read_schemas(&self) -> Schemas {
+        let default = self.default_name();
+        let read = self.databases.iter().map(async |(name, database)| {
+            let read = schema::read(name, default == Some(name), database);
+            let mut result = match tokio::time::timeout(self.timeout, read).await {
+                Ok(read) => read.map_err(|failed| to_error(failed.tool_failure())),
+                Err(_) => Err(to_error(&self.timed_out(StatementKind::Read))),
+            };
+            if let (Describe::Tables(told), Ok(schema)) = (&self.describe, &mut result) {
+                schema.tables.retain(|table| told.contains(&table.name));
+            }
+            (name.clone(), result)
+        });
+        futures::future::join_all(read).await
+    }
+
+    /// The database of a call that names none.
+    fn default_name(&self) -> Option<&str> {
+        let first = || self.databases.keys().next().map(String::as_str);
+        self.databases.contains_key(DEFAULT_DATABASE).then_some(DEFAULT_DATABASE).or_else(first)
     }
 
     fn timed_out(&self, kind: StatementKind) -> ToolFailure {
@@ -253,6 +293,22 @@ impl Tool for QueryDb {
 
     fn could_call(&self, arguments: &Value) -> std::result::Result<(), ToolFailure> {
         self.try_statement(arguments)
+    }
+
+    async fn schemas(&self) -> Arc<Schemas> {
+        if self.describe == Describe::Off {
+            return Arc::default();
+        }
+        // A caller that asks meanwhile waits for this answer, so that many callers cost the databases no more than one.
+        let mut last = self.schemas.lock().await;
+        if let Some((read_at, schemas)) = &*last
+            && read_at.elapsed() < SCHEMAS_FRESH_FOR
+        {
+            return Arc::clone(schemas);
+        }
+        let schemas = Arc::new(self.read_schemas().await);
+        *last = Some((Instant::now(), Arc::clone(&schemas)));
+        schemas
     }
 }
 

@@ -36,6 +36,57 @@ pub struct QueryDbSettings {
     pub pool_size: u32,
     /// What decimal columns become where a call does not say `exact`. Default: numbers.
     pub decimals: Decimals,
+    /// What a planner is told of the databases: `"auto"`, all tables that the configured user may read; `"off"`,
+    /// nothing; or the names of the tables to tell of, as `luaplan tools describe` writes them. Default: `"auto"`.
+    pub describe: Describe,
+}
+
+/// What a planner is told of databases. Never rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(from = "WrittenDescribe", into = "WrittenDescribe")]
+pub enum Describe {
+    /// Every table and view that the configured user may read.
+    #[default]
+    Auto,
+    /// Nothing.
+    Off,
+    /// These tables and views alone.
+    Tables(Vec<String>),
+}
+
+/// How [`Describe`] stands in a file.
+#[derive(Deserialize, Serialize)]
+#[serde(untagged, expecting = "\"auto\", \"off\" or a list of tables")]
+enum WrittenDescribe {
+    Word(DescribeWord),
+    Tables(Vec<String>),
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum DescribeWord {
+    Auto,
+    Off,
+}
+
+impl From<WrittenDescribe> for Describe {
+    fn from(written: WrittenDescribe) -> Self {
+        match written {
+            WrittenDescribe::Word(DescribeWord::Auto) => Self::Auto,
+            WrittenDescribe::Word(DescribeWord::Off) => Self::Off,
+            WrittenDescribe::Tables(tables) => Self::Tables(tables),
+        }
+    }
+}
+
+impl From<Describe> for WrittenDescribe {
+    fn from(describe: Describe) -> Self {
+        match describe {
+            Describe::Auto => Self::Word(DescribeWord::Auto),
+            Describe::Off => Self::Word(DescribeWord::Off),
+            Describe::Tables(tables) => Self::Tables(tables),
+        }
+    }
 }
 
 /// Why a URL gives no database.
@@ -94,6 +145,7 @@ impl Default for QueryDbSettings {
             allow_functions: Vec::new(),
             pool_size: 4,
             decimals: Decimals::default(),
+            describe: Describe::default(),
         }
     }
 }
