@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use luaplan_base::{Error, ErrorCode, Limits, Result, Value};
+use luaplan_catalog::DatabaseSchema;
 use luaplan_llm::LlmClient;
 use luaplan_planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
 use luaplan_vm::LIBRARY_STUBS;
@@ -20,12 +21,19 @@ pub struct Models {
 }
 
 impl Models {
-    /// The prompt a task would be planned with. No model is asked.
+    /// The prompt a task would be planned with. No model is asked; databases are, for what they hold.
     ///
     /// # Errors
     /// `llm_context_overflow` where even the trimmed prompt does not fit its budget.
-    pub fn prompt(&self, task: &str, context: &Value, limits: &Limits, notes: &[Note]) -> Result<Prompt> {
-        let request = PlanningRequest { notes, ..self.planning_request(task, context, limits) };
+    pub async fn prompt(
+        &self,
+        task: &str,
+        context: &Value,
+        limits: &Limits,
+        notes: &[Note],
+    ) -> Result<Prompt> {
+        let databases = self.tools.databases().await;
+        let request = PlanningRequest { notes, ..self.planning_request(task, context, &databases, limits) };
         Planner::prompt(&self.planner_settings(), &request)
     }
 
@@ -53,9 +61,11 @@ impl Models {
         &'a self,
         task: &'a str,
         context: &'a Value,
+        databases: &'a [DatabaseSchema],
         limits: &'a Limits,
     ) -> PlanningRequest<'a> {
-        PlanningRequest { task, context, catalog: &self.tools.usable, limits, notes: &[], failed: None }
+        let catalog = &self.tools.usable;
+        PlanningRequest { task, context, catalog, databases, limits, notes: &[], failed: None }
     }
 
     fn planner_settings(&self) -> PlannerSettings {

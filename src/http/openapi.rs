@@ -38,6 +38,7 @@ const BEARER: &str = "bearer";
         explain::explain,
         events::stream,
         tools::list,
+        tools::schema,
         audit::list,
         health::healthz,
         health::readyz,

@@ -1,14 +1,16 @@
-//! `GET /v1/tools`.
+//! `GET /v1/tools`, and what the databases of one hold.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use serde_json::{Value as Json, json};
 
-use luaplan_catalog::{Catalog, FoundTool, search};
+use luaplan_base::Result as Told;
+use luaplan_catalog::{Catalog, DatabaseSchema, FoundTool, search};
 
 use super::dto::ToolsQuery;
-use super::extract::QueryOf;
+use super::extract::{PathText, QueryOf};
+use super::problem::Problem;
 use super::state::ApiState;
 
 /// The tools plans may call, or those that fit some words.
@@ -25,6 +27,23 @@ pub(super) async fn list(
         Some(words) => search(catalog, words).iter().map(|found| scored(catalog, found)).collect(),
     };
     axum::Json(json!({ "tools": tools }))
+}
+
+/// What the databases hold that a tool reads: tables, columns, keys, never rows. Asked anew.
+#[utoipa::path(get, path = "/v1/tools/{name}/schema", operation_id = "describe_tool_databases", tag = "tools",
+    params(("name" = String, Path, description = "The tool's name, such as `query_db`")),
+    responses((status = 200, description = "`databases`: in the order of the configuration, each with its tables as far as its user may read them, or `error` where it cannot be asked"),
+        (status = 404, description = "There is no such tool")))]
+pub(super) async fn schema(
+    State(state): State<Arc<ApiState>>,
+    PathText(name): PathText,
+) -> Result<axum::Json<Json>, Problem> {
+    let told = |(name, schema): &(String, Told<DatabaseSchema>)| match schema {
+        Ok(schema) => json!(schema),
+        Err(error) => json!({ "name": name, "error": { "code": error.code(), "message": error.message() } }),
+    };
+    let databases: Vec<Json> = state.app.tools().tool(&name)?.schemas().await.iter().map(told).collect();
+    Ok(axum::Json(json!({ "databases": databases })))
 }
 
 fn scored(catalog: &Catalog, found: &FoundTool) -> Json {

@@ -9,6 +9,7 @@
 mod asking;
 mod choose;
 mod collapse;
+mod databases;
 mod draft;
 mod evidence;
 mod examples;

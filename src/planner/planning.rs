@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use luaplan_base::{Error, ErrorCode, Limits, Result, Value};
-use luaplan_catalog::Catalog;
+use luaplan_catalog::{Catalog, DatabaseSchema};
 use luaplan_llm::TokenUsage;
 use luaplan_plan::{CheckReport, CheckedPlan};
 
@@ -56,6 +56,8 @@ pub struct PlanningRequest<'a> {
     pub context: &'a Value,
     /// The tools the plan may call.
     pub catalog: &'a Catalog,
+    /// What the databases hold that its tools read.
+    pub databases: &'a [DatabaseSchema],
     /// The limits the plan will run under.
     pub limits: &'a Limits,
     /// Untrusted texts that the user chose: data, never instructions.

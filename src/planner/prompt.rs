@@ -6,6 +6,7 @@ use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result};
 use luaplan_llm::{ChatMessage, ChatRole, count_tokens};
 use luaplan_plan::shape;
 
+use super::databases::DatabaseChoice;
 use super::examples::{Example, fitting};
 use super::feedback::Turn;
 use super::library::{LibraryStub, split};
@@ -30,7 +31,7 @@ const TOOLS_SHARE: u64 = 2;
 pub struct Prompt {
     /// Rules, tools and library.
     pub system: String,
-    /// Context shape, examples and task.
+    /// Databases, context shape, examples and task.
     pub user: String,
     /// The messages after it: the plan of a failed run, and what happened.
     pub follows: Vec<ChatMessage>,
@@ -48,7 +49,7 @@ pub struct PromptBudget {
     /// Its parts in order.
     pub parts: Vec<PromptPart>,
     /// The cuts, in their order: `tools:N left out`, `example:NAME`, `library:NAME`,
-    /// `context:depth N`, `tools:descriptions`, and again `tools:N left out`, with the total number.
+    /// `databases:N left out`, `context:depth N`, `tools:descriptions`, and again `tools:N left out`, with the total number.
     pub trimmed: Vec<String>,
     /// The tools that the prompt omits, the least relevant first.
     pub tools_left_out: Vec<String>,
@@ -57,7 +58,7 @@ pub struct PromptBudget {
 /// One part of a prompt and what it takes.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct PromptPart {
-    /// `rules`, `tools`, `library`, `context`, `notes`, `examples`, `task` or `conversation`.
+    /// `rules`, `tools`, `library`, `databases`, `context`, `notes`, `examples`, `task` or `conversation`.
     pub name: &'static str,
     /// Its tokens.
     pub tokens: u64,
@@ -79,6 +80,7 @@ struct PromptDraft<'a> {
     rules: String,
     tools: ToolChoice<'a>,
     libraries: Vec<LibraryStub>,
+    databases: DatabaseChoice<'a>,
     context_depth: usize,
     context: String,
     notes: String,
@@ -110,6 +112,7 @@ pub(super) fn compose(
         rules: format!("{}\n{}", RULES.trim_end(), limits_text(request.limits)),
         tools: ToolChoice::all(request, &said, budget_tokens),
         libraries: split(settings.library_stubs),
+        databases: DatabaseChoice::new(request, budget_tokens),
         context_depth: 0,
         context: String::new(),
         notes: notes_section(request.notes),
@@ -119,6 +122,9 @@ pub(super) fn compose(
     };
     draft.show_context(request, 0);
     let mut trimmed = Vec::new();
+    if draft.databases.left_out() > 0 {
+        trimmed.push(draft.databases_left_out());
+    }
     let mut parts = draft.parts();
     if sum(&parts) > budget_tokens && draft.limit_tools(budget_tokens, &parts) {
         trimmed.push(draft.tools_left_out());
@@ -149,10 +155,14 @@ impl PromptDraft<'_> {
 
     /// Limits the tools to their share, so that many tools do not displace library and examples.
     fn limit_tools(&mut self, budget_tokens: u64, parts: &[PromptPart]) -> bool {
-        let fixed = ["rules", "notes", "task", "conversation"];
+        let fixed = ["rules", "databases", "notes", "task", "conversation"];
         let fixed = parts.iter().filter(|part| fixed.contains(&part.name)).map(|part| part.tokens).sum();
         let share = budget_tokens.saturating_sub(fixed) / TOOLS_SHARE;
         self.tools.leave_out(share)
+    }
+
+    fn databases_left_out(&self) -> String {
+        format!("databases:{} left out", self.databases.left_out())
     }
 
     fn tools_left_out(&self) -> String {
@@ -167,6 +177,9 @@ impl PromptDraft<'_> {
         }
         if let Some(library) = self.libraries.pop() {
             return Some(format!("library:{}", library.name));
+        }
+        if self.databases.halve() {
+            return Some(self.databases_left_out());
         }
         while let Some(depth) = SHAPE_DEPTHS.get(self.context_depth + 1) {
             let before = self.context.len();
@@ -212,6 +225,9 @@ impl PromptDraft<'_> {
         if !self.notes.is_empty() {
             parts.insert(4, part("notes", &self.notes));
         }
+        if self.databases.tokens() > 0 {
+            parts.insert(3, PromptPart { name: "databases", tokens: self.databases.tokens() });
+        }
         parts
     }
 
@@ -225,6 +241,7 @@ impl PromptDraft<'_> {
 
     fn user(&self) -> String {
         join([
+            self.databases.section().to_owned(),
             self.context_section(),
             self.notes.clone(),
             section("Examples", None, &self.examples()),

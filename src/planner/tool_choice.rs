@@ -43,9 +43,7 @@ impl<'a> ToolChoice<'a> {
     /// their size is an estimate.
     pub(super) fn all(request: &PlanningRequest<'a>, conversation: &str, budget_tokens: u64) -> Self {
         let catalog = request.catalog;
-        let mut keys = Vec::new();
-        collect_keys(request.context, KEY_DEPTH_MAX, &mut keys);
-        let words = format!("{}\n{}", request.task, keys.join(" "));
+        let words = words_of(request);
         let context = request.context.to_json().to_string();
         let named: BTreeSet<&str> = [request.task, &context, conversation]
             .into_iter()
@@ -164,6 +162,13 @@ impl<'a> ToolChoice<'a> {
             self.shown
         )
     }
+}
+
+/// The words a request is about: its task, and the keys of its context.
+pub(super) fn words_of(request: &PlanningRequest<'_>) -> String {
+    let mut keys = Vec::new();
+    collect_keys(request.context, KEY_DEPTH_MAX, &mut keys);
+    format!("{}\n{}", request.task, keys.join(" "))
 }
 
 /// A tool with the first sentence of its description and without its parameters'.

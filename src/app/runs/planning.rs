@@ -21,8 +21,9 @@ impl Run<'_> {
         };
         let (limits, context) = (&self.spec.limits, self.context());
         let notes = self.runs.models.notes(&self.spec.planning.prompts).await?;
-        let wanted =
-            PlanningRequest { notes: &notes, ..self.runs.models.planning_request(task, &context, limits) };
+        let (models, databases) = (&self.runs.models, self.runs.models.tools.databases().await);
+        let request = models.planning_request(task, &context, &databases, limits);
+        let wanted = PlanningRequest { notes: &notes, ..request };
         self.plan(&wanted).await
     }
 
@@ -126,9 +127,10 @@ impl Run<'_> {
             calls: failed.calls.len() as u64,
         };
         self.log.emit(round, Durability::Ordered).await.ok()?;
+        let (models, databases) = (&self.runs.models, self.runs.models.tools.databases().await);
         let request = PlanningRequest {
             failed: Some(&failed),
-            ..self.runs.models.planning_request(task, context, &self.spec.limits)
+            ..models.planning_request(task, context, &databases, &self.spec.limits)
         };
         self.plan(&request).await.ok().map(|proposal| proposal.plan)
     }

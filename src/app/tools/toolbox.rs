@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_bus::{Limiter, Registry, Tool};
-use luaplan_catalog::Catalog;
+use luaplan_catalog::{Catalog, DatabaseSchema};
 
 use super::mcp::McpServers;
 
@@ -37,6 +37,22 @@ impl Toolbox {
     /// `not_found`.
     pub fn tool(&self, name: &str) -> Result<Arc<dyn Tool>> {
         self.registry.get(name).cloned().ok_or_else(|| self.no_such_tool(name))
+    }
+
+    /// What the databases of these tools hold, as far as that can be told; the log names those that could not be asked.
+    pub(crate) async fn databases(&self) -> Vec<DatabaseSchema> {
+        let mut known = Vec::new();
+        for tool in self.registry.iter() {
+            for (database, schema) in tool.schemas().await.iter() {
+                match schema {
+                    Ok(schema) => known.push(schema.clone()),
+                    Err(error) => {
+                        tracing::warn!(database, %error, "the planner is not told what this database holds");
+                    }
+                }
+            }
+        }
+        known
     }
 
     /// Nothing of that name is registered.

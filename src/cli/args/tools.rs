@@ -55,6 +55,12 @@ pub enum ToolsAction {
         #[arg(long, value_name = "JSON|@FILE")]
         arguments: Option<String>,
     },
+    /// Ask the databases that a tool reads for their tables, columns and keys, as the planner is told them; never rows
+    Describe {
+        /// The tool's name
+        #[arg(default_value = "query_db")]
+        name: String,
+    },
     /// Print the Lua stubs of all tools and of the plan library, for editors
     Stubs,
 }

@@ -23,7 +23,7 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     let planning = inputs::planning(session, &args.planning)?;
     if args.print_prompt {
         let notes = app.models().notes(&planning.prompts).await?;
-        return print_prompt(session, &app.models().prompt(&args.task, &context, &limits, &notes)?);
+        return print_prompt(session, &app.models().prompt(&args.task, &context, &limits, &notes).await?);
     }
     if let Some(file) = &args.output {
         refuse_existing(session, file, args.force)?;

@@ -18,7 +18,7 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     let planning = inputs::planning(session, &args.planning)?;
     if args.print_prompt || args.dry_run {
         let notes = app.models().notes(&planning.prompts).await?;
-        let prompt = app.models().prompt(&args.task, &context, &limits, &notes)?;
+        let prompt = app.models().prompt(&args.task, &context, &limits, &notes).await?;
         if args.print_prompt {
             return plan::print_prompt(session, &prompt);
         }

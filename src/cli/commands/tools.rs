@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use luaplan_base::{Error, ErrorCode, Result};
-use luaplan_catalog::{FoundTool, ToolKind, ToolSpec, search, stubs};
+use luaplan_catalog::{DatabaseSchema, FoundTool, ToolKind, ToolSpec, search, stubs};
+use luaplan_journal::neutralize;
 use luaplan_vm::LIBRARY_STUBS;
 
 use super::{Session, tool_import, tool_manifests};
@@ -19,8 +20,29 @@ pub(super) async fn run(session: &Session<'_>, action: Option<ToolsAction>) -> R
         Some(ToolsAction::Test { name, arguments }) => {
             tool_manifests::test(session, &name, arguments.as_deref()).await
         }
+        Some(ToolsAction::Describe { name }) => describe(session, &name).await,
         action => show(session, action),
     }
+}
+
+/// Fails as the last database does that cannot be asked, after the others are told.
+async fn describe(session: &Session<'_>, name: &str) -> Result<u8> {
+    let app = session.open().await?;
+    let schemas = app.tools().tool(name)?.schemas().await;
+    let known: Vec<&DatabaseSchema> = schemas.iter().filter_map(|(_, schema)| schema.as_ref().ok()).collect();
+    let failed = schemas.iter().filter_map(|(_, schema)| schema.as_ref().err()).next_back();
+    let output = session.output;
+    if let (true, None) = (output.is_json(), &failed) {
+        output.data(&known);
+    } else if !output.is_json() {
+        if known.is_empty() && failed.is_none() {
+            output.line(format_args!("`{name}` tells of no database"));
+        }
+        known.iter().for_each(|schema| output.line(neutralize(&schema.to_string())));
+    }
+    failed.map_or(Ok(exit::DONE), |error| {
+        Err(Error::new(error.code(), error.message()).with_help(error.help()))
+    })
 }
 
 fn show(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
@@ -97,6 +119,7 @@ fn show(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
         ToolsAction::New { .. }
         | ToolsAction::Import(_)
         | ToolsAction::Check { .. }
+        | ToolsAction::Describe { .. }
         | ToolsAction::Test { .. } => {}
         ToolsAction::Stubs => output.source(&format!("{}\n{LIBRARY_STUBS}", stubs(&catalog))),
     }

@@ -1,6 +1,7 @@
 //! The planner without a network: extraction, shapes, budgets, rounds.
 
 mod collapse;
+mod databases;
 mod evidence;
 mod examples;
 mod extract;

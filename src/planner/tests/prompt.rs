@@ -13,8 +13,15 @@ const CONTEXT: &str =
 fn compose(settings: &PlannerSettings, task: &str, catalog: &Catalog) -> Result<Prompt> {
     let context = Value::from_json_text(CONTEXT).unwrap();
     let limits = limits();
-    let request =
-        PlanningRequest { task, context: &context, catalog, limits: &limits, notes: &[], failed: None };
+    let request = PlanningRequest {
+        task,
+        context: &context,
+        catalog,
+        databases: &[],
+        limits: &limits,
+        notes: &[],
+        failed: None,
+    };
     Planner::prompt(settings, &request)
 }
 

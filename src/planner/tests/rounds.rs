@@ -86,6 +86,7 @@ async fn plan_with(
         task: "Do it.",
         context: &context,
         catalog: &catalog,
+        databases: &[],
         limits: &limits,
         notes: &[],
         failed: failed.as_ref(),

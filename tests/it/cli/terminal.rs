@@ -83,6 +83,7 @@ fn a_pipe_that_is_closed_early_is_no_reason_to_panic() {
     for words in [
         "tools",
         "tools stubs",
+        "tools describe",
         "completions bash",
         "run long.lua",
         "run long.lua --events",

@@ -166,6 +166,7 @@ async fn best_of(
         task: "Find three rows.",
         context: &context,
         catalog: &catalog,
+        databases: &[],
         limits: &limits,
         notes: &[],
         failed: None,

@@ -65,7 +65,15 @@ fn prompt(
     let settings = PlannerSettings { prompt_tokens, library_stubs: LIBRARY_STUBS, ..settings() };
     Planner::prompt(
         &settings,
-        &PlanningRequest { task, context: &context, catalog, limits: &limits, notes: &[], failed: None },
+        &PlanningRequest {
+            task,
+            context: &context,
+            catalog,
+            databases: &[],
+            limits: &limits,
+            notes: &[],
+            failed: None,
+        },
     )
 }
 

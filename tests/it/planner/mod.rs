@@ -100,6 +100,7 @@ async fn plan(client: Arc<dyn LlmClient>, settings: PlannerSettings) -> Outcome 
         task: "Find three rows.",
         context: &context,
         catalog: &catalog,
+        databases: &[],
         limits: &limits,
         notes: &[],
         failed: None,

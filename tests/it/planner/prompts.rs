@@ -71,6 +71,7 @@ fn prompt(case: &Json) -> Prompt {
         task: case["task"].as_str().unwrap(),
         context: &context,
         catalog: &catalog,
+        databases: &[],
         limits: &limits,
         notes: &[],
         failed: failed.as_ref(),

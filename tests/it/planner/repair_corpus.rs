@@ -101,6 +101,7 @@ async fn rounds(plan: &Plan) -> Option<u32> {
         task: "Do it.",
         context: &context,
         catalog: &catalog,
+        databases: &[],
         limits: &limits,
         notes: &[],
         failed: None,

@@ -207,6 +207,7 @@ async fn rounds(right: &str, faults: Vec<Seeded>, catalog: &Catalog) -> Option<u
         task: "Do it.",
         context: &context,
         catalog,
+        databases: &[],
         limits: &limits,
         notes: &[],
         failed: None,
