@@ -1,4 +1,5 @@
-//! The calls of one batch: admitted in order, made concurrently, suspended together.
+//! The calls of one batch: counted against the budget and admitted in order, made concurrently, suspended together. The
+//! sequence of the steps in `call.rs` is fixed here.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! The bus of one run: every call, in one fixed order of steps.
+//! The bus of one run: what all its calls share. `batch.rs` counts calls against the budget and holds the sequence of
+//! their steps; `call.rs` holds the steps.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The steps of one call.
+//! The steps of one call; `batch.rs` holds their sequence.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
