@@ -113,7 +113,7 @@ pub(super) fn conflict(name: &str, expected: u64, newest: u64) -> Error {
     .with_detail("newest_version", newest)
 }
 
-/// Keeps contexts in memory: for plan tests and dry runs.
+/// Keeps contexts in memory: for plan tests, replays and trials of candidates.
 #[derive(Debug, Default)]
 pub struct MemoryContexts(Mutex<BTreeMap<String, Vec<SavedContext>>>);
 

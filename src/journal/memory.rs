@@ -1,4 +1,4 @@
-//! A journal in memory, for plan tests and dry runs.
+//! A journal in memory, for plan tests, replays and trials of candidates.
 
 use std::sync::Mutex;
 

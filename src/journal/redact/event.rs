@@ -99,7 +99,7 @@ impl EventFields<'_> {
                 self.text("explanation", explanation.as_mut());
             }
             EventBody::PlanChecked { findings, .. } => {
-                self.json("findings", [findings], RedactionScope::Text)
+                self.json("findings", [findings], RedactionScope::Text);
             }
             EventBody::ToolCallStarted { tool, arguments, .. } => {
                 self.text("tool", [tool]);
