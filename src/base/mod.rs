@@ -7,6 +7,7 @@
 
 mod call;
 mod clock;
+mod counted;
 mod effect;
 mod engine_kind;
 mod error;
@@ -27,6 +28,7 @@ pub mod written;
 
 pub use call::{CallArguments, CallRequest};
 pub use clock::{Clock, ManualClock, Randomness, SeededRandomness, SystemClock, SystemRandomness};
+pub use counted::counted;
 pub use effect::Effect;
 pub use engine_kind::EngineKind;
 pub use error::{Error, Result};
