@@ -51,22 +51,22 @@ fn words(error: &ValidationError<'_>, declared: Option<&str>) -> String {
     let came = seen(error.instance());
     match error.kind() {
         Kind::Type { kind } => {
-            let expected = declared.map_or_else(|| types(kind), str::to_owned);
-            format!("must be {expected}; {came} came")
+            let expected = with_article(&declared.map_or_else(|| types(kind), str::to_owned));
+            format!("must be {expected}, but is {came}")
         }
-        Kind::Enum { options } => format!("must be one of {}; {came} came", list(options)),
-        Kind::Constant { expected_value } => format!("must be {expected_value}; {came} came"),
+        Kind::Enum { options } => format!("must be one of {}, but is {came}", list(options)),
+        Kind::Constant { expected_value } => format!("must be {expected_value}, but is {came}"),
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => alternatives(context, &came, declared),
         Kind::OneOfMultipleValid { .. } => "fits more than one of its forms; say which is meant".to_owned(),
         Kind::Required { property } => format!("lacks {property}"),
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             format!("has no place for {}", quoted(unexpected))
         }
-        Kind::Minimum { limit } => format!("must be at least {limit}; {came} came"),
-        Kind::ExclusiveMinimum { limit } => format!("must be above {limit}; {came} came"),
-        Kind::Maximum { limit } => format!("must be at most {limit}; {came} came"),
-        Kind::ExclusiveMaximum { limit } => format!("must be below {limit}; {came} came"),
-        Kind::MultipleOf { multiple_of, .. } => format!("must be a multiple of {multiple_of}; {came} came"),
+        Kind::Minimum { limit } => format!("must be at least {limit}, but is {came}"),
+        Kind::ExclusiveMinimum { limit } => format!("must be above {limit}, but is {came}"),
+        Kind::Maximum { limit } => format!("must be at most {limit}, but is {came}"),
+        Kind::ExclusiveMaximum { limit } => format!("must be below {limit}, but is {came}"),
+        Kind::MultipleOf { multiple_of, .. } => format!("must be a multiple of {multiple_of}, but is {came}"),
         Kind::MinLength { limit } => format!("must have at least {limit} characters"),
         Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
         Kind::MinItems { limit } => format!("must have at least {limit} items"),
@@ -101,7 +101,16 @@ fn alternatives(context: &[Vec<ValidationError<'static>>], came: &str, declared:
         },
         str::to_owned,
     );
-    format!("must be {expected}; {came} came")
+    format!("must be {expected}, but is {came}")
+}
+
+/// A type's name alone, as in "an integer"; anything longer as it is.
+fn with_article(expected: &str) -> String {
+    match expected {
+        "integer" | "array" | "object" => format!("an {expected}"),
+        "boolean" | "function" | "number" | "string" | "table" => format!("a {expected}"),
+        other => other.to_owned(),
+    }
 }
 
 fn types(kind: &TypeKind) -> String {

@@ -83,38 +83,38 @@ fn refusals_name_the_parameter_what_came_and_what_is_expected() {
         (
             "send_note",
             json!([5, "s"]),
-            "`send_note`: parameter `to` must be string|string[]; the number 5 came",
+            "`send_note`: parameter `to` must be string|string[], but is the number 5",
         ),
         (
             "send_note",
             json!([["a", 5], "s"]),
-            "`send_note`: parameter `to` must be string|string[]; a list of 2 came",
+            "`send_note`: parameter `to` must be string|string[], but is a list of 2",
         ),
         ("send_note", json!([[], "s"]), "`send_note`: parameter `to` must have at least 1 items"),
         (
             "send_note",
             json!(["x", "s", {"a": 1}]),
-            "`send_note`: parameter `body` must be string; a table came",
+            "`send_note`: parameter `body` must be a string, but is a table",
         ),
         (
             "send_note",
             json!(["x", "s", "b", {"a.png": 7}]),
-            "`send_note`: parameter `files.a.png` must be string; the number 7 came",
+            "`send_note`: parameter `files.a.png` must be a string, but is the number 7",
         ),
         (
             "send_note",
             json!(["x", "s", "b", {}, "pdf"]),
-            "`send_note`: parameter `format` must be one of \"html\", \"text\"; a string of 3 characters came",
+            "`send_note`: parameter `format` must be one of \"html\", \"text\", but is a string of 3 characters",
         ),
         (
             "send_note",
             json!([{"to": "x", "subject": "s", "copies": 10}]),
-            "`send_note`: parameter `copies` must be at most 9; the number 10 came",
+            "`send_note`: parameter `copies` must be at most 9, but is the number 10",
         ),
         (
             "send_note",
             json!([{"to": "x", "subject": "s", "copies": 1.5}]),
-            "`send_note`: parameter `copies` must be integer; the number 1.5 came",
+            "`send_note`: parameter `copies` must be an integer, but is the number 1.5",
         ),
         (
             "send_note",
@@ -132,7 +132,7 @@ fn refusals_name_the_parameter_what_came_and_what_is_expected() {
         (
             "find_rows",
             json!([{"where": "x"}]),
-            "`find_rows`: parameter `where` must be table<string, any>; a string of 1 character came",
+            "`find_rows`: parameter `where` must be table<string, any>, but is a string of 1 character",
         ),
     ];
     for (tool, arguments, expected) in cases {
