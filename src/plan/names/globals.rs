@@ -112,7 +112,7 @@ pub const FORBIDDEN_MEMBERS: [(&str, &str, &str); 18] = [
     (
         "os",
         "time",
-        "there is no clock; take the time from the context or a tool, and reckon with the `date` library",
+        "there is no clock; take the time from the context or a tool, and calculate with the `date` library",
     ),
     ("os", "date", "there is no clock; format dates with the `date` library"),
     ("os", "difftime", "use `date.diff`"),

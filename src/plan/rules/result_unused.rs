@@ -45,7 +45,7 @@ fn unused(plan: &Plan<'_>, call: &Call) -> Option<Raised> {
     }
     let parent = call.expression.syntax().parent()?;
     if LuaCallExprStat::can_cast(parent.kind().into()) {
-        let message = format!("nobody looks whether this `{name}` succeeded");
+        let message = format!("the result of this `{name}` is never checked");
         let help = format!(
             "write `local result = {name}…` and test `result.error`, or else a failure ends the run only when all is done"
         );

@@ -45,7 +45,7 @@ fn after_leaving(block: &LuaBlock) -> Option<Raised> {
         LuaStat::IfStat(_) => "branches that all leave",
         _ => "a loop that never ends",
     };
-    let message = format!("this is never reached: it stands behind {word}");
+    let message = format!("this is never reached: it comes after {word}");
     Some(Raised::warning(span_of(next), message, "remove it, or put it before"))
 }
 
