@@ -42,6 +42,19 @@ impl RunStatus {
         self == Self::Failed && code.is_some_and(|code| *code == ErrorCode::Interrupted)
     }
 
+    /// What a run with this status did or does, after "it".
+    #[must_use]
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Running => "is running",
+            Self::Sleeping => "sleeps",
+            Self::Paused => "is paused",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Cancelled => "was cancelled",
+        }
+    }
+
     /// The name in reports and filters.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
