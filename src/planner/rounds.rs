@@ -3,7 +3,7 @@
 //! It does not send requests: it returns the next request and receives the answer, so that several
 //! candidates proceed in lock-step and nothing depends on the order of answers.
 
-use luaplan_base::{ContentHash, Error, ErrorCode, Result};
+use luaplan_base::{ContentHash, Error, ErrorCode, Result, counted};
 use luaplan_journal::{Durability, EventBody, RunLog};
 use luaplan_llm::{ChatReply, ChatRequest, TokenUsage};
 use luaplan_plan::{CheckReport, CheckedPlan, Finding};
@@ -285,7 +285,7 @@ impl<'a> Rounds<'a> {
             return Ok(None);
         }
         let turn = Turn::findings(&reply.text, &source, &findings);
-        let message = format!("the check found {} error(s)", errors(&findings));
+        let message = format!("the check found {}", counted(errors(&findings), "error"));
         let draft = Draft { source, findings };
         if self.best.as_ref().is_none_or(|best| draft.is_better_than(best)) {
             self.best = Some(draft);
@@ -357,8 +357,9 @@ impl<'a> Rounds<'a> {
             Some(best) => Error::new(
                 ErrorCode::CheckRefused,
                 format!(
-                    "none of {proposals} proposal(s) passed the check; the best has {} error(s)",
-                    errors(&best.findings)
+                    "none of {} passed the check; the best has {}",
+                    counted(proposals as usize, "proposal"),
+                    counted(errors(&best.findings), "error")
                 ),
             ),
             None => Error::new(
