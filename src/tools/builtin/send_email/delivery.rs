@@ -1,5 +1,6 @@
 //! The conversation with the mail server.
 
+use std::fmt::Write as _;
 use std::future::Future;
 use std::time::Duration;
 
@@ -176,7 +177,10 @@ impl<'a> Conversation<'a> {
                 .with_detail("response", said);
             return if error.is_transient() { failure.retryable() } else { failure };
         }
-        let message = format!("the mail server failed while {words}: {reason}");
+        let mut message = format!("the mail server failed while {words}: {reason}");
+        if phase == Phase::Connect && reason.to_lowercase().contains("connection refused") {
+            let _ = write!(message, "; is the server running at {}:{}?", self.server.host, self.server.port);
+        }
         match phase {
             Phase::Content => in_doubt(&message),
             // No retry helps before a setting changes: a certificate, a mechanism, a missing feature.

@@ -68,8 +68,8 @@ impl ManifestDraft {
         let url = format!("{server}{}", path_template(path, &places)?);
         let title = document.title();
         let heading = vec![
-            format!("Made of `{method} {path}` in the OpenAPI document {title}."),
-            "Where pages of a list, a repeatable write or another effect are known, say so here.".to_owned(),
+            format!("Made from `{method} {path}` in the OpenAPI document {title}."),
+            "Add paging, an idempotency header or another effect here if the service has them.".to_owned(),
         ];
         let description = description(operation, method, path);
         Ok(Self {
