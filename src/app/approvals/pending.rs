@@ -322,7 +322,7 @@ fn wanted<'s>(state: &'s RunState, approval_id: &str) -> Result<&'s ApprovalStat
             format!("call {} was decided already: `{}` by {}", known.call_id, decided.decision, decided.by),
         )
         .with_detail("decision", json!(decided))),
-        None => stale(format!("run {} has ended: it is {}", state.run_id, state.status)),
+        None => stale(format!("run {} has ended: it {}", state.run_id, state.status.verb())),
     }
 }
 

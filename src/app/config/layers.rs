@@ -341,7 +341,13 @@ fn describe(error: &toml::de::Error, origin: &str, text: Option<&str>) -> Error 
         Some(key) if unknown_field(error.message()).is_none() => {
             refused(error, &format!("{place}: {key}")).with_detail("key", key)
         }
-        _ => refused(error, &place),
+        _ => match text.zip(error.span()).and_then(|(text, span)| text.get(span)) {
+            Some(key) if error.message() == "duplicate key" => {
+                Error::new(ErrorCode::ConfigInvalid, format!("{place}: duplicate key `{key}`"))
+                    .with_help("it is already in this file: keep one of the two")
+            }
+            _ => refused(error, &place),
+        },
     };
     match line {
         Some(line) => described.with_detail("line", line),

@@ -142,7 +142,7 @@ pub fn parse_policy(text: &str, origin: &str) -> Result<PolicyRules> {
         let at = rule.span().start;
         let rule = rule.into_inner();
         if !names.insert(rule.name.get_ref().clone()) {
-            let message = format!("a rule named `{}` is there already", rule.name.get_ref());
+            let message = format!("a rule named `{}` is already there", rule.name.get_ref());
             return Err(file.fault(rule.name.span().start, "name", &message));
         }
         for (path, test) in &rule.arguments {

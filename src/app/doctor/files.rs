@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use luaplan_base::Error;
+use luaplan_base::{Error, counted};
 use luaplan_catalog::regular_file::read_text;
 
 use super::{DoctorReport, DoctorState};
@@ -88,7 +88,7 @@ pub(super) fn api_keys(report: &mut DoctorReport, config: &Config) -> Option<Api
             let message = format!("{} may be read by others (mode {mode:o})", path.display());
             report.warn("server", message, &format!("run `chmod 600 {}`", path.display()));
         }
-        _ => report.good("server", format!("{listen}, {} API key(s)", keys.len())),
+        _ => report.good("server", format!("{listen}, {}", counted(keys.len(), "API key"))),
     }
     Some(keys)
 }

@@ -8,7 +8,7 @@ mod reach;
 
 use serde_json::{Value as Json, json};
 
-use luaplan_base::{Error, ErrorCode};
+use luaplan_base::{Error, ErrorCode, counted};
 use luaplan_catalog::Catalog;
 use luaplan_engine::Isolation;
 use luaplan_journal::{Journal, create_private_folder};
@@ -149,7 +149,7 @@ fn policy(report: &mut DoctorReport, config: &Config, keys: Option<&ApiKeys>) {
         report.warn("policy", format!("{}: {warning}", rules.origin), "correct the name, or take it out");
     }
     if warnings.is_empty() {
-        report.good("policy", format!("{}: {} rule(s)", rules.origin, checked.rules));
+        report.good("policy", format!("{}: {}", rules.origin, counted(checked.rules, "rule")));
     }
 }
 

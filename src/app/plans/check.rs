@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
-use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, Value};
+use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, Value, counted};
 use luaplan_catalog::Catalog;
 use luaplan_journal::Redactor;
 use luaplan_plan::{CheckInput, CheckReport, CheckedPlan, admit_accepted, check_with};
@@ -185,8 +185,11 @@ pub(crate) fn accept(report: CheckReport, source: &str, limits: &Limits) -> Resu
     let findings = findings_json(&report);
     let count = report.errors().count();
     report.plan.ok_or_else(|| {
-        Error::new(ErrorCode::CheckRefused, format!("the check found {count} error(s) in the plan"))
-            .with_detail("findings", findings)
+        Error::new(
+            ErrorCode::CheckRefused,
+            format!("the check found {} in the plan", counted(count, "error")),
+        )
+        .with_detail("findings", findings)
     })
 }
 

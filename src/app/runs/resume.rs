@@ -171,7 +171,7 @@ impl Runs {
             RunStatus::Running | RunStatus::Sleeping => {}
             RunStatus::Failed if state.was_interrupted() => {}
             RunStatus::Failed | RunStatus::Succeeded | RunStatus::Cancelled => {
-                let message = format!("run {run_id} has ended: it is {}", state.status);
+                let message = format!("run {run_id} has ended: it {}", state.status.verb());
                 return Err(Error::new(ErrorCode::RunNotResumable, message)
                     .with_help(
                         "it can be started over: `luaplan reset RUN`; `luaplan show RUN` says what it did",

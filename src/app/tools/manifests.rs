@@ -88,7 +88,9 @@ pub fn check_tool_name(name: &str) -> Result<()> {
         let what = format!(
             "`name` is `{name}`; it must be lower-case letters, digits and `_`, starting with a letter, with at most one dot"
         );
-        return Err(Error::new(ErrorCode::ConfigInvalid, what).with_detail("key", "name"));
+        return Err(Error::new(ErrorCode::ConfigInvalid, what)
+            .with_help(format!("choose another name{}", near_name(name)))
+            .with_detail("key", "name"));
     }
     if is_builtin(head) {
         return taken("a built-in tool");
@@ -97,6 +99,12 @@ pub fn check_tool_name(name: &str) -> Result<()> {
         return taken("a name of Lua or of the plan library");
     }
     Ok(())
+}
+
+/// A name near `name` that tools may have, as an example.
+fn near_name(name: &str) -> String {
+    let near = name.to_ascii_lowercase().replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "_");
+    if is_tool_name(&near) { format!(", such as `{near}`") } else { String::new() }
 }
 
 /// The tool of a manifest, or one that says what it lacks.
