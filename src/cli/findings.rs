@@ -2,6 +2,7 @@
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
 
+use luaplan_base::counted;
 use luaplan_journal::neutralize;
 use luaplan_plan::{Finding, Severity};
 
@@ -37,7 +38,8 @@ pub(super) fn print(output: &Output, name: &str, source: &str, findings: &[Findi
         }
     }
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
-    output.line(format_args!("{name}: {errors} error(s), {} warning(s)", findings.len() - errors));
+    let warnings = findings.len() - errors;
+    output.line(format_args!("{name}: {}, {}", counted(errors, "error"), counted(warnings, "warning")));
 }
 
 /// The byte range of a finding. Findings that were read from data have only line and column.

@@ -16,7 +16,7 @@ pub struct ApproveArgs {
     /// What is decided.
     #[command(flatten)]
     pub decision: DecisionArgs,
-    /// Do not ask whether the changed arguments are meant (at a terminal)
+    /// Apply changed arguments without asking (at a terminal)
     #[arg(long, short)]
     pub yes: bool,
     /// Leave the run paused; `luaplan resume RUN` resumes it
@@ -31,7 +31,7 @@ pub struct ApproveArgs {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub struct DecisionArgs {
-    /// Allow this call (what happens without another word)
+    /// Allow this call (the default)
     #[arg(long)]
     pub once: bool,
     /// Allow this call, and for so long every call of the tool that the same rules ask about (`1h`)

@@ -11,7 +11,7 @@ use super::args::RunOptions;
 /// How a task is planned.
 #[derive(Debug, Args)]
 pub struct PlanningArgs {
-    /// Ask for so many plans at the same time and take the best [default: planner.candidates of the configuration, 1]
+    /// Ask for this many plans at the same time and take the best [default: planner.candidates of the configuration, 1]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=i64::from(CANDIDATES_MAX)))]
     pub candidates: Option<u32>,
     /// Plan tests (`NAME_test.lua`) that the plan must pass before it is taken
@@ -36,7 +36,7 @@ pub struct TaskArgs {
     /// Print the prompt and stop; no model is asked
     #[arg(long)]
     pub print_prompt: bool,
-    /// Show prompt budget, tools and limits; no model is asked and nothing is run (`plan` asks)
+    /// Show prompt budget, tools and limits; no model is asked and nothing is run (use `luaplan plan` to ask the model)
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -55,7 +55,7 @@ pub struct PlanArgs {
     /// Write the plan to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace the file of `--output` where it is there already
+    /// Replace the file of `--output` where it is already there
     #[arg(long, requires = "output")]
     pub force: bool,
     /// Print the prompt and stop; no model is asked

@@ -11,7 +11,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use luaplan_base::{ErrorCode, RunId};
+use luaplan_base::{ErrorCode, RunId, counted};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{DecisionKind, Event, EventBody, EventListener, neutralize};
 use luaplan_plan::Finding;
@@ -114,7 +114,7 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
             if *ok {
                 "✓ the plan passed the check".to_owned()
             } else {
-                format!("✗ the check has {count} finding(s){}", named(findings, detail))
+                format!("✗ the check has {}{}", counted(count, "finding"), named(findings, detail))
             }
         }
         EventBody::RepairRound { round, code, message, .. } if code == ErrorCode::LlmCollapsed.as_str() => {
@@ -133,7 +133,11 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
                 facts.push(format!("tests: {} passed, {} failed", tests["passed"], tests["failed"]));
             }
             if let (Some(errors), Some(warnings)) = (errors, warnings) {
-                facts.push(format!("check: {errors} error(s), {warnings} warning(s)"));
+                facts.push(format!(
+                    "check: {}, {}",
+                    counted(*errors as usize, "error"),
+                    counted(*warnings as usize, "warning")
+                ));
             }
             if let Some(mock_run) = mock_run {
                 facts.push(format!("mock run: {mock_run}"));

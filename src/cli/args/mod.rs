@@ -50,7 +50,7 @@ pub enum Command {
     Show(ShowArgs),
     /// Go on with a run whose process ended, or that waits for you
     Resume(ResumeArgs),
-    /// Ask a run to stand still once the calls it is at are over
+    /// Pause a run once the calls it is at are over; one that sleeps cannot be paused
     Pause(PauseArgs),
     /// End a run, whichever process is at it
     Cancel(CancelArgs),
@@ -64,7 +64,7 @@ pub enum Command {
     Policy(PolicyArgs),
     /// Query the log of every call and state change, or verify it
     Audit(AuditArgs),
-    /// List the tools plans may call, or show one
+    /// List, show, make, import, check and call tools
     Tools(ToolsArgs),
     /// Write, validate or show the configuration
     Config(ConfigArgs),
@@ -122,7 +122,7 @@ pub struct ExplainArgs {
     /// Write the page or graph to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace the file of `--output` where it is there already
+    /// Replace the file of `--output` where it is already there
     #[arg(long, requires = "output")]
     pub force: bool,
     /// Cut no text of the page
@@ -146,7 +146,7 @@ pub struct RunArgs {
 /// `runs`.
 #[derive(Debug, Args)]
 pub struct RunsArgs {
-    /// At most so many
+    /// At most this many
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     /// Only runs with this status
@@ -262,7 +262,7 @@ pub struct AuditArgs {
     /// Before this time
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
-    /// At most so many, the newest
+    /// At most this many, the newest
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     /// Print CSV instead of JSON lines

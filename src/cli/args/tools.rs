@@ -27,7 +27,7 @@ pub enum ToolsAction {
         /// What the tool should do
         #[arg(required = true)]
         words: Vec<String>,
-        /// At most so many
+        /// At most this many
         #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },

@@ -250,14 +250,14 @@ async fn list(session: &Session<'_>, run: Option<&str>) -> Result<u8> {
         }
         output.line(describe(waits));
         let (run_id, call) = (&waits.run_id, &waits.request.call_id);
-        output.line(format_args!("  decide: luaplan approve {run_id} {call} --once"));
+        output.line(format_args!("  decide: luaplan approve {run_id} {call}"));
     }
     if pending.len() > shown {
         let more = pending.len() - shown;
         output.line(format_args!("\n… and {more} more: `luaplan approve --json`"));
     }
     output.line(
-        "\nin place of --once: `--for 1h` allows calls like it for a time, `--argument NAME=VALUE` or `--edit` changes \
+        "\nthat allows the call once; with `--for 1h` it allows calls like it for a time, `--argument NAME=VALUE` or `--edit` changes \
          arguments, `--deny REASON` refuses",
     );
     Ok(exit::DONE)

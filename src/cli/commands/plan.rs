@@ -41,7 +41,7 @@ pub(super) fn refuse_existing(session: &Session<'_>, file: &Path, may_replace: b
     if may_replace || !session.environment.working_dir.join(file).exists() {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::FileExists, format!("{} is there already", file.display()))
+    Err(Error::new(ErrorCode::FileExists, format!("{} is already there", file.display()))
         .with_help("name another file, or replace it with `--force`"))
 }
 

@@ -6,7 +6,7 @@ use luaplan_app::config::{parse_policy, read_policy};
 use luaplan_app::{
     ApiKeys, CallExplanation, Caller, PolicyReport, tier_meaning, tool_catalog, unknown_approvers,
 };
-use luaplan_base::{Clock as _, Error, ErrorCode, Result, SystemClock, Value};
+use luaplan_base::{Clock as _, Error, ErrorCode, Result, SystemClock, Value, counted};
 use luaplan_bus::{Circumstances, LOCAL_TENANT, Mode, PolicyDecision};
 use luaplan_catalog::regular_file::read_text;
 use luaplan_journal::{grants, neutralize};
@@ -72,7 +72,7 @@ fn check(session: &Session<'_>, file: Option<&std::path::Path>) -> Result<u8> {
     for warning in &report.warnings {
         session.output.line(format_args!("warning: {}", neutralize(warning)));
     }
-    session.output.line(format_args!("{}: {} rule(s), fine", neutralize(&name), report.rules));
+    session.output.line(format_args!("{}: {}, fine", neutralize(&name), counted(report.rules, "rule")));
     Ok(exit::DONE)
 }
 
