@@ -123,7 +123,7 @@ fn a_check_advises_once_of_each_tool_that_is_not_set_up() {
         assert!(model.contains("`call_llm` is not set up: "), "{model}");
     }
     let ended = folder.run(&["check", "plan.lua"]).exits(0);
-    assert!(ended.out.contains("0 error(s)") && ended.out.contains("plan_tool_not_set_up"), "{ended}");
+    assert!(ended.out.contains("0 errors") && ended.out.contains("plan_tool_not_set_up"), "{ended}");
     let set_up = Folder::with(&[("luaplan.toml", MAIL), ("plan.lua", plan)]);
     let found = set_up.run(&["check", "plan.lua", "--json"]).exits(0).out;
     assert!(

@@ -124,7 +124,7 @@ fn mocked_runs_and_plan_tests_ask_nobody() {
 fn the_policy_is_checked_and_explained_before_anything_runs() {
     let folder = folder();
     let checked = folder.run(&["policy", "check"]).exits(0);
-    assert!(checked.out.contains("policy.toml: 3 rule(s), fine"), "{checked}");
+    assert!(checked.out.contains("policy.toml: 3 rules, fine"), "{checked}");
     folder.write("typo.toml", POLICY.replace("send_email", "send_emial"));
     let warned = folder.run(&["policy", "check", "typo.toml"]).exits(0);
     assert!(warned.out.contains("rule `mail-asks`: no tool is named `send_emial`"), "{warned}");

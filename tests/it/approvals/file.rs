@@ -27,7 +27,7 @@ fn each_fault_names_file_line_and_key() {
         (with_rule("arguments.amount = {}"), 7, "says nothing"),
         (with_rule("arguments.\"a.*.b\" = \"x\""), 7, "say `any`, `all` or `none`"),
         (with_rule("arguments.\"a..b\" = \"x\""), 7, "a path is names"),
-        (format!("{}{}", with_rule(""), with_rule("").replace("version = 1", "")), 11, "is there already"),
+        (format!("{}{}", with_rule(""), with_rule("").replace("version = 1", "")), 11, "is already there"),
         (with_rule("").replace("reason = \"why\"\n", ""), 4, "write `reason = "),
         (with_rule("").replace("\"r\"", "\"default\""), 4, "cannot be the name"),
     ];

@@ -52,7 +52,7 @@ async fn a_long_mail_is_shortened_where_it_waits_and_whole_where_it_is_asked_for
         assert!(!shown.out.contains("approve RUN") && !shown.out.contains("CALL"), "{page:?}: {shown}");
     }
     let listed = folder.run(&["approve"]).exits(0);
-    assert!(listed.out.contains(&format!("luaplan approve {run_id} 1 --once")), "{listed}");
+    assert!(listed.out.contains(&format!("luaplan approve {run_id} 1\n")), "{listed}");
     for page in
         [&["show", "last", "--full"][..], &["show", "last", "--call", "1", "--full"], &["approve", "--json"]]
     {

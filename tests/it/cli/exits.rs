@@ -52,7 +52,7 @@ fn three_where_the_check_refuses_with_the_place_in_the_source() {
     assert_eq!(findings.len(), 2, "{data}");
     assert_eq!((&findings[0]["line"], &findings[0]["column"]), (&json!(2), &json!(16)));
     let check = folder.run(&["check", "plan.lua"]).exits(3);
-    assert!(check.out.contains("plan.lua: 2 error(s), 0 warning(s)"), "{check}");
+    assert!(check.out.contains("plan.lua: 2 errors, 0 warnings"), "{check}");
     let data = folder.run(&["check", "plan.lua", "--json"]).exits(3).json();
     assert_eq!((&data["ok"], &data["findings"]), (&json!(false), &json!(findings)));
     folder.plan("function run( end", &[]).exits(3);

@@ -255,7 +255,7 @@ fn the_run_of_an_agent_names_its_caller_whole_and_what_the_check_found() {
     assert!(listed.out.contains(&format!("agent broken of {}", id(false))), "{listed}");
     let shown = folder.run(&["show", &id(true)]).exits(0);
     for part in [
-        "check_refused: the check found 1 error(s)",
+        "check_refused: the check found 1 error",
         "plan_unknown_tool",
         "`nothere` is called",
         "2 │   return nothere()",

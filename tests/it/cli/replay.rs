@@ -107,6 +107,6 @@ async fn a_model_that_repeats_itself_is_told_with_what_is_wrong() {
         assert!(ended.err.contains("query_dbx") || ended.out.contains("query_dbx"), "{ended}");
     }
     let page = in_folder(&folder, ["show", "last"]).await.exits(0);
-    assert!(page.out.contains("the check has 1 finding(s): plan_unknown_tool (line 2)"), "{page}");
+    assert!(page.out.contains("the check has 1 finding: plan_unknown_tool (line 2)"), "{page}");
     assert!(page.out.contains("did you mean `query_db`?"), "{page}");
 }
