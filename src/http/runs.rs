@@ -114,7 +114,7 @@ pub(super) async fn cancel(
         .into_response())
 }
 
-/// Ask a run to stand still. It pauses once the calls it is at are over, and holds nothing then.
+/// Pause a run. It pauses once the calls it is at are over, and holds nothing then.
 #[utoipa::path(post, path = "/v1/runs/{id}/pause", operation_id = "pause_run", tag = "runs", params(("id" = String, Path, description = "Run id")),
     responses((status = 202, description = "The run was asked to pause"),
         (status = 400, description = "That is not a run id"), (status = 404, description = "There is no such run"),
