@@ -10,13 +10,13 @@ use luaplan_llm::LlmClient;
 use luaplan_workers::WorkerProgram;
 
 use super::config::{Config, Environment, Loaded};
-use super::discreet::Discreet;
+use super::redacting_model::RedactingClient;
 use crate::approvals::service::Approvals;
 use crate::history::{History, JournalLayer};
 use crate::models::Models;
 use crate::ownership::hold::Ownership;
 use crate::ownership::local_lock::Owners;
-use crate::plans::analysis::Analysis;
+use crate::plans::analysis_pool::AnalysisPool;
 use crate::plans::check::Plans;
 use crate::plans::policy::PolicyReport;
 use crate::reports::event_hub::EventHub;
@@ -85,7 +85,7 @@ impl App {
         let redactor = Arc::new(config.redactor(environment));
         let llm: Option<Arc<dyn LlmClient>> = llm.map(|model| {
             let redactor = Arc::clone(&redactor);
-            Arc::new(Discreet { model, redactor }) as Arc<dyn LlmClient>
+            Arc::new(RedactingClient { model, redactor }) as Arc<dyn LlmClient>
         });
         let servers = McpServers::new(&config).map_err(placed)?;
         let registry = assemble::registry(&config, environment, llm.as_ref(), &servers).map_err(placed)?;
@@ -122,7 +122,7 @@ impl App {
             servers,
             limiter: Arc::new(Limiter::new(config.rates.clone())),
         };
-        let (redactor, analysis) = (history.redactor.clone(), Arc::new(Analysis::new()));
+        let (redactor, analysis) = (history.redactor.clone(), Arc::new(AnalysisPool::new()));
         let plans = Plans { config: config.clone(), tools: tools.clone(), redactor, analysis };
         let models = Models { config: config.clone(), tools: tools.clone(), llm };
         let approvals = Approvals { config: config.clone(), history: history.clone(), tools: tools.clone() };

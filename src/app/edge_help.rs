@@ -1,5 +1,4 @@
-//! What to do next with an error, in words of the edge that tells it: the helps of the table of codes name commands of
-//! a terminal.
+//! Help for an error in terms of the edge (route, tool or command): the table of codes names commands of a terminal.
 
 use serde_json::Value as Json;
 

@@ -19,11 +19,11 @@ mod agents;
 mod api_keys;
 mod application;
 mod caller;
-mod discreet;
 mod doctor;
 mod edge_help;
 mod history;
 mod models;
+mod redacting_model;
 
 pub use access::Access;
 pub use agents::agent_faults;

@@ -9,7 +9,7 @@ use luaplan_journal::{
     Actor, Durability, EventBody, JournalRead as _, RunFilter, RunLog, RunState, RunStatus,
 };
 
-use super::kin::{child_of, children_at_rest};
+use super::kin::{child_of, open_children};
 use super::{AgentRun, CALL_AGENT};
 use crate::history::History;
 use crate::ownership::hold::Hold;
@@ -145,7 +145,7 @@ impl Runs {
     ) -> Result<()> {
         let (mut open, mut found) = (vec![state.clone()], Vec::new());
         while let Some(state) = open.pop() {
-            for child in children_at_rest(&state) {
+            for child in open_children(&state) {
                 open.extend(
                     self.history.journal.run_state(&child).await?.filter(|child| child.ended_at.is_none()),
                 );

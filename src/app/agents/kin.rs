@@ -11,7 +11,7 @@ pub(crate) fn child_of(parent: &RunId, call_id: &CallId) -> RunId {
 }
 
 /// The runs of agents that a run waits for.
-pub(crate) fn children_at_rest(state: &RunState) -> impl Iterator<Item = RunId> {
+pub(crate) fn open_children(state: &RunState) -> impl Iterator<Item = RunId> {
     let calls = state.calls.iter().filter(|call| call.tool == CALL_AGENT && call.is_open());
     calls.map(|call| child_of(&state.run_id, &call.call_id))
 }
@@ -24,7 +24,7 @@ pub(crate) async fn family_of(journal: &dyn JournalRead, run: RunState) -> Resul
     let mut family = vec![run];
     let mut next = 0;
     while let Some(state) = family.get(next) {
-        let children: Vec<RunId> = children_at_rest(state).collect();
+        let children: Vec<RunId> = open_children(state).collect();
         next += 1;
         for child in children {
             family.extend(journal.run_state(&child).await?);

@@ -1,4 +1,4 @@
-//! Who runs a run: on one machine the process that holds a lock, on several nodes the one that holds a lease.
+//! The right to resume a run: a lock or a lease.
 
 use std::sync::Arc;
 

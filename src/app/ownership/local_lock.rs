@@ -1,4 +1,4 @@
-//! Who runs a run: the process that holds its lock.
+//! The lock files of the processes on one machine.
 //!
 //! Each process that runs plans makes one file under `owners` in the data folder and keeps it locked
 //! for as long as it lives; the system lets go of the lock however the process ends. So whoever finds

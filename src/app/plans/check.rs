@@ -11,7 +11,7 @@ use luaplan_journal::Redactor;
 use luaplan_plan::{CheckInput, CheckReport, CheckedPlan, admit_accepted, check_with};
 use luaplan_planner::Check;
 
-use super::analysis::{Analysis, Waiting};
+use super::analysis_pool::{AnalysisPool, Waiting};
 use super::explain::Explanation;
 use crate::config::Config;
 use crate::tools::toolbox::Toolbox;
@@ -37,7 +37,7 @@ pub struct Plans {
     pub(crate) config: Arc<Config>,
     pub(crate) tools: Toolbox,
     pub(crate) redactor: Arc<Redactor>,
-    pub(crate) analysis: Arc<Analysis>,
+    pub(crate) analysis: Arc<AnalysisPool>,
 }
 
 impl Plans {

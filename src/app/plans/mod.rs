@@ -1,6 +1,6 @@
 //! Plans that are not run: checked, explained, and held against the policy, on threads of their own.
 
-pub(crate) mod analysis;
+pub(crate) mod analysis_pool;
 pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod policy;

@@ -1,4 +1,4 @@
-//! Events of all runs of this process, for whoever watches.
+//! Events of all runs of this process, for subscribers.
 
 use std::sync::Arc;
 

@@ -47,7 +47,9 @@ impl Runs {
                 return outcome;
             }
             let asks = match self.history.journal.run_state(&outcome.run_id).await {
-                Ok(Some(state)) if state.status == RunStatus::Paused => self.asks_somebody(state).await,
+                Ok(Some(state)) if state.status == RunStatus::Paused => {
+                    self.has_pending_approval(state).await
+                }
                 _ => Ok(true),
             };
             if !matches!(asks, Ok(false)) {
@@ -66,7 +68,7 @@ impl Runs {
     }
 
     /// Whether a run, or one of an agent that it waits for, asks something nobody has decided.
-    async fn asks_somebody(&self, state: RunState) -> Result<bool> {
+    async fn has_pending_approval(&self, state: RunState) -> Result<bool> {
         let family = family_of(&*self.history.journal, state).await?;
         Ok(family.iter().any(|state| state.pending_approvals().next().is_some()))
     }
@@ -114,7 +116,7 @@ impl Runs {
             true => self.registry.remove(run_id),
             false => self.registry.asked_of(run_id),
         };
-        let outcome = self.record_end(log, self.heeding(outcome, &asked), &asked).await;
+        let outcome = self.record_end(log, self.apply_requests(outcome, &asked), &asked).await;
         let told = if shares_runs {
             match outcome.status().is_suspended() {
                 true => self.told_to_end(run_id).await,
@@ -125,11 +127,11 @@ impl Runs {
             let late = self.registry.files().take_back(run_id);
             if late.cancel { late } else { asked }
         };
-        self.ended_at_rest(outcome, &told).await
+        self.cancel_if_requested(outcome, &told).await
     }
 
     /// What a run that was about to come to rest does where something was asked of it.
-    fn heeding(&self, mut outcome: RunOutcome, asked: &Asked) -> RunOutcome {
+    fn apply_requests(&self, mut outcome: RunOutcome, asked: &Asked) -> RunOutcome {
         let status = outcome.status();
         // A process that stops leaves its runs at rest.
         if status.is_suspended() && asked.cancel && !self.is_interrupting() {
@@ -141,7 +143,7 @@ impl Runs {
     }
 
     /// Ends a run that has just come to rest, where somebody told it to end meanwhile.
-    async fn ended_at_rest(&self, mut outcome: RunOutcome, told: &Asked) -> RunOutcome {
+    async fn cancel_if_requested(&self, mut outcome: RunOutcome, told: &Asked) -> RunOutcome {
         let rests = outcome.status().is_suspended();
         // That of an agent is ended with the run that called it.
         let ends = rests && told.cancel && !self.is_interrupting();

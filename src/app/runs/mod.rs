@@ -1,10 +1,10 @@
 //! Runs, from what is asked for to their last record: how they start, execute, suspend, resume and finish, and which of them
-//! this process has under way.
+//! this process executes.
 
 pub(crate) mod active_runs;
 pub(crate) mod candidate_eval;
 pub(crate) mod control_files;
-pub(crate) mod execute;
+pub(crate) mod drive;
 pub(crate) mod finish;
 pub(crate) mod planning;
 pub(crate) mod provenance;
@@ -17,8 +17,8 @@ pub(crate) mod resolutions;
 pub(crate) mod restore;
 pub(crate) mod resume;
 pub(crate) mod run;
-pub(crate) mod scheduler;
 pub(crate) mod service;
+pub(crate) mod shared_runs;
 pub(crate) mod spec;
 pub(crate) mod start;
 pub(crate) mod stopping;

@@ -1,4 +1,4 @@
-//! What a run did before it was broken off, as it goes on.
+//! What a run is executed with: its plan, and the recorded calls where it is resumed.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is said about calls in doubt.
+//! Calls in doubt: their resolutions, and who may give them.
 
 use serde_json::Value as Json;
 

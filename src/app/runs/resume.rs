@@ -1,4 +1,4 @@
-//! Going on with a run from its journal.
+//! Resumes a run from its journal.
 
 use serde_json::json;
 
@@ -67,7 +67,7 @@ impl Runs {
                 Ok(ClaimedRun { spec, log, resumed: Some(state), agent: None })
             }
             Err(error) => {
-                self.left_or_ended(&hold, &log, &error).await;
+                self.release_or_fail(&hold, &log, &error).await;
                 Err(error.about_run(&request.run_id))
             }
         }

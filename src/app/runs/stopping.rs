@@ -1,4 +1,4 @@
-//! Runs that somebody wants to end, or to stand still, whichever process is at them.
+//! Cancels or pauses a run, in whichever process or node executes it.
 
 use luaplan_base::{Error, ErrorCode, Result, RunId};
 use luaplan_journal::{Actor, RunState, RunStatus};

@@ -1,4 +1,4 @@
-//! Sleeping runs that can never go on: they end with the reason, as nobody waits for them.
+//! The outcome of a sleeping run that could not be woken.
 
 use luaplan_base::{Error, ErrorCode, Result, Usage};
 use luaplan_engine::RunOutcome;
@@ -11,7 +11,7 @@ use crate::ownership::hold::Hold;
 
 impl Runs {
     /// Gives a run back that could not be taken up for `why`. One that sleeps and can never go on is ended instead.
-    pub(crate) async fn left_or_ended(&self, hold: &Hold, log: &RunLog, why: &Error) {
+    pub(crate) async fn release_or_fail(&self, hold: &Hold, log: &RunLog, why: &Error) {
         let ended = match why.code() {
             ErrorCode::RunNotResumable => self.end_where_stuck(log).await,
             _ => Ok(false),

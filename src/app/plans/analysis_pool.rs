@@ -34,7 +34,7 @@ pub(crate) enum Waiting {
 type Job = Box<dyn FnOnce() + Send>;
 
 /// The threads and their queues. They end when it is dropped.
-pub(crate) struct Analysis {
+pub(crate) struct AnalysisPool {
     shared: Arc<Shared>,
 }
 
@@ -58,7 +58,7 @@ struct State {
     is_closed: bool,
 }
 
-impl Analysis {
+impl AnalysisPool {
     pub(crate) fn new() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self::with_threads(processors.max(THREADS_MIN))
@@ -95,7 +95,7 @@ impl Analysis {
     }
 }
 
-impl Drop for Analysis {
+impl Drop for AnalysisPool {
     fn drop(&mut self) {
         self.shared.lock().is_closed = true;
         self.shared.work.notify_all();
@@ -227,7 +227,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_tenants_flood_neither_holds_all_threads_nor_fills_the_queue() {
-        let pool = Arc::new(Analysis::with_threads(2));
+        let pool = Arc::new(AnalysisPool::with_threads(2));
         let mut gates = Vec::new();
         let mut flood = tokio::task::JoinSet::new();
         for _ in 0..WAITING_OF_ONE_MAX + 100 {
@@ -252,7 +252,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_analysis_that_breaks_off_leaves_its_thread_to_the_next() {
-        let pool = Analysis::new();
+        let pool = AnalysisPool::new();
         for _ in 0..4 {
             let broken = pool.run::<()>("one", Waiting::Request, || panic!("on purpose")).await;
             assert_eq!(broken.unwrap_err().code(), ErrorCode::Internal);

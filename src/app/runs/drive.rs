@@ -1,4 +1,4 @@
-//! A plan taken to its end, or to rest: the bus of its run, and the agents below it.
+//! Drives a plan until it ends or suspends: the bus of its run, and the agents below it.
 
 use std::sync::Arc;
 use std::time::Duration;

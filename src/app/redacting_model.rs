@@ -1,4 +1,4 @@
-//! A model that is told no secrets: they are taken out of every message before it is sent.
+//! A model client that redacts each message before it is sent.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use luaplan_journal::Redactor;
 use luaplan_llm::{ChatReply, ChatRequest, LlmClient, LlmProgress};
 
 /// In front of the configured model, whoever asks it.
-pub(super) struct Discreet {
+pub(super) struct RedactingClient {
     pub(super) model: Arc<dyn LlmClient>,
     pub(super) redactor: Arc<Redactor>,
 }
 
 #[async_trait]
-impl LlmClient for Discreet {
+impl LlmClient for RedactingClient {
     async fn chat(
         &self,
         request: &ChatRequest,

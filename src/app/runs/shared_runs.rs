@@ -1,5 +1,4 @@
-//! The part of a node in the work all share: taking up runs that nobody is at, ending those somebody wants
-//! ended.
+//! Claims runs without an owner, and cancels those another node was asked to cancel.
 
 use std::sync::Arc;
 use std::time::Duration;
