@@ -32,7 +32,7 @@ pub use policy::{
     MatchedRule, Policy, PolicyDecision, PolicyRules, Rule, TierByEffect, ValueTest,
 };
 pub use registry::Registry;
-pub use suspension::{CallInDoubt, CallsInDoubt, Suspension, was_requested};
+pub use suspension::{CallInDoubt, CallsInDoubt, Suspension};
 pub use tool::{Invocation, Progress, Schemas, Tool};
 
 #[doc(no_inline)]

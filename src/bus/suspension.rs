@@ -149,7 +149,7 @@ impl Suspension {
                 count => format!("{count} calls wait for a person's approval"),
             },
             Self::InDoubt(doubt) => doubt.message(),
-            Self::Requested { .. } => REQUESTED.to_owned(),
+            Self::Requested { .. } => "somebody asked the run to pause".to_owned(),
         }
     }
 
@@ -238,14 +238,6 @@ impl CallsInDoubt {
     }
 }
 
-const REQUESTED: &str = "somebody asked the run to pause";
-
-/// Whether a run was paused at a caller's request, by the recorded reason; records have no other mark.
-#[must_use]
-pub fn was_requested(recorded_reason: &str) -> bool {
-    recorded_reason == REQUESTED
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,7 +288,6 @@ mod tests {
     fn each_is_told_with_the_run_and_call_to_name_in_the_next_command() {
         let (own, agents) = (RunId::generate(), RunId::generate());
         let error = Suspension::Requested { run_id: agents.clone() }.to_error(&own);
-        assert!(was_requested(error.message()));
         assert!(error.help().contains(agents.as_str()), "{}", error.help());
         let error = Suspension::Approvals(vec![format!("{agents}:7:0123")]).to_error(&own);
         assert!(error.help().contains(&format!("luaplan approve {own} 7")), "{}", error.help());

@@ -3,7 +3,6 @@
 use luaplan_app::cannot_go_on;
 use luaplan_base::{ErrorCode, RunId};
 use luaplan_bus::LOCAL_TENANT;
-use luaplan_bus::was_requested;
 use luaplan_journal::{CallState, EventBody, Record, RunState, RunStatus, neutralize};
 use luaplan_plan::Finding;
 
@@ -160,25 +159,26 @@ impl Page<'_> {
         for call in &in_doubt {
             self.call(call.call_id.as_str(), &call.tool, &call.arguments);
         }
-        let (mut waits, mut example) = (false, None);
+        let mut has_paused_agent = false;
         for call in state.calls.iter().filter(|call| call.is_suspended()) {
             if let Some(child) = &call.child_run_id {
-                waits = true;
+                has_paused_agent = true;
                 output.line(format_args!("  {} {} waits: `luaplan show {child}`", call.call_id, call.tool));
             }
         }
+        let mut example = None;
         for request in state.pending_approvals() {
-            waits = true;
             example = example.or(Some(&request.call_id));
             self.call(request.call_id.as_str(), &request.tool, &request.arguments);
         }
-        // A run that was paused on request, with the agent's call that it waits for, needs no decision.
-        if waits && !state.paused.as_deref().is_some_and(was_requested) {
-            let one = example
-                .map_or_else(String::new, |call| format!(", for example `luaplan approve {run_id} {call}`"));
-            output.line(format_args!(
-                "`luaplan approve {run_id}` lists what waits for a person, and how to decide{one}"
-            ));
+        let lists = format!("`luaplan approve {run_id}` lists what waits for a person, and how to decide");
+        if let Some(call) = example {
+            output.line(format_args!("{lists}, for example `luaplan approve {run_id} {call}`"));
+            return;
+        }
+        // Whether an agent's run waits for a person stands in its own records.
+        if has_paused_agent {
+            output.line(format_args!("{lists}; then resume it: `luaplan resume {run_id}`"));
             return;
         }
         let Some(first) = in_doubt.first() else {
