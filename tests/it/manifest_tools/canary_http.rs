@@ -91,7 +91,7 @@ async fn no_answer_holds_a_secret() {
         for (method, operation) in item.as_object().unwrap() {
             let (id, place) = (
                 operation["operationId"].as_str().unwrap(),
-                path.replace("{id}", &run_id).replace("{call}", "1.1"),
+                path.replace("{id}", &run_id).replace("{call}", "1.1").replace("{name}", "query_db"),
             );
             let (body, succeeds) = body(id);
             let query = if id == "start_run" { "?wait=25s" } else { "" };
