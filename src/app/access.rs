@@ -204,7 +204,7 @@ impl Access<'_> {
         self.app().approvals().may_decide(run_id, self.caller.actor()).await
     }
 
-    /// Goes on with a run that this caller has just decided about.
+    /// Resumes a run that this caller has just decided about.
     ///
     /// # Errors
     /// As [`Access::decide`], and as [`ActiveRuns::resume`].
@@ -237,7 +237,7 @@ impl Access<'_> {
     pub async fn replace(&self, first: &RunId, spec: RunSpec) -> Result<Option<ActiveRun>> {
         self.may(Scope::RunsControl, first).await?;
         let (runs, first, by) = (self.runs.clone(), first.clone(), self.caller.actor().clone());
-        // Whole even where the caller goes away: else both runs would go on.
+        // To its end even where the caller goes away: else both runs would continue.
         let both = tokio::spawn(async move {
             let run = runs.start(spec).await?;
             runs.app().runs().cancel_unless_over(&first, Some(&by)).await?;
@@ -281,7 +281,7 @@ impl Access<'_> {
         pending_approvals(&**self.app().journal(), run_id, tenant.as_deref()).await
     }
 
-    /// Whether calls of a run wait for a person, whoever may decide about them.
+    /// Whether calls of a run wait for a person, whether or not this caller may decide about them.
     ///
     /// # Errors
     /// As [`Access::may_read`], for a caller who may neither read, steer nor decide.

@@ -67,7 +67,7 @@ impl ApiKeys {
                 return Err(Error::new(ErrorCode::ConfigInvalid, message));
             }
             let hash = blake3::hash(key.as_bytes());
-            // Whoever shows it would be the first of them, with the first one's tenant and scopes.
+            // A caller that shows it would be the first of them, with the first one's tenant and scopes.
             if let Some(known) = keys.iter().find(|known| known.hash == hash) {
                 let message = format!("{place}: `{name}` has the same key as the one on line {}", known.line);
                 return Err(Error::new(ErrorCode::ConfigInvalid, message)

@@ -55,7 +55,7 @@ impl History {
         self.now().checked_add(time).unwrap_or(jiff::Timestamp::MAX)
     }
 
-    /// Whether other nodes can take up this one's runs, and it theirs.
+    /// Whether other nodes can claim this one's runs, and it theirs.
     #[must_use]
     pub fn shares_runs(&self) -> bool {
         self.journal.shared().is_some()
@@ -85,7 +85,7 @@ impl History {
         known_run(&*self.journal, run_id).await
     }
 
-    /// The run that nobody called, above this one; itself where it is that.
+    /// The root run above this one; the run itself where no run called it.
     ///
     /// # Errors
     /// `not_found`, and as reading the journal.

@@ -8,7 +8,7 @@ use luaplan_base::Result;
 use luaplan_journal::Redactor;
 use luaplan_llm::{ChatReply, ChatRequest, LlmClient, LlmProgress};
 
-/// In front of the configured model, whoever asks it.
+/// In front of the configured model, for every caller.
 pub(super) struct RedactingClient {
     pub(super) model: Arc<dyn LlmClient>,
     pub(super) redactor: Arc<Redactor>,

@@ -1,4 +1,4 @@
-//! One call of an agent: begins its run, goes on with it, or tells how it ended.
+//! One call of an agent: starts its run, resumes it, or tells how it ended.
 
 use async_trait::async_trait;
 use serde_json::Value as Json;

@@ -78,7 +78,7 @@ impl Runs {
         Ok(self.execute(ClaimedRun { agent: Some(agent), ..claimed }).await)
     }
 
-    /// Counts what the finished runs of agents used against a run that is gone on with.
+    /// Counts what the finished runs of agents used against a run that is resumed.
     pub(crate) async fn spend_for_children(&self, state: &RunState, budget: &RunBudget) -> Result<()> {
         for call in state.calls.iter().filter(|call| call.tool == CALL_AGENT && !call.is_open()) {
             spent_by(&self.history, &child_of(&state.run_id, &call.call_id), budget).await?;
@@ -86,7 +86,7 @@ impl Runs {
         Ok(())
     }
 
-    /// A request to go on with the run of an agent goes to the run it belongs to, which goes on with it.
+    /// Turns a request to resume the run of an agent into one for the run it belongs to, which resumes it.
     /// What is said about calls in doubt is recorded on the way.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ pub(crate) async fn family_of(journal: &dyn JournalRead, run: RunState) -> Resul
     Ok(family)
 }
 
-/// What is said of the run of an agent that somebody tries to go on with by itself.
+/// The refusal of a request to resume the run of an agent by itself.
 pub(crate) fn belongs_to(run_id: &RunId, parent: &ParentCall) -> Error {
     let message =
         format!("run {run_id} is that of agent `{}`, called by run {}", parent.agent, parent.run_id);

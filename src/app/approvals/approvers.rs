@@ -55,7 +55,7 @@ impl Approvals {
         )))
     }
 
-    /// Whether somebody who may not give leave for calls may say this: a person allowed a call once, and
+    /// Whether a caller who may not approve calls may say this: a person allowed a call once, and
     /// making it again would be a second time.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ impl Approvals {
                 by: by.by.clone(),
                 os_user: by.os_user.clone(),
             };
-            // Whoever runs the run goes on writing to it: this takes nothing from its owner.
+            // The run's owner continues to write to it: this takes nothing from it.
             let Settled::Conflict(other) = log.settle(vec![revoked], unless.clone()).await? else { break };
             if matches!(&other.event.body, EventBody::GrantRevoked { grant_id, .. } if *grant_id == grant.grant_id)
             {

@@ -54,7 +54,7 @@ pub enum ApprovalAnswer {
 /// What becomes of the run once none of its calls waits any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterDecision {
-    /// It goes on. Who decides takes it up; a service that starts does where that came to nothing.
+    /// It can be resumed. The process that decides does so, else a service when it starts.
     GoesOn,
     /// It stays paused until it is resumed.
     StaysPaused,
@@ -77,8 +77,8 @@ pub struct PendingApproval {
 }
 
 impl Approvals {
-    /// The requests nobody has decided, oldest run first; of one run, or of all. Those of runs that can never go on
-    /// wait for nobody, and are not among them.
+    /// The requests without a decision, oldest run first; of one run, or of all. Those of runs that can never be resumed
+    /// are not pending, and not among them.
     ///
     /// # Errors
     /// As reading the journal; `not_found` for a run that is not there.
@@ -87,11 +87,11 @@ impl Approvals {
     }
 
     /// Decides about a request, in the name of `by`. Of several that decide about the same one, in whatever
-    /// process, one does; the others are told who was first and with what. The run does not go on by this.
+    /// process, one does; the others are told who was first and with what. This does not resume the run.
     ///
     /// # Errors
     /// `not_found`; `approval_stale` where it was decided or is no longer wanted; `run_not_resumable` where the
-    /// run cannot go on whatever is decided; `forbidden` where the
+    /// run cannot be resumed whatever is decided; `forbidden` where the
     /// policy file does not name `by` as an approver; `bad_arguments`, `bad_request` or
     /// `permission_denied` for arguments that do not fit, cannot be kept, or are denied by policy.
     pub async fn decide(&self, approval_id: &str, answer: ApprovalAnswer, by: &str) -> Result<ApprovalState> {
@@ -116,7 +116,7 @@ impl Approvals {
         let state = self.history.known_run(&run_id).await?;
         let request = wanted(&state, approval_id)?.clone();
         self.is_other_than_starter(&state, by)?;
-        // A decision about a run that can never go on would leave nothing but its grant.
+        // A decision about a run that can never be resumed would leave nothing but its grant.
         if let Some(error) = cannot_go_on(&state) {
             return Err(error);
         }

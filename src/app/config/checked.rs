@@ -61,9 +61,9 @@ pub struct ServerConfig {
     pub answers: ServerAnswers,
     /// How long a request may take.
     pub request_timeout: Duration,
-    /// How long running runs may go on after SIGTERM.
+    /// How long running runs may continue after SIGTERM.
     pub shutdown_grace: Duration,
-    /// Whether the service goes on with the runs whose process is gone when it starts.
+    /// Whether the service resumes the runs whose process is gone when it starts.
     pub take_up_runs: bool,
 }
 

@@ -25,7 +25,7 @@ const NESTING: &str = "__";
 /// Where one value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigSource {
-    /// Nobody said anything.
+    /// No layer says anything.
     Default,
     /// The limit profile in force, by name.
     Profile(String),

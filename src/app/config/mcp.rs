@@ -125,7 +125,7 @@ pub(super) fn check(
 struct Taken<'a> {
     environment: &'a Environment,
     secrets: &'a mut Vec<String>,
-    /// One that is not set is that server's fault alone: everything else goes on.
+    /// One that is not set is that server's fault alone: everything else works.
     missing: &'a mut Vec<String>,
 }
 

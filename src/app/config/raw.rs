@@ -47,7 +47,7 @@ pub struct RawConfig {
     pub mcp: BTreeMap<String, RawMcpServer>,
     /// Agents that plans may call.
     pub agents: BTreeMap<String, RawAgent>,
-    /// How deep agents may call agents: 1 where only a run that nobody called may.
+    /// How deep agents may call agents: 1 where only a root run may.
     pub agent_depth: u32,
     /// How calls wait for their turn.
     pub rates: RawRates,
@@ -127,7 +127,7 @@ pub struct RawRates {
     /// How many calls of a run may come at once before `run` counts.
     pub run_burst: u32,
     /// The longest a call waits for its turn before it fails with `rate_limited`; `run` for as long as its run
-    /// may still go on.
+    /// may still continue.
     pub wait_max: String,
     /// How many calls may wait at the same time: of one tool for one host or database, or of one run.
     pub queue_max: u32,
@@ -219,9 +219,9 @@ pub struct RawServer {
     pub idle_timeout: String,
     /// How long a request may take, a wait for a run included.
     pub request_timeout: String,
-    /// How long running runs may go on after SIGTERM.
+    /// How long running runs may continue after SIGTERM.
     pub shutdown_grace: String,
-    /// Whether `serve` goes on with the runs whose process is gone when it starts.
+    /// Whether `serve` resumes the runs whose process is gone when it starts.
     pub take_up_runs: bool,
 }
 

@@ -7,7 +7,7 @@ use luaplan_catalog::toml_error::{plainly, unknown_field};
 
 use super::mask::mask_passwords;
 
-/// `rates.wait_max` where calls wait as long as their run may go on.
+/// `rates.wait_max` where calls wait as long as their run may last.
 pub(super) const AS_LONG_AS_THE_RUN: &str = "run";
 
 pub(super) fn duration(key: &str, text: &str) -> Result<Duration> {

@@ -40,8 +40,8 @@ fn read(environment: &Environment, options: &LoadOptions) -> Result<(Loaded, Con
     Ok((loaded, config))
 }
 
-/// The runtime never writes configuration; nobody else on the machine should be able to either,
-/// and where it holds a password nobody else should read it.
+/// The runtime never writes configuration; no other user of the machine should be able to either,
+/// and where it holds a password no other user should read it.
 fn permissions(report: &mut DoctorReport, path: &Path) {
     let Some(mode) = mode(path) else { return };
     if mode & 0o022 != 0 {

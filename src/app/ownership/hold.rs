@@ -11,16 +11,16 @@ use super::local_lock::{Claim, Owners};
 use crate::history::History;
 use crate::runs::registry::RunRegistry;
 
-/// The right to go on with a run.
+/// The right to resume a run.
 pub(crate) enum Hold {
-    /// To decide who goes on, for as long as this is held.
+    /// To decide which process resumes it, for as long as this is held.
     Lock(#[expect(dead_code, reason = "held, not looked at")] Claim),
     /// To write to it, until another node takes it over.
     Lease(Arc<PostgresJournal>, Arc<RunLease>),
 }
 
 impl Hold {
-    /// For a run that could not be taken up after all. One that cannot go on at all is not offered to other
+    /// For a run that could not be claimed after all. One that cannot be resumed at all is not offered to other
     /// nodes again.
     pub(crate) async fn give_back(&self, why: &Error) {
         self.release_or_leave(matches!(why.code(), ErrorCode::RunNotResumable | ErrorCode::NotFound)).await;
@@ -59,7 +59,7 @@ impl Ownership {
         }
     }
 
-    /// Waits for the right to go on with a run of the journal, or takes it.
+    /// Waits for the right to resume a run of the journal, or takes it.
     ///
     /// # Errors
     /// `run_active` where another node has it, `journal_unavailable`.
@@ -100,10 +100,10 @@ impl Ownership {
         self.history.run_log_with(pen, run_id, listeners)
     }
 
-    /// Whether somebody is still at it: this process, or another that lives.
+    /// Whether a live process executes it: this one, or another.
     pub(crate) fn is_under_way(&self, state: &RunState) -> bool {
         if self.history.shares_runs() {
-            // Whoever has its lease may go on, so there is nobody else.
+            // The holder of its lease may continue, so there is no other process.
             return false;
         }
         match &state.owner {
@@ -113,13 +113,13 @@ impl Ownership {
         }
     }
 
-    /// Whether this process has begun or taken up the run and not yet put its end, pause or sleep on record.
+    /// Whether this process has started or claimed the run and not yet recorded its end, pause or sleep.
     pub(crate) fn is_at_it(&self, run_id: &RunId) -> bool {
         !self.history.shares_runs() && self.registry.has(run_id)
     }
 }
 
-/// Whether a run that ended here so goes on elsewhere: it is another node's now, or is left to others.
+/// Whether a run that ended here so continues elsewhere: it is another node's now, or is left to others.
 #[must_use]
 pub fn goes_on_elsewhere(error: &Error) -> bool {
     matches!(

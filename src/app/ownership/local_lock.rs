@@ -1,8 +1,8 @@
 //! The lock files of the processes on one machine.
 //!
 //! Each process that runs plans makes one file under `owners` in the data folder and keeps it locked
-//! for as long as it lives; the system lets go of the lock however the process ends. So whoever finds
-//! a run without an end can tell whether somebody is still at it. Locks are those of `flock`: they hold
+//! for as long as it lives; the system lets go of the lock however the process ends. So a process that finds
+//! a run without an end can tell whether its process lives. Locks are those of `flock`: they hold
 //! between processes of one machine.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -33,7 +33,7 @@ pub(crate) struct Claim {
     _lock: File,
 }
 
-/// Whether nobody of this machine is at a run that has no end: its process was killed. Of runs that nodes share it
+/// Whether the process of this machine that executed a run without an end is dead: it was killed. Of runs that nodes share it
 /// says no, as any of them may take one up.
 #[must_use]
 pub fn has_lost_its_process(config: &Config, state: &RunState) -> bool {
@@ -81,7 +81,7 @@ impl Owners {
         if self.is_mine(name) {
             return true;
         }
-        // A name is a run id's form; anything else is from nobody this program knows.
+        // A name is a run id's form; anything else is not of this program.
         let Ok(id) = name.parse::<RunId>() else { return false };
         let path = self.path(id.as_str());
         let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else { return false };

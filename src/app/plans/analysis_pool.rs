@@ -150,7 +150,7 @@ impl Shared {
                 continue;
             };
             drop(state);
-            // Whoever waits is told by the sender that is dropped.
+            // The waiting caller learns of it by the dropped sender.
             if catch_unwind(AssertUnwindSafe(job)).is_err() {
                 tracing::error!("the analysis of a plan broke off");
             }

@@ -16,7 +16,7 @@ use super::explain::Explanation;
 use crate::config::Config;
 use crate::tools::toolbox::Toolbox;
 
-/// A plan that somebody handed in, and what it is held against.
+/// A submitted plan, and what it is checked against.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanOf<'a> {
     /// Whose plan it is: each has a queue of his own.
@@ -104,7 +104,7 @@ impl Plans {
         Ok(report)
     }
 
-    /// A plan whose acceptance is on record with its hash, for going on with its run or replaying it. It is not
+    /// A plan whose acceptance is on record with its hash, for resuming its run or replaying it. It is not
     /// judged again: what it was accepted for is done already.
     ///
     /// # Errors

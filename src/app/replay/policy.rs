@@ -20,7 +20,7 @@ pub struct PolicyDifference {
     pub tool: String,
     /// Line of the plan that made it.
     pub line: Option<u32>,
-    /// Its arguments, as recorded: those a person wrote, where somebody edited them.
+    /// Its arguments, as recorded: those a person wrote, where they were edited.
     pub arguments: Json,
     /// What was decided then; null for a call that is not on record.
     pub recorded: Option<Word<Tier>>,
@@ -58,7 +58,7 @@ impl Then {
 }
 
 /// Asks a policy about each call before it is answered: what it denies is refused, what it would ask a
-/// person about goes on as if allowed. A call whose arguments a person edited is judged by those: the
+/// person about continues as if allowed. A call whose arguments a person edited is judged by those: the
 /// plan's own were never sent.
 pub(crate) struct UnderPolicy {
     policy: Policy,

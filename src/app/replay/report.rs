@@ -28,7 +28,7 @@ pub struct ReplayRequest {
     pub run_id: RunId,
     /// Another plan to run against what is on record: its name and source.
     pub with: Option<(String, String)>,
-    /// Cancelled when somebody ends the replay.
+    /// Cancelled to end the replay.
     pub cancel: CancellationToken,
 }
 
@@ -81,7 +81,7 @@ impl Runs {
     }
 
     /// As [`Runs::replay`], under the rules of another policy file: what they deny is refused, and calls that
-    /// are decided otherwise than they were are named. What they would ask a person about goes on as if it
+    /// are decided otherwise than they were are named. What they would ask a person about continues as if it
     /// were allowed; a call that was denied then and is allowed now is not on record.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ impl EventHub {
         let sender = self.0.clone();
         Arc::new(move |event: &Event, record: Option<&Record>| {
             let sequence = record.map(|record| record.sequence);
-            // Nobody watching is no fault.
+            // That there is no subscriber is no fault.
             let _ = sender.send(Arc::new(StreamedEvent { event: event.clone(), sequence }));
         })
     }

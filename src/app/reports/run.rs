@@ -20,7 +20,7 @@ const SHOWN_EVENTS: &[&str] =
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 impl ActiveRuns {
-    /// `{"runs", "next"}`: summaries, newest first, and the id to go on before where there may be more.
+    /// `{"runs", "next"}`: summaries, newest first, and the id to continue before where there may be more.
     ///
     /// # Errors
     /// As reading the journal.
@@ -102,8 +102,8 @@ impl ActiveRuns {
         Ok(report)
     }
 
-    /// Waits until a run, whoever runs it, has come to its end, to a pause, or to a sleep beyond `until`; its
-    /// report. Never comes back while it goes on, nor where the journal does not answer.
+    /// Waits until a run, in whichever process, has come to its end, to a pause, or to a sleep beyond `until`; its
+    /// report. Never comes back while the run continues, nor where the journal does not answer.
     pub async fn report_at_rest(&self, run_id: &RunId, until: Timestamp) -> Json {
         loop {
             // A journal that does not answer now may do so in time.
@@ -155,7 +155,7 @@ impl ActiveRuns {
         }
     }
 
-    /// Tells a run to end, whichever process or node is at it; calls under way are journaled as cut. One that
+    /// Tells a run to end, whichever process or node executes it; calls under way are journaled as cut. One that
     /// sleeps, waits for a person or has lost its process has ended when this comes back.
     ///
     /// # Errors

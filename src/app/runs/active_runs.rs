@@ -43,7 +43,7 @@ impl ActiveRuns {
         }
     }
 
-    /// Goes on with a run in the background, once it is certain that it can.
+    /// Resumes a run in the background, once it is certain that it can.
     ///
     /// # Errors
     /// As [`crate::Runs::resume`]; `too_many_requests` where `server.max_concurrent_runs` are under way, `shutting_down`.

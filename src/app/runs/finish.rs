@@ -33,7 +33,7 @@ impl Runs {
     }
 
     /// A person may decide while the other calls of a `parallel` still run; the pause then comes after
-    /// the decision, and nobody else would take the run up.
+    /// the decision, and no other process would claim the run.
     pub(crate) async fn go_on_where_decided(
         &self,
         mut outcome: RunOutcome,
@@ -61,19 +61,19 @@ impl Runs {
             };
             outcome = match self.claim_own(request).await {
                 Ok(claimed) => self.execute_once(ClaimedRun { agent: agent.cloned(), ..claimed }).await,
-                // Whoever decided was first.
+                // The process of the decision was first.
                 Err(_) => return outcome,
             };
         }
     }
 
-    /// Whether a run, or one of an agent that it waits for, asks something nobody has decided.
+    /// Whether a run, or one of an agent that it waits for, has a request without a decision.
     async fn has_pending_approval(&self, state: RunState) -> Result<bool> {
         let family = family_of(&*self.history.journal, state).await?;
         Ok(family.iter().any(|state| state.pending_approvals().next().is_some()))
     }
 
-    /// Waits while a run sleeps, and goes on with it. A run that is cancelled meanwhile ends so.
+    /// Waits while a run sleeps, and resumes it. A run that is cancelled meanwhile ends so.
     pub(crate) async fn sleep_out(
         &self,
         mut outcome: RunOutcome,
@@ -99,7 +99,7 @@ impl Runs {
             };
             outcome = match self.resume_to_rest(request).await {
                 Ok(outcome) => outcome,
-                // Somebody else woke it first, or ended it, or it cannot be woken.
+                // Another process woke it first, or ended it, or it cannot be woken.
                 Err(error) => return self.not_woken(outcome, error).await,
             };
         }
@@ -107,12 +107,12 @@ impl Runs {
     }
 
     /// Records how a run ended, or that it waits, and is done with it. Not before it is on record: until then
-    /// nobody may take the run for one whose process is gone. One that was told to end does not come to rest.
+    /// the run must not look like one whose process is gone. One that was told to end is not suspended.
     pub(crate) async fn end(&self, log: &RunLog, outcome: RunOutcome) -> RunOutcome {
         let run_id = log.run_id();
         let shares_runs = self.history.shares_runs();
         let asked = match shares_runs {
-            // There the lease says who is at it, and this node may take the run up again once it is handed on.
+            // There the lease says which node executes it, and this node may claim the run again once it is released.
             true => self.registry.remove(run_id),
             false => self.registry.asked_of(run_id),
         };
@@ -130,10 +130,10 @@ impl Runs {
         self.cancel_if_requested(outcome, &told).await
     }
 
-    /// What a run that was about to come to rest does where something was asked of it.
+    /// What a run that was about to be suspended does where its end or a pause was requested.
     fn apply_requests(&self, mut outcome: RunOutcome, asked: &Asked) -> RunOutcome {
         let status = outcome.status();
-        // A process that stops leaves its runs at rest.
+        // A process that stops leaves its runs suspended.
         if status.is_suspended() && asked.cancel && !self.is_interrupting() {
             outcome.result = Err(Error::cancelled().into());
         } else if status == RunStatus::Sleeping && asked.pause {
@@ -142,7 +142,7 @@ impl Runs {
         outcome
     }
 
-    /// Ends a run that has just come to rest, where somebody told it to end meanwhile.
+    /// Ends a run that was just suspended, where its end was requested meanwhile.
     async fn cancel_if_requested(&self, mut outcome: RunOutcome, told: &Asked) -> RunOutcome {
         let rests = outcome.status().is_suspended();
         // That of an agent is ended with the run that called it.
@@ -169,7 +169,7 @@ impl Runs {
         }
         outcome.result = outcome.result.map_err(|why| why.about_run(log.run_id()));
         if self.history.shares_runs() && outcome.failure().is_some_and(goes_on_elsewhere) {
-            // The record has no end: whoever takes the run up goes on with it.
+            // The record has no end: the process that claims the run resumes it.
             if let Err(error) = log.release_lease().await {
                 tracing::warn!(run_id = %log.run_id(), %error, "others take the run up once the lease has run out");
             }

@@ -182,7 +182,7 @@ impl RunRegistry {
     }
 
     /// Cancels a run that has a place, in the name of `by` where no caller was first; says whether it has one. The end
-    /// is recorded in that name even where the run comes to rest in this moment.
+    /// is recorded in that name even where the run is suspended in this moment.
     pub(crate) fn cancel_in_place(&self, run_id: &RunId, by: Option<&Actor>) -> bool {
         let mut shared = self.lock();
         let Some(run) = shared.runs.get_mut(run_id).filter(|run| run.place.is_some()) else { return false };
@@ -193,7 +193,7 @@ impl RunRegistry {
 
     /// This process executes a run from now on, until [`RunRegistry::remove`]. Needs a tokio runtime.
     pub(crate) fn insert(&self, log: &RunLog, cancel: &CancellationToken, parent: Option<RunId>) {
-        // What was asked while it was at rest came too late for what it was asked of.
+        // What was requested while it was suspended was not meant for what executes now.
         self.files.take_back(log.run_id());
         let mut shared = self.lock();
         let run = shared.runs.entry(log.run_id().clone()).or_default();
@@ -294,7 +294,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Gives the place back. Where the run was cancelled in it, its end must be recorded first, by whoever asked
+    /// Gives the place back. Where the run was cancelled in it, its end must be recorded first, in the name of the caller that asked
     /// first: then that caller, and the place until then.
     pub(super) fn leave_unless_cancelled(mut self) -> Option<(Self, Option<Actor>)> {
         let mut shared = lock(&self.registry.shared);

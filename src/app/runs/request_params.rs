@@ -134,7 +134,7 @@ pub struct AuditQuery {
 }
 
 impl History {
-    /// `{"records", "next"}` of one tenant or of all, where `known` are the tools there are: oldest first, and what to go on after where there may be more.
+    /// `{"records", "next"}` of one tenant or of all, where `known` are the tools there are: oldest first, and what to continue after where there may be more.
     ///
     /// # Errors
     /// `bad_request` for what cannot be understood, `not_found` for a run that is not there, and as reading the

@@ -88,7 +88,7 @@ pub(crate) fn beginning_suffices(state: &RunState) -> Result<()> {
     Ok(())
 }
 
-/// Whether the journal holds all it takes for this engine to go on with a run that is at rest.
+/// Whether the journal holds all it takes for this engine to resume a suspended run.
 ///
 /// # Errors
 /// `run_not_resumable` with what is missing.
@@ -115,7 +115,7 @@ pub(crate) fn began_without_secret(state: &RunState) -> Result<()> {
     Ok(())
 }
 
-/// Why a run can never go on, whatever is decided about its calls, and the way out; `None` for one that can.
+/// Why a run can never be resumed, whatever is decided about its calls, and the way out; `None` for one that can.
 #[must_use]
 pub fn cannot_go_on(state: &RunState) -> Option<Error> {
     let suffices = beginning_suffices(state)

@@ -19,10 +19,10 @@ use crate::agents::kin::belongs_to;
 use crate::ownership::hold::Hold;
 
 impl Runs {
-    /// Goes on with a run whose process died, that was interrupted, or that is paused. Its plan is run
+    /// Resumes a run whose process died, that was interrupted, or that is paused. Its plan is run
     /// from the top; calls on record are answered from there and not made again. A call that was begun
     /// and has no outcome on record is made again where its tool reads or is idempotent (under the same
-    /// idempotency key); any other pauses the run until somebody says what came of it.
+    /// idempotency key); any other pauses the run until an operator says what came of it.
     ///
     /// Instructions, calls and bytes count as if the run had never stopped; the wall time counts anew.
     ///
@@ -36,7 +36,7 @@ impl Runs {
         Ok(self.sleep_out(outcome, &listeners, &cancel).await)
     }
 
-    /// As [`Runs::resume`], but a run that sleeps comes back sleeping: whoever asked has it woken.
+    /// As [`Runs::resume`], but a run that sleeps comes back sleeping: the caller must wake it.
     ///
     /// # Errors
     /// As [`Runs::resume`].
@@ -98,7 +98,7 @@ impl Runs {
         Ok((spec, state))
     }
 
-    /// Records what came of calls in doubt, without going on.
+    /// Records what came of calls in doubt, without resuming the run.
     pub(crate) async fn resolve(
         &self,
         run_id: &RunId,
@@ -162,7 +162,7 @@ impl Runs {
                 let message = format!("run {run_id} is about to pause");
                 return Err(Error::new(ErrorCode::RunActive, message).about_run(run_id));
             }
-            // Nobody waits for it to end by itself, so it is left as it is.
+            // It would not end by itself, so it is left as it is.
             RunStatus::Paused => {
                 if let Some(error) = cannot_go_on(state) {
                     return Err(error);
@@ -194,7 +194,7 @@ impl Runs {
         for status in [RunStatus::Running, RunStatus::Paused] {
             let filter = RunFilter { status: Some(status), ..RunFilter::default() };
             for summary in self.history.journal.runs(filter).await?.into_iter().rev() {
-                // The run of an agent goes on with the run that called it.
+                // The run of an agent is resumed with the run that called it.
                 let is_below = summary.parent.is_some() && status == RunStatus::Running;
                 if !summary.mocked && !is_below && self.is_abandoned(&summary.run_id).await? {
                     abandoned.push(summary.run_id);
@@ -204,7 +204,7 @@ impl Runs {
         Ok(abandoned)
     }
 
-    /// Whether a run has neither an end nor a process now, nor waits for anybody.
+    /// Whether a run has neither an end nor a process now, nor waits for a person.
     ///
     /// # Errors
     /// As reading the journal.

@@ -14,7 +14,7 @@ use crate::{ActiveRuns, ResumeRequest};
 /// How often a node looks for itself, whether it was woken or not.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How many runs are taken up at the same time.
+/// How many runs are claimed at the same time.
 const AT_ONCE: usize = 4;
 
 /// The most runs looked at in one go.
@@ -84,7 +84,7 @@ impl ActiveRuns {
         }
     }
 
-    /// Lets whichever node has room go on with a run that is paused and waits for nobody any more. Says whether
+    /// Lets whichever node has room resume a run that is paused and waits for no decision any more. Says whether
     /// there are such nodes.
     ///
     /// # Errors

@@ -117,7 +117,7 @@ impl RunSpec {
     }
 }
 
-/// A run to go on with.
+/// A run to resume.
 pub struct ResumeRequest {
     /// The run.
     pub run_id: RunId,
@@ -125,14 +125,14 @@ pub struct ResumeRequest {
     pub resolutions: Vec<CallResolution>,
     /// Who else is told of every event.
     pub listeners: Vec<EventListener>,
-    /// Cancelled when somebody ends the run.
+    /// Cancelled to end the run.
     pub cancel: CancellationToken,
-    /// Who asks for it; nobody where it wakes or is taken up by itself. Where the run is cancelled already, who did that.
+    /// Who asks for it; `None` for a timer or a node that claims it. Where the run is cancelled already, who did that.
     pub by: Option<Actor>,
 }
 
 impl ResumeRequest {
-    /// With nothing to say about calls in doubt, and nobody else to tell.
+    /// Without resolutions and without listeners.
     #[must_use]
     pub fn new(run_id: RunId, cancel: CancellationToken) -> Self {
         Self { run_id, resolutions: Vec::new(), listeners: Vec::new(), cancel, by: None }

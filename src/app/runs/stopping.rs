@@ -8,7 +8,7 @@ use super::service::Runs;
 use crate::ownership::hold::Hold;
 
 impl Runs {
-    /// Ends a run, whoever is at it: one that sleeps, waits for a person or has lost its process has ended
+    /// Ends a run, whichever process executes it: one that sleeps, waits for a person or has lost its process has ended
     /// when this comes back, one that is under way in another process of this machine was told to.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Runs {
         }
     }
 
-    /// While the right to go on with the run is held.
+    /// While the right to resume the run is held.
     async fn cancel_under(&self, hold: &Hold, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
         let state = self.history.known_run(run_id).await?;
         if state.ended_at.is_some() {
@@ -60,7 +60,7 @@ impl Runs {
         }
         if state.status == RunStatus::Running && self.ownership.is_under_way(&state) {
             self.registry.files().write(run_id, Ask::Cancel, by)?;
-            // It may have come to rest before it could hear of it; else it looks for what was asked behind that.
+            // It may have been suspended before it could hear of it; else it looks for requests after that.
             let state = self.history.known_run(run_id).await?;
             if !state.status.is_suspended() {
                 return Ok(());
@@ -68,12 +68,12 @@ impl Runs {
             self.registry.files().take_back(run_id);
             return self.cancel_family(hold, &state, by).await;
         }
-        // Whoever meant to wake it finds its end.
+        // The process that wakes it finds its end.
         self.cancel_family(hold, &state, by).await
     }
 
-    /// Asks a run to stand still, once the calls it is at have come to their end. It has then paused and holds
-    /// nothing; `resume` goes on with it. The run of an agent takes the one that called it along.
+    /// Asks a run to pause, once its open calls have ended. It then holds
+    /// nothing until `resume`. The run of an agent takes the one that called it along.
     ///
     /// # Errors
     /// `not_found`; `run_not_active` where it is not under way, or is at another node.

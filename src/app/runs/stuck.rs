@@ -10,7 +10,7 @@ use super::service::Runs;
 use crate::ownership::hold::Hold;
 
 impl Runs {
-    /// Gives a run back that could not be taken up for `why`. One that sleeps and can never go on is ended instead.
+    /// Gives a run back that could not be claimed for `why`. One that sleeps and can never be resumed is ended instead.
     pub(crate) async fn release_or_fail(&self, hold: &Hold, log: &RunLog, why: &Error) {
         let ended = match why.code() {
             ErrorCode::RunNotResumable => self.end_where_stuck(log).await,

@@ -31,7 +31,7 @@ impl ActiveRuns {
         }
     }
 
-    /// Has this process take up a run as soon as there is a place.
+    /// Has this process claim a run as soon as there is a place.
     ///
     /// # Errors
     /// As reading the journal.
@@ -70,7 +70,7 @@ impl ActiveRuns {
         match self.resume(request).await.map(drop).map_err(|error| (error.code(), error)) {
             Ok(()) => {}
             Err((ErrorCode::TooManyRequests, _)) => return Some(due),
-            // Another process holds it, or somebody resumed it; where it ended there, nothing is left to do.
+            // Another process holds it, or resumed it; where it ended there, nothing is left to do.
             Err((ErrorCode::RunActive, _)) if self.registry().active(run_id).is_none() => {
                 let again = self.app().history().now().checked_add(jiff::SignedDuration::from_secs(30));
                 self.wake_later(due.tenant, due.run_id, again.unwrap_or(Timestamp::MAX));
@@ -82,7 +82,7 @@ impl ActiveRuns {
     }
 }
 
-/// Wakes runs one after the other as their time comes; each then goes on beside this. A tenant without a free place
+/// Wakes runs one after the other as their time comes; each is then executed beside this. A tenant without a free place
 /// waits for one, and no other with it.
 async fn watch(timers: Arc<TimerQueue>, runs: Weak<ActiveRuns>) {
     let mut waiting = HashSet::new();
@@ -117,7 +117,7 @@ impl History {
         Duration::try_from(wake_at.duration_since(self.now())).unwrap_or_default().min(LOOK_AGAIN)
     }
 
-    /// Waits until a sleeping run wakes, and says whether it does: somebody may end it meanwhile.
+    /// Waits until a sleeping run wakes, and says whether it does: it may be ended meanwhile.
     pub async fn sleep_until(&self, run_id: &RunId, wake_at: Timestamp) -> bool {
         /// How soon its end is noticed.
         const LOOK: Duration = Duration::from_secs(2);

@@ -131,7 +131,7 @@ impl McpServers {
         config.mcp.iter().map(server).collect::<Result<_>>().map(|servers| Self(Arc::new(servers)))
     }
 
-    /// Whether all of them were accepted, and take what they are given. Nobody is asked.
+    /// Whether all of them were accepted, and take what they are given. No server is asked.
     pub(crate) fn check_prompts(&self, wishes: &[PromptRef]) -> Result<()> {
         wishes.iter().try_for_each(|wish| check_arguments(wish, self.prompt(&wish.name)?.1))
     }
