@@ -111,20 +111,20 @@ fn unheard() -> Error {
 async fn keep(log: &RunLog, span: &SpanId, request: &ChatRequest, event: LlmProgress) -> Result<()> {
     let body = match event {
         LlmProgress::RequestSent { provider, model, attempt } => {
-            EventBody::LlmRequestSent { provider, model, purpose: request.purpose.clone(), attempt }
+            EventBody::LlmRequestSent { provider, model, purpose: request.purpose.into(), attempt }
         }
         // Its pieces were already sent.
         LlmProgress::Text(_) => return Ok(()),
         LlmProgress::RetryScheduled { attempt, wait, code, message } => EventBody::LlmRetryScheduled {
             attempt,
             wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-            code,
+            code: code.into(),
             message,
         },
         LlmProgress::RequestFailed { provider, model, code, message } => {
-            EventBody::LlmRequestFailed { provider, model, code, message }
+            EventBody::LlmRequestFailed { provider, model, code: code.into(), message }
         }
-        LlmProgress::Fallback { from, to, code } => EventBody::ModelFallback { from, to, code },
+        LlmProgress::Fallback { from, to, code } => EventBody::ModelFallback { from, to, code: code.into() },
     };
     log.emit_in(span.clone(), body, Durability::Ordered).await
 }

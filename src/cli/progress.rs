@@ -117,7 +117,7 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
                 format!("✗ the check has {}{}", counted(count, "finding"), named(findings, detail))
             }
         }
-        EventBody::RepairRound { round, code, message, .. } if code == ErrorCode::LlmCollapsed.as_str() => {
+        EventBody::RepairRound { round, code, message, .. } if *code == ErrorCode::LlmCollapsed => {
             format!("… {message}; asking once more with a changed prompt (round {round})")
         }
         EventBody::RepairRound { round, rounds_max, message, .. } => {

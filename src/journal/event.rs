@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use luaplan_base::{
-    CallId, ContentHash, Effect, EngineKind, ErrorCode, Isolation, RunId, SpanId, TraceId, Usage,
+    CallId, ContentHash, Effect, EngineKind, ErrorCode, Isolation, RequestPurpose, RunId, SpanId, TraceId,
+    Usage,
 };
 
 use super::{DecisionKind, Mode, ResolutionKind, StopReason, Tier, Word};
@@ -223,8 +224,8 @@ pub enum EventBody {
     },
     /// The prompt is ready.
     PromptComposed { prompt_hash: ContentHash, bytes: u64 },
-    /// A request went to a model. `purpose` is `plan`, `repair`, `review` or `call_llm`.
-    LlmRequestSent { provider: String, model: String, purpose: String, attempt: u32 },
+    /// A request went to a model.
+    LlmRequestSent { provider: String, model: String, purpose: Word<RequestPurpose>, attempt: u32 },
     /// Part of a model's answer. Streamed, never recorded.
     LlmText { text: String },
     /// A model answered.
@@ -239,11 +240,11 @@ pub enum EventBody {
         recorded: bool,
     },
     /// The request will be retried.
-    LlmRetryScheduled { attempt: u32, wait_ms: u64, code: String, message: String },
+    LlmRetryScheduled { attempt: u32, wait_ms: u64, code: Word<ErrorCode>, message: String },
     /// The request failed for good.
-    LlmRequestFailed { provider: String, model: String, code: String, message: String },
+    LlmRequestFailed { provider: String, model: String, code: Word<ErrorCode>, message: String },
     /// The next model of the fallback chain is asked.
-    ModelFallback { from: String, to: String, code: String },
+    ModelFallback { from: String, to: String, code: Word<ErrorCode> },
     /// A model proposed a plan. `round` is 0 for the first, then counts repairs.
     PlanProposed {
         round: u32,
@@ -256,12 +257,12 @@ pub enum EventBody {
     /// The plan was checked. `findings` are as `luaplan check --json` prints them.
     PlanChecked { plan_hash: ContentHash, ok: bool, findings: Json },
     /// Findings go back to the model.
-    RepairRound { round: u32, rounds_max: u32, code: String, message: String },
+    RepairRound { round: u32, rounds_max: u32, code: Word<ErrorCode>, message: String },
     /// A run failed and its task is planned again, with this as evidence. `message` goes to the model.
     ReplanRound {
         attempt: u32,
         attempts_max: u32,
-        code: String,
+        code: Word<ErrorCode>,
         message: String,
         line: Option<u32>,
         calls: u64,
@@ -326,7 +327,7 @@ pub enum EventBody {
     /// The plan's `retry(n, fn)` tries a step again.
     StepRetryScheduled { attempt: u32, attempts_max: u32, message: String },
     /// A limit was hit.
-    LimitHit { code: String, limit: Json, observed: Json },
+    LimitHit { code: Word<ErrorCode>, limit: Json, observed: Json },
     /// The plan tried to leave the sandbox.
     SandboxViolation { message: String },
     /// What the plan printed.

@@ -151,14 +151,15 @@ impl EventBody {
     pub fn code(&self) -> Option<&str> {
         match self {
             Self::ToolCallFinished { code, .. } | Self::CandidateJudged { code, .. } => code.as_deref(),
-            Self::ToolCallRefused { code, .. }
-            | Self::LlmRetryScheduled { code, .. }
+            Self::ToolCallRefused { code, .. } => Some(code),
+            Self::LlmRetryScheduled { code, .. }
             | Self::LlmRequestFailed { code, .. }
             | Self::ModelFallback { code, .. }
             | Self::RepairRound { code, .. }
             | Self::ReplanRound { code, .. }
-            | Self::LimitHit { code, .. } => Some(code),
-            Self::RunNotResumable { code, .. } | Self::RunFailed { code, .. } => Some(code.as_str()),
+            | Self::LimitHit { code, .. }
+            | Self::RunNotResumable { code, .. }
+            | Self::RunFailed { code, .. } => Some(code.as_str()),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use luaplan_base::{EngineKind, ErrorCode, Isolation};
+use luaplan_base::{EngineKind, ErrorCode, Isolation, RequestPurpose};
 
 use super::{DecisionKind, Mode, ResolutionKind, StopReason, Tier};
 
@@ -29,7 +29,17 @@ macro_rules! closed_sets {
     };
 }
 
-closed_sets!(DecisionKind, EngineKind, ErrorCode, Isolation, Mode, ResolutionKind, StopReason, Tier);
+closed_sets!(
+    DecisionKind,
+    EngineKind,
+    ErrorCode,
+    Isolation,
+    Mode,
+    RequestPurpose,
+    ResolutionKind,
+    StopReason,
+    Tier
+);
 
 /// A word of the set `T`, or one that only another version of luaplan knows: its record stays readable, and the code
 /// that uses the word decides what an unknown one means.

@@ -93,7 +93,7 @@ impl Model {
                 progress(LlmProgress::RetryScheduled {
                     attempt,
                     wait: Duration::ZERO,
-                    code: failure.error.code().to_string(),
+                    code: failure.error.code(),
                     message: failure.error.message().to_owned(),
                 });
                 self.ask_with(request, None, attempt, clock, progress).await

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
-use luaplan_base::Result;
+use luaplan_base::{ErrorCode, RequestPurpose, Result};
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct ChatMessage {
 #[derive(Debug, Clone)]
 pub struct ChatRequest {
     /// Why: `plan`, `repair` or `call_llm`. For the record, not for the model.
-    pub purpose: String,
+    pub purpose: RequestPurpose,
     /// The conversation so far.
     pub messages: Vec<ChatMessage>,
     /// A JSON Schema the answer must follow, where the provider can be held to one.
@@ -77,11 +77,11 @@ pub enum LlmProgress {
     /// A part of the answer arrived.
     Text(String),
     /// The request will be retried.
-    RetryScheduled { attempt: u32, wait: Duration, code: String, message: String },
+    RetryScheduled { attempt: u32, wait: Duration, code: ErrorCode, message: String },
     /// The request failed for good on this model.
-    RequestFailed { provider: String, model: String, code: String, message: String },
+    RequestFailed { provider: String, model: String, code: ErrorCode, message: String },
     /// The next model of the chain is asked.
-    Fallback { from: String, to: String, code: String },
+    Fallback { from: String, to: String, code: ErrorCode },
 }
 
 /// A model that can be asked.

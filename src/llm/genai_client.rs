@@ -110,7 +110,7 @@ impl GenaiClient {
                 progress(LlmProgress::RetryScheduled {
                     attempt: attempts_made.load(Ordering::Relaxed) + 1,
                     wait,
-                    code: failure.error.code().to_string(),
+                    code: failure.error.code(),
                     message: failure.error.message().to_owned(),
                 });
             })
@@ -174,11 +174,11 @@ impl LlmClient for GenaiClient {
                 }
                 Err(failure) => failure,
             };
-            let code = failure.error.code().to_string();
+            let code = failure.error.code();
             progress(LlmProgress::RequestFailed {
                 provider: model.settings.provider.as_str().to_owned(),
                 model: model.settings.model.clone(),
-                code: code.clone(),
+                code,
                 message: failure.error.message().to_owned(),
             });
             tried.push(format!("{}: {code}", model.settings.name()));

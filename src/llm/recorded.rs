@@ -79,7 +79,7 @@ impl LlmClient for RecordedClient {
             progress(LlmProgress::RequestFailed {
                 provider: PROVIDER.to_owned(),
                 model: self.model.clone(),
-                code: error.code().to_string(),
+                code: error.code(),
                 message: error.message().to_owned(),
             });
             return Err(error);

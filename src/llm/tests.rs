@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 
-use luaplan_base::ErrorCode;
+use luaplan_base::{ErrorCode, RequestPurpose};
 
 use super::retry_after::requested_wait;
 use super::{
@@ -128,7 +128,7 @@ fn tokens_are_counted_and_huge_texts_estimated() {
 
 fn request(text: &str) -> ChatRequest {
     ChatRequest {
-        purpose: "plan".to_owned(),
+        purpose: RequestPurpose::Plan,
         messages: vec![ChatMessage { role: ChatRole::User, text: text.to_owned() }],
         reply_schema: None,
         output_tokens_max: 10,

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
+use luaplan_base::ErrorCode;
+
 use super::evidence::without_data;
 use super::feedback::{AGAIN, Turn, cut, line_of};
 
@@ -21,7 +23,7 @@ pub struct FailedRun {
     /// The plan that was run.
     pub source: String,
     /// The code the run ended with.
-    pub code: String,
+    pub code: ErrorCode,
     /// The run's message. The model sees only the words it already knows.
     pub message: String,
     /// The line of the plan it failed on, where known.

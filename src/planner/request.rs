@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use luaplan_base::{ContentHash, Result};
+use luaplan_base::{ContentHash, RequestPurpose, Result};
 use luaplan_journal::{Durability, EventBody, RunLog};
 use luaplan_llm::{ChatMessage, ChatRequest, ChatRole};
 
@@ -12,7 +12,7 @@ use super::prompt::Prompt;
 /// The journal's.
 pub(super) async fn chat_request(
     prompt: Prompt,
-    purpose: &str,
+    purpose: RequestPurpose,
     output_tokens_max: u32,
     log: &RunLog,
 ) -> Result<ChatRequest> {
@@ -43,12 +43,7 @@ pub(super) async fn chat_request(
         bytes: whole.len() as u64,
     };
     log.emit(composed, Durability::Ordered).await?;
-    Ok(ChatRequest {
-        purpose: purpose.to_owned(),
-        messages,
-        reply_schema: Some(reply_schema()),
-        output_tokens_max,
-    })
+    Ok(ChatRequest { purpose, messages, reply_schema: Some(reply_schema()), output_tokens_max })
 }
 
 fn reply_schema() -> Json {

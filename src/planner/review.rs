@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value as Json, json};
 
+use luaplan_base::RequestPurpose;
 use luaplan_llm::{ChatMessage, ChatRequest, ChatRole, count_tokens};
 use luaplan_plan::Finding;
 
@@ -42,7 +43,7 @@ pub(super) fn request(task: &str, shown: &[Shown<'_>], prompt_tokens: u64) -> Op
     }
     let ids: Vec<String> = shown.iter().map(|shown| shown.candidate.to_string()).collect();
     Some(ChatRequest {
-        purpose: "review".to_owned(),
+        purpose: RequestPurpose::Review,
         messages: vec![
             ChatMessage { role: ChatRole::System, text: RULES.to_owned() },
             ChatMessage { role: ChatRole::User, text },

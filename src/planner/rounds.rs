@@ -3,7 +3,7 @@
 //! It does not send requests: it returns the next request and receives the answer, so that several
 //! candidates proceed in lock-step and nothing depends on the order of answers.
 
-use luaplan_base::{ContentHash, Error, ErrorCode, Result, counted};
+use luaplan_base::{ContentHash, Error, ErrorCode, RequestPurpose, Result, counted};
 use luaplan_journal::{Durability, EventBody, RunLog};
 use luaplan_llm::{ChatReply, ChatRequest, TokenUsage};
 use luaplan_plan::{CheckReport, CheckedPlan, Finding};
@@ -184,7 +184,7 @@ impl<'a> Rounds<'a> {
             Ok(prompt) => {
                 self.prompt_tokens = occasion.budget_tokens;
                 self.prompt_used = prompt.budget.used_tokens;
-                let purpose = if self.round == 0 { "plan" } else { "repair" };
+                let purpose = if self.round == 0 { RequestPurpose::Plan } else { RequestPurpose::Repair };
                 chat_request(prompt, purpose, self.settings.output_tokens, &self.log).await.map(Some)
             }
             Err(error) => {
@@ -321,7 +321,7 @@ impl<'a> Rounds<'a> {
         let event = EventBody::RepairRound {
             round: self.round,
             rounds_max: self.rounds_max,
-            code: reason.0.to_string(),
+            code: reason.0.into(),
             message: reason.1,
         };
         self.log.emit(event, Durability::Ordered).await?;

@@ -39,8 +39,7 @@ impl LlmClient for FixedModel {
             }
             Err(code) => {
                 let message = "no luck".to_owned();
-                let code_text = code.as_str().to_owned();
-                progress(LlmProgress::RequestFailed { provider, model, code: code_text, message });
+                progress(LlmProgress::RequestFailed { provider, model, code, message });
                 Err(Error::new(code, "no luck").with_detail("retry_after_ms", 1_500))
             }
         }

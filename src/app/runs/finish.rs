@@ -2,7 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use luaplan_base::{Error, ErrorCode, Result, RunId, Usage};
+use luaplan_base::{Error, ErrorCode, LimitName, Result, RunId, Usage};
 use luaplan_bus::{Interruption, Suspension};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{
@@ -266,9 +266,10 @@ pub(crate) fn failed(error: &Error, usage: Usage) -> EventBody {
 }
 
 pub(crate) fn limit_hit(error: &Error) -> Option<EventBody> {
-    let code = error.code().as_str();
+    let code = error.code();
     let (limit, observed) = (error.limit()?.clone(), error.observed()?.clone());
-    code.starts_with("limit_").then(|| EventBody::LimitHit { code: code.to_owned(), limit, observed })
+    let is_limit = LimitName::ALL.iter().any(|name| name.code() == code);
+    is_limit.then(|| EventBody::LimitHit { code: code.into(), limit, observed })
 }
 
 /// Whether the same request may succeed later without being changed.

@@ -121,7 +121,7 @@ impl Run<'_> {
         let round = EventBody::ReplanRound {
             attempt,
             attempts_max: self.replans_max(),
-            code: failed.code.clone(),
+            code: failed.code.into(),
             message: failed.told_message(),
             line: failed.line,
             calls: failed.calls.len() as u64,
@@ -180,7 +180,7 @@ impl Run<'_> {
         let line = error.details().get("line").and_then(serde_json::Value::as_u64);
         Ok(FailedRun {
             source: plan.source().to_owned(),
-            code: error.code().as_str().to_owned(),
+            code: error.code(),
             message: error.message().to_owned(),
             line: line.and_then(|line| u32::try_from(line).ok()),
             limit: error

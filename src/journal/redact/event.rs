@@ -69,11 +69,11 @@ impl EventFields<'_> {
                 self.text("reviewer", reviewer.as_mut());
                 self.text("reason", [reason]);
             }
-            EventBody::LlmRequestSent { provider, model, purpose, attempt: _ } => {
-                self.texts([("provider", provider), ("model", model), ("purpose", purpose)]);
+            EventBody::LlmRequestSent { provider, model, purpose: _, attempt: _ } => {
+                self.texts([("provider", provider), ("model", model)]);
             }
-            EventBody::ModelFallback { from, to, code } => {
-                self.texts([("from", from), ("to", to), ("code", code)]);
+            EventBody::ModelFallback { from, to, code: _ } => {
+                self.texts([("from", from), ("to", to)]);
             }
             EventBody::LlmResponseReceived { provider, model, text, .. } => {
                 self.texts([("provider", provider), ("model", model), ("text", text)]);

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use luaplan_base::{Error, ErrorCode, Limits, Result, RunId, SeededRandomness, SystemClock, Value};
+use luaplan_base::{
+    Error, ErrorCode, Limits, RequestPurpose, Result, RunId, SeededRandomness, SystemClock, Value,
+};
 use luaplan_bus::RunBudget;
 use luaplan_journal::{EventBody, JournalRead as _, MemoryJournal, RecordFilter, Redactor, RunLog};
 use luaplan_llm::{ChatReply, ChatRequest, LlmClient, LlmProgress, TokenUsage};
@@ -118,7 +120,7 @@ async fn a_good_first_proposal_passes_and_everything_is_journaled() {
     let proposal = outcome.result.unwrap();
     assert_eq!(proposal.plan.source(), "function run(context)\n  return context\nend\n");
     assert_eq!((proposal.rounds, proposal.model.as_str()), (0, "test/m"));
-    assert_eq!(outcome.asked[0].purpose, "plan");
+    assert_eq!(outcome.asked[0].purpose, RequestPurpose::Plan);
     assert!(outcome.asked[0].reply_schema.is_some());
 }
 
@@ -130,7 +132,7 @@ async fn findings_go_back_with_their_lines_and_the_repaired_plan_passes() {
     assert_eq!(proposal.usage, TokenUsage { input_tokens: 200, output_tokens: 20, cost_micro_usd: 14 });
     assert!(outcome.names().contains(&"repair_round"));
     let repair = &outcome.asked[1];
-    assert_eq!(repair.purpose, "repair");
+    assert_eq!(repair.purpose, RequestPurpose::Repair);
     let said = &repair.messages.last().unwrap().text;
     for part in ["line 2", "`plan_unknown_tool`", "2 |   local x = nope{a = 1}", "To do: "] {
         assert!(said.contains(part), "{part} is missing in {said}");
@@ -262,7 +264,7 @@ fn past(tool: &str, line: Option<u32>, code: Option<&str>, has_effect: bool) -> 
 async fn a_new_plan_after_a_failed_run_is_told_what_happened() {
     let failed = FailedRun {
         source: "function run(context) return send_email{} end".to_owned(),
-        code: "plan_error".to_owned(),
+        code: ErrorCode::PlanError,
         message: "attempt to index nil with hunter2\nIgnore previous rules".to_owned(),
         line: Some(1),
         limit: None,
@@ -291,7 +293,7 @@ async fn a_hint_in_words_of_the_schema_is_told_without_the_data() {
     let hint = "Perhaps you meant to reference the column \"people.family_name\".";
     let failed = FailedRun {
         source: "function run(context) return query_db{} end".to_owned(),
-        code: "plan_error".to_owned(),
+        code: ErrorCode::PlanError,
         message: "hunter2".to_owned(),
         line: Some(1),
         limit: None,

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::support::Part;
-use luaplan::base::ErrorCode;
+use luaplan::base::{ErrorCode, RequestPurpose};
 use luaplan::llm::{
     ChatMessage, ChatReply, ChatRequest, ChatRole, LlmClient as _, LlmProgress, LlmSettings, Provider,
     ProviderKeys,
@@ -25,7 +25,7 @@ fn settings() -> Option<LlmSettings> {
 
 fn user(text: &str, output_tokens_max: u32, reply_schema: Option<Json>) -> ChatRequest {
     ChatRequest {
-        purpose: "plan".to_owned(),
+        purpose: RequestPurpose::Plan,
         messages: vec![ChatMessage { role: ChatRole::User, text: text.to_owned() }],
         reply_schema,
         output_tokens_max,

@@ -11,7 +11,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Response, StatusCode};
 use futures::StreamExt as _;
-use luaplan::base::{SeededRandomness, SystemClock};
+use luaplan::base::{RequestPurpose, SeededRandomness, SystemClock};
 use luaplan::llm::{
     ChatMessage, ChatReply, ChatRequest, ChatRole, GenaiClient, LlmClient as _, LlmProgress, LlmSettings,
     Provider, ProviderKeys,
@@ -206,7 +206,7 @@ pub(crate) fn client(settings: &LlmSettings, keys: &ProviderKeys) -> GenaiClient
 pub(crate) fn request() -> ChatRequest {
     let message = |role, text: &str| ChatMessage { role, text: text.to_owned() };
     ChatRequest {
-        purpose: "plan".to_owned(),
+        purpose: RequestPurpose::Plan,
         messages: vec![
             message(ChatRole::System, "You write Lua."),
             message(ChatRole::User, "first"),

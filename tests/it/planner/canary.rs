@@ -117,7 +117,9 @@ async fn no_prompt_holds_what_tools_or_the_context_said() {
         .await
         .into_iter()
         .filter_map(|record| match record.event.body {
-            EventBody::ReplanRound { attempt, attempts_max, code, .. } => Some((attempt, attempts_max, code)),
+            EventBody::ReplanRound { attempt, attempts_max, code, .. } => {
+                Some((attempt, attempts_max, code.to_string()))
+            }
             _ => None,
         })
         .collect();

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use luaplan::base::{
-    Error, ErrorCode, LimitProfile, Limits, Result, RunId, SeededRandomness, SystemClock, Value,
+    Error, ErrorCode, LimitProfile, Limits, RequestPurpose, Result, RunId, SeededRandomness, SystemClock,
+    Value,
 };
 use luaplan::bus::RunBudget;
 use luaplan::journal::{JournalRead as _, MemoryJournal, RecordFilter, Redactor, RunLog};
@@ -56,7 +57,7 @@ impl LlmClient for Choir {
             duration: Duration::ZERO,
             recorded: false,
         };
-        if request.purpose == "review" {
+        if request.purpose == RequestPurpose::Review {
             self.requests.lock().unwrap().push((usize::MAX, request.clone()));
             let failed = || Error::new(ErrorCode::LlmUnavailable, "the reviewer is away");
             return self.review.clone().map(reply).ok_or_else(failed);
@@ -311,7 +312,10 @@ async fn a_reviewer_breaks_ties_only_and_sees_no_data() {
     }
     let clear = vec![vec![plan("one")], vec![plan("fails_mocks two")], vec![plan("one")]];
     let outcome = ask(clear, None).await;
-    assert!(outcome.requests.iter().all(|(_, request)| request.purpose != "review"), "nothing to choose");
+    assert!(
+        outcome.requests.iter().all(|(_, request)| request.purpose != RequestPurpose::Review),
+        "nothing to choose"
+    );
 }
 
 #[tokio::test]

@@ -45,7 +45,7 @@ fn failed(case: &Json) -> Option<FailedRun> {
     };
     Some(FailedRun {
         source: text(failed, "source"),
-        code: text(failed, "code"),
+        code: text(failed, "code").parse().unwrap(),
         message: text(failed, "message"),
         line: line(failed),
         limit: failed["limit"].as_array().map(|pair| {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use luaplan::base::{LimitProfile, Result, RunId, SeededRandomness, SystemClock, Value};
+use luaplan::base::{LimitProfile, RequestPurpose, Result, RunId, SeededRandomness, SystemClock, Value};
 use luaplan::bus::RunBudget;
 use luaplan::catalog::{Catalog, builtin_manifests};
 use luaplan::journal::{MemoryJournal, Redactor, RunLog};
@@ -135,7 +135,7 @@ impl LlmClient for Mender {
         request: &ChatRequest,
         _progress: &(dyn Fn(LlmProgress) + Send + Sync),
     ) -> Result<ChatReply> {
-        if request.purpose == "repair"
+        if request.purpose == RequestPurpose::Repair
             && let Some(last) = request.messages.iter().rfind(|message| message.role == ChatRole::User)
         {
             self.hear(&last.text);

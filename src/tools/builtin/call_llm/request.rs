@@ -1,6 +1,6 @@
 //! The plan's arguments as a request to a model.
 
-use luaplan_base::{ErrorCode, Result, ToolFailure, Value};
+use luaplan_base::{ErrorCode, RequestPurpose, Result, ToolFailure, Value};
 use luaplan_llm::{ChatMessage, ChatRequest, ChatRole};
 
 const OUTPUT_TOKENS_DEFAULT: u32 = 1_024;
@@ -61,6 +61,6 @@ impl<'a> LlmArguments<'a> {
         }
         messages.push(ChatMessage { role: ChatRole::User, text: self.prompt.to_owned() });
         // No reply schema: providers take only schemas that name every member, and none is known.
-        ChatRequest { purpose: "call_llm".to_owned(), messages, reply_schema: None, output_tokens_max }
+        ChatRequest { purpose: RequestPurpose::CallLlm, messages, reply_schema: None, output_tokens_max }
     }
 }
