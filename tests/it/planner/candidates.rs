@@ -31,8 +31,7 @@ struct Choir {
     requests: Mutex<Vec<(usize, ChatRequest)>>,
 }
 
-const LEANINGS: [&str; 3] =
-    ["as few tool calls", "special care of missing values", "as short as care allows"];
+const LEANINGS: [&str; 3] = ["few tool calls", "special care of missing values", "as short as care allows"];
 
 /// Which candidate a request is for, from 0.
 fn candidate_of(request: &ChatRequest) -> usize {
