@@ -54,7 +54,7 @@ async fn resume(runs: &Arc<ActiveRuns>, run_id: &RunId) -> Result<Option<ActiveR
         let request = ResumeRequest::new(run_id.clone(), CancellationToken::new());
         match runs.resume(request).await {
             Err(error) if error.code() == ErrorCode::TooManyRequests => {
-                runs.registry().until_one_ends().await
+                runs.registry().until_one_ends().await;
             }
             done => return done.map(Some),
         }

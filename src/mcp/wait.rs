@@ -95,7 +95,7 @@ impl McpServer {
                 Elicited::Nothing => return Ok(answer.into()),
                 Elicited::ByAnswer(question) => return Ok((*question).into()),
                 Elicited::Decided => {
-                    run = self.resume_or_join(run_id, ResumeReason::Decided, progress, context).await?
+                    run = self.resume_or_join(run_id, ResumeReason::Decided, progress, context).await?;
                 }
             }
         }
