@@ -125,10 +125,14 @@ impl Database {
         self.run(&Statement { rendered, kind: StatementKind::Read, questions }, rows).await
     }
 
+    /// The version, from the answer to [`Database::ask_version`].
+    pub(super) fn version_in(rows: &Value) -> Option<&str> {
+        rows.as_array()?.first()?.get("version")?.as_str()
+    }
+
     /// `PostgreSQL 16.2, read only`, from the answer to [`Database::ask_version`].
     pub(super) fn describe(&self, rows: &Value) -> String {
-        let version = rows.as_array().and_then(|rows| rows.first()).and_then(|row| row.get("version"));
-        let version = version.and_then(Value::as_str).unwrap_or("of unknown version");
+        let version = Self::version_in(rows).unwrap_or("of unknown version");
         let access = if self.write_granted { "writing granted" } else { "read only" };
         format!("{} {version}, {access}", self.dialect().name())
     }

@@ -50,6 +50,13 @@ async fn ask<T: DeserializeOwned>(database: &Database, sql: &str) -> Result<Vec<
         .map_err(|error| query_failed(format!("the database describes itself in an unknown way: {error}")))
 }
 
+/// The version as the database writes it.
+async fn version(database: &Database) -> Result<String, Failed> {
+    let mut rows = Rows::new(CAPS);
+    database.ask_version(&mut rows).await?;
+    Ok(Database::version_in(&rows.into_value()).unwrap_or_default().to_owned())
+}
+
 /// A table of this name, which is added where it is new.
 fn table<'t>(tables: &'t mut Vec<TableSchema>, name: &str) -> &'t mut TableSchema {
     // Rows come ordered by table: it is the last, or new.

@@ -10,7 +10,7 @@ use super::super::database::Database;
 use super::super::dialect::Dialect;
 use super::super::failure::Failed;
 use super::listed::{enum_values, listed_values};
-use super::{ask, said, table};
+use super::{ask, said, table, version};
 
 const COLUMNS: &str = "\
 SELECT t.table_name AS table_name, t.table_type = 'VIEW' AS is_view, t.table_comment AS table_comment, t.table_rows AS table_rows, \
@@ -60,14 +60,8 @@ struct CheckRow {
     clause: String,
 }
 
-#[derive(Deserialize)]
-struct Version {
-    version: String,
-}
-
 pub(super) async fn read(database: &Database) -> Result<(String, Vec<TableSchema>), Failed> {
-    let version: Vec<Version> = ask(database, "SELECT version() AS version").await?;
-    let version = version.into_iter().next().map(|row| row.version).unwrap_or_default();
+    let version = version(database).await?;
     let is_mariadb = version.contains("MariaDB");
     let checks: Vec<CheckRow> = if is_mariadb { ask(database, CHECKS).await? } else { Vec::new() };
     let mut listed: HashMap<(String, String), Vec<String>> = HashMap::new();

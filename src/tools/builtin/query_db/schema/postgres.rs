@@ -8,7 +8,7 @@ use super::super::database::Database;
 use super::super::dialect::Dialect;
 use super::super::failure::Failed;
 use super::listed::listed_values;
-use super::{ask, said, table};
+use super::{ask, said, table, version};
 
 /// Partitions are left out: their table stands for them. Names are quoted by the server, and have their schema where
 /// the search path does not find them.
@@ -60,15 +60,9 @@ struct Constraint {
     target_names: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct Version {
-    version: String,
-}
-
 pub(super) async fn read(database: &Database) -> Result<(String, Vec<TableSchema>), Failed> {
-    let version: Vec<Version> = ask(database, "SELECT current_setting('server_version') AS version").await?;
-    let version =
-        version.first().and_then(|row| row.version.split(' ').next()).unwrap_or_default().to_owned();
+    let version = version(database).await?;
+    let version = version.split(' ').next().unwrap_or_default();
     let mut tables = Vec::new();
     for row in ask::<ColumnRow>(database, COLUMNS).await? {
         let table = table(&mut tables, &row.table_name);

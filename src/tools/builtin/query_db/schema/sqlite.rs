@@ -10,7 +10,7 @@ use super::super::database::Database;
 use super::super::dialect::Dialect;
 use super::super::failure::Failed;
 use super::listed::listed_values;
-use super::{ask, table};
+use super::{ask, table, version};
 
 /// Hidden columns of virtual tables are left out, generated ones are not.
 const COLUMNS: &str = "\
@@ -54,14 +54,8 @@ struct Definition {
     sql: String,
 }
 
-#[derive(Deserialize)]
-struct Version {
-    version: String,
-}
-
 pub(super) async fn read(database: &Database) -> Result<(String, Vec<TableSchema>), Failed> {
-    let version: Vec<Version> = ask(database, "SELECT sqlite_version() AS version").await?;
-    let version = version.first().map_or("", |row| row.version.as_str());
+    let version = version(database).await?;
     let mut tables = Vec::new();
     let mut key_places: HashMap<String, Vec<(i64, String)>> = HashMap::new();
     for row in ask::<ColumnRow>(database, COLUMNS).await? {
