@@ -135,25 +135,22 @@ impl<'a> DatabaseChoice<'a> {
 
 /// Every table of `databases`, nearest to `words` first, else in the order of the databases.
 fn order(databases: &[DatabaseSchema], words: &str) -> Vec<(usize, usize)> {
-    let places: Vec<(usize, usize)> = databases
+    let tables: Vec<((usize, usize), &TableSchema)> = databases
         .iter()
         .enumerate()
-        .flat_map(|(at, database)| (0..database.tables.len()).map(move |table| (at, table)))
-        .collect();
-    let tables: Vec<(usize, &TableSchema)> = databases
-        .iter()
-        .enumerate()
-        .flat_map(|(at, database)| database.tables.iter().map(move |table| (at, table)))
+        .flat_map(|(at, database)| {
+            database.tables.iter().enumerate().map(move |(place, table)| ((at, place), table))
+        })
         .collect();
     let texts: Vec<WeightedWords> = tables.iter().map(|(_, table)| weighted_words(table)).collect();
     let own = relevance(&texts, words);
     let index: HashMap<(usize, &str), usize> = tables
         .iter()
         .enumerate()
-        .map(|(at, (database, table))| ((*database, table.name.as_str()), at))
+        .map(|(at, ((database, _), table))| ((*database, table.name.as_str()), at))
         .collect();
     let mut scores = own.clone();
-    for (at, (database, table)) in tables.iter().enumerate() {
+    for (at, ((database, _), table)) in tables.iter().enumerate() {
         for reference in &table.references {
             let Some(target) = index.get(&(*database, reference.table.as_str())).copied() else { continue };
             for (to, from) in [(target, at), (at, target)] {
@@ -163,7 +160,8 @@ fn order(databases: &[DatabaseSchema], words: &str) -> Vec<(usize, usize)> {
             }
         }
     }
-    let mut ranked: Vec<((usize, usize), f64)> = places.into_iter().zip(scores).collect();
+    let places = tables.iter().map(|(place, _)| *place);
+    let mut ranked: Vec<((usize, usize), f64)> = places.zip(scores).collect();
     ranked.sort_by(|(a_place, a), (b_place, b)| b.total_cmp(a).then_with(|| a_place.cmp(b_place)));
     ranked.into_iter().map(|(place, _)| place).collect()
 }
