@@ -112,7 +112,7 @@ impl RunRegistry {
         if shared.is_stopping {
             return Err(Error::new(ErrorCode::ShuttingDown, "the server is stopping"));
         }
-        if shared.places().any(|(taken, _)| *taken == run_id) {
+        if shared.runs.get(&run_id).is_some_and(|run| run.place.is_some()) {
             let message = format!("run {run_id} is under way");
             return Err(Error::new(ErrorCode::RunActive, message).about_run(&run_id));
         }
@@ -294,8 +294,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Gives the place back. Where the run was cancelled in it, its end must be recorded first, in the name of the caller that asked
-    /// first: then that caller, and the place until then.
+    /// Gives the place back. Where the run was cancelled in it, its end must be recorded first, in the name of the
+    /// caller that asked first: then that caller, and the place until then.
     pub(super) fn leave_unless_cancelled(mut self) -> Option<(Self, Option<Actor>)> {
         let mut shared = lock(&self.registry.shared);
         match shared.runs.get(&self.run_id).filter(|_| self.run.cancel.is_cancelled()) {
