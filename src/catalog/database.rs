@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
-/// The most characters of a comment that are shown; comments are text of whoever made the table.
+/// The most characters of a comment that are shown: the authors of a table may write any text there.
 const COMMENT_CHARS_MAX: usize = 120;
 /// The most values of an enumeration that are shown.
 const VALUES_SHOWN_MAX: usize = 24;

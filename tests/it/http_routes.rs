@@ -239,7 +239,7 @@ async fn the_graph_of_a_run_comes_in_every_form() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wait_outlasts_a_sleep_that_ends_within_it_and_no_other() {
     let gate = Gate::new().await;
-    // Whoever waits in vain waits longer than the client has patience for.
+    // A wait for nothing is longer than the client's time-out.
     let service = Service::beside(&gate, &[("server.request_timeout", "\"10m\"")]).await;
     let sleeping = |plan: &str| json!({ "plan": plan });
     let twice = "function run()\n  sleep(1.2)\n  sleep(1.2)\n  return 'awake'\nend";

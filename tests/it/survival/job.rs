@@ -46,10 +46,10 @@ pub(crate) struct Job {
     pub(crate) run_id: String,
     pub(crate) case: Case,
     pub(crate) kill: Option<Kill>,
-    /// Whether it decides about the calls that wait and goes on with the run, instead of beginning it.
+    /// Whether it decides about the pending calls and resumes the run, instead of starting it.
     #[serde(default)]
     pub(crate) decides: bool,
-    /// Whether it stands still where it would be killed, until somebody lets it go on.
+    /// Whether it stops where it would be killed, until the test lets it continue.
     #[serde(default)]
     pub(crate) stops: bool,
 }
