@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::forms::{Reach, SECRET, Table, all_marked, context};
 use super::scene::{PLAN, Scene, VARIABLES};
 use crate::cli::{Ended, Folder};
-use crate::manifest_tools::canary_plan::seen_below;
+use crate::manifest_tools::canary_plan::{WAITS, seen_below};
 use crate::support::Part;
 
 /// Nobody is asked about calls.
@@ -191,14 +191,14 @@ fn terminal(folder: &Folder, table: &mut Table) {
 /// What every user may read of the processes below a run while it runs.
 fn processes(folder: &Folder) {
     let mut command = folder.command(&["run", "waits.lua", "--isolation", "process"]);
-    let seen = seen_below(command.envs(VARIABLES).stdout(Stdio::null()).stderr(Stdio::null()));
+    let seen = seen_below(folder, command.envs(VARIABLES).stdout(Stdio::null()).stderr(Stdio::null()));
     let is_shown = |part: &str| seen.iter().any(|(line, _)| line.contains(part));
     assert!(is_shown(" worker ") && is_shown("at.the.command"), "{seen:?}");
     for (line, environment) in seen {
         assert!(!line.contains("Canary"), "{line}");
         // Between fork and exec a process has what its parent has.
         let is_itself = line.contains(" run waits.lua");
-        let own = if line.contains("sleep 0.3") { format!("K={SECRET}") } else { String::new() };
+        let own = if line.contains(WAITS) { format!("K={SECRET}") } else { String::new() };
         assert!(is_itself || !environment.replacen(&own, "", 1).contains("Canary"), "{line}: {environment}");
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use super::forms::{BETWEEN, DATABASE, MAIL, MODEL, SECRET, SERVICE, all_marked, context};
 use crate::cli::Folder;
 use crate::llm::server::{Answer, Server};
+use crate::manifest_tools::canary_plan::waits_until_seen;
 use crate::manifest_tools::manifest;
 
 /// Puts every form into every place that a plan has.
@@ -135,9 +136,7 @@ impl Scene {
             folder.write(&format!("luaplan-tools/{name}.toml"), text);
             configuration.push_str(&format!("[tools.{name}]\nallow_hosts = [\"{}\"]\n", site.address));
         }
-        let waits = "[settings]\nargv = [\"sh\", \"-c\", \"sleep 0.3\", \"at.the.command\"]\n\
-                     environment = { K = { secret = \"note\" } }";
-        folder.write("luaplan-tools/waits.toml", manifest("waits", "command", "read", "{}", waits));
+        folder.write("luaplan-tools/waits.toml", waits_until_seen("waits", &folder));
         folder.write("luaplan.toml", configuration);
         folder.write("policy.toml", POLICY);
         folder.write("keys", format!("ops {SERVICE} {SCOPES}\nadmin {LOCAL} scopes=runs:read:all\n"));

@@ -136,9 +136,8 @@ fn folder(model: &Server) -> Folder {
     folder.write("plan.lua", PLAN);
     folder.write("context.json", context(false));
     folder.write("fails.json", context(true));
-    let argv =
-        "[settings]\nargv = [\"sh\", \"-c\", \"sleep 1\"]\nenvironment = { K = { secret = \"note\" } }";
-    folder.write("luaplan-tools/slow.toml", manifest("slow", "command", "read", "{}", argv));
+    folder.write("luaplan-tools/slow.toml", waits_until_seen("slow", &folder));
+    folder.write("seen", "");
     folder
 }
 
@@ -260,12 +259,30 @@ fn below(parent: u32, seen: &mut BTreeSet<(String, String)>) {
     }
 }
 
-/// What was seen of the processes below a command, from its start to its end.
-pub(crate) fn seen_below(command: &mut Command) -> BTreeSet<(String, String)> {
+/// What the shell of [`waits_until_seen`] repeats, to know it and its children by.
+pub(crate) const WAITS: &str = "sleep 0.05";
+
+/// The manifest of a tool whose command ends once [`seen_below`] has seen it.
+pub(crate) fn waits_until_seen(name: &str, folder: &Folder) -> String {
+    let settings = format!(
+        "[settings]\nargv = [\"sh\", \"-c\", 'until [ -e \"$1\" ]; do {WAITS}; done', \"at.the.command\", \"{}\"]\n\
+         environment = {{ K = {{ secret = \"note\" }} }}",
+        folder.path().join("seen").display(),
+    );
+    manifest(name, "command", "read", "{}", &settings)
+}
+
+/// What was seen of the processes below a command, from its start to its end, which waits for a tool of
+/// [`waits_until_seen`].
+pub(crate) fn seen_below(folder: &Folder, command: &mut Command) -> BTreeSet<(String, String)> {
+    let _ = std::fs::remove_file(folder.path().join("seen"));
     let mut child = command.spawn().unwrap();
     let (mut seen, begun) = (BTreeSet::new(), Instant::now());
     while child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60) {
         below(child.id(), &mut seen);
+        if seen.iter().any(|(line, environment)| line.contains("at.the.command") && !environment.is_empty()) {
+            folder.write("seen", "");
+        }
         #[expect(clippy::disallowed_methods, reason = "a thread of its own")]
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -285,18 +302,18 @@ async fn no_process_is_started_with_a_secret_but_the_one_it_is_for() {
         let mut command =
             folder.command(&["run", "plan.lua", "--context", "@context.json", "--isolation", "process"]);
         command.envs(variables()).stdout(Stdio::null()).stderr(Stdio::null());
-        seen_below(&mut command)
+        seen_below(&folder, &mut command)
     })
     .await
     .unwrap();
     assert!(seen.iter().any(|(line, _)| line.contains(" worker ")), "{seen:?}");
     assert!(seen.iter().any(|(line, _)| line.contains("sqlite-reader")), "{seen:?}");
-    assert!(seen.iter().any(|(line, _)| line.starts_with("sleep 1") || line.contains("sleep 1")), "{seen:?}");
+    assert!(seen.iter().any(|(line, _)| line.contains("at.the.command")), "{seen:?}");
     for (line, environment) in seen {
         assert_clean("a command line", line.as_bytes());
         // Between fork and exec a process has what its parent has.
         let is_itself = line.contains(" run plan.lua");
-        if line.contains("sleep 1") {
+        if line.contains(WAITS) {
             let others = environment.replace("K=canary-7f3a+9/zz=", "");
             assert_clean("the environment of the command", others.as_bytes());
         } else if !is_itself {
