@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use luaplan_base::{CallArguments, ErrorCode, ToolFailure, Value, nearest};
 
-use super::schema::{accepts, conform, for_validation};
+use super::schema::{accepts_in, conform, for_validation};
 use super::{ToolSpec, fault};
 
 impl ToolSpec {
@@ -56,20 +56,21 @@ impl ToolSpec {
         let keys: Vec<&str> = keys.into_iter().collect();
         let first = self.parameters().next().map(|(_, schema)| schema);
         if keys.is_empty() {
-            return first.is_none_or(|schema| !accepts(schema, "object") && !accepts(schema, "array"));
+            return first
+                .is_none_or(|schema| !self.accepts(schema, "object") && !self.accepts(schema, "array"));
         }
         let mut required = self.parameters().filter(|(name, _)| self.is_required(name)).peekable();
         let all_required = required.peek().is_some() && required.all(|(name, _)| keys.contains(&name));
         all_required
             || keys.iter().all(|key| self.parameter(key).is_some())
-            || first.is_none_or(|schema| !accepts(schema, "object"))
+            || first.is_none_or(|schema| !self.accepts(schema, "object"))
     }
 
     /// Whether the parameter `name` may take a value of `kind`, one of JSON Schema's seven type
     /// names. Errs on the side of yes.
     #[must_use]
     pub fn parameter_accepts(&self, name: &str, kind: &str) -> bool {
-        self.parameter(name).is_none_or(|schema| accepts(schema, kind))
+        self.parameter(name).is_none_or(|schema| self.accepts(schema, kind))
     }
 
     /// What is wrong with `value` as the parameter `name`, if anything is.
@@ -79,7 +80,7 @@ impl ToolSpec {
         let validator = self.compiled.get(&self.params).ok()?;
         let instance = Json::Object(serde_json::Map::from_iter([(
             name.to_owned(),
-            for_validation(&conform(value.clone(), schema)),
+            for_validation(&conform(value.clone(), schema, &self.params)),
         )]));
         validator
             .iter_errors(&instance)
@@ -101,7 +102,7 @@ impl ToolSpec {
     /// What to say about a parameter that is not given.
     #[must_use]
     pub fn missing_message(&self, name: &str) -> String {
-        let expected = self.parameter(name).map(super::stub::lua_type).unwrap_or_default();
+        let expected = self.parameter_type(name).unwrap_or_default();
         format!("`{}` needs `{name}` ({expected}), which is not given", self.name)
     }
 
@@ -140,6 +141,10 @@ impl ToolSpec {
                 format!("`{}` takes at most {most} arguments ({}); {count} came", self.name, listed(&names))
             }
         }
+    }
+
+    fn accepts(&self, schema: &Json, kind: &str) -> bool {
+        accepts_in(&self.params, schema, kind)
     }
 
     fn named(&self, arguments: &CallArguments) -> Result<IndexMap<String, Value>, ToolFailure> {
@@ -196,8 +201,9 @@ impl ToolSpec {
     fn conformed(&self, named: IndexMap<String, Value>) -> IndexMap<String, Value> {
         let kept = named.into_iter().filter_map(|(name, value)| {
             let Some(schema) = self.parameter(&name) else { return Some((name, value)) };
-            let not_given = value == Value::Null && !(self.is_required(&name) && accepts(schema, "null"));
-            (!not_given).then(|| (name, conform(value, schema)))
+            let not_given =
+                value == Value::Null && !(self.is_required(&name) && self.accepts(schema, "null"));
+            (!not_given).then(|| (name, conform(value, schema, &self.params)))
         });
         kept.collect()
     }

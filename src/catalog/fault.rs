@@ -5,7 +5,6 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value as Json;
 
 use super::ToolSpec;
-use super::stub::lua_type;
 
 /// A fault in the arguments of a call.
 pub(super) struct ArgumentFault {
@@ -33,7 +32,7 @@ pub(super) fn describe(spec: &ToolSpec, error: &ValidationError<'_>) -> Argument
     };
     // The whole type is shorter and says more than the one alternative the validator tried.
     let declared = match steps.as_slice() {
-        [name] => spec.parameter(name).map(lua_type),
+        [name] => spec.parameter_type(name),
         _ => None,
     };
     ArgumentFault { message: format!("{place} {}", words(error, declared.as_deref())), parameter }

@@ -10,9 +10,11 @@ mod builtin;
 mod compiled;
 mod database;
 mod fault;
+mod lua_types;
 mod manifest;
 mod names;
 mod overrides;
+mod references;
 pub mod regular_file;
 mod relevance;
 mod schema;
@@ -32,7 +34,7 @@ pub use relevance::{WeightedWords, relevance};
 pub use schema::accepts;
 pub use search::{FoundTool, named_in, search};
 pub use spec::{ArgumentRole, Catalog, ServerHints, TargetKind, ToolKind, ToolSpec};
-pub use stub::{is_lua_keyword, lua_type, stubs};
+pub use stub::{is_lua_keyword, stubs};
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value as Json;
 
+use super::lua_types::LuaTypes;
 use super::{Catalog, ToolSpec};
 
 /// What every failed call returns, once for all tools.
@@ -41,14 +42,18 @@ impl ToolSpec {
     #[must_use]
     pub fn stub(&self) -> String {
         let mut text = String::new();
-        let result = self.result_class(&mut text);
+        let mut results = LuaTypes::with_classes(&self.result, &format!("{}.result", self.name));
+        let result = results.whole(&self.result, &mut text);
+        results.write_classes(&mut text);
         let parameters: Vec<(&str, &Json)> = self.parameters().collect();
         let class = format!("{}.params", self.name);
+        let mut types = LuaTypes::with_classes(&self.params, &class);
         if !parameters.is_empty() {
             let _ = writeln!(text, "---@class {class}");
             for (name, schema) in &parameters {
-                text.push_str(&field(name, schema, self.is_required(name)));
+                text.push_str(&types.field(name, schema, self.is_required(name)));
             }
+            types.write_classes(&mut text);
         }
         for line in self.description.lines() {
             let _ = writeln!(text, "---{}", one_line(line));
@@ -64,7 +69,7 @@ impl ToolSpec {
             .iter()
             .map(|(name, schema)| {
                 let optional = if self.is_required(name) { "" } else { "?" };
-                format!("{}{optional}: {}", identifier(name), lua_type(schema))
+                format!("{}{optional}: {}", identifier(name), types.of(schema))
             })
             .collect();
         let _ = writeln!(text, "---@overload fun({}): {result}|ToolError", row.join(", "));
@@ -74,118 +79,15 @@ impl ToolSpec {
         text
     }
 
-    /// The result's type; an object result gets a class of its own.
-    fn result_class(&self, text: &mut String) -> String {
-        let (schema, suffix) = match self.result.get("items") {
-            Some(items) if self.result.get("type").is_some_and(|kind| kind == "array") => (items, "[]"),
-            _ => (&self.result, ""),
-        };
-        let Some(properties) = schema.get("properties").and_then(Json::as_object) else {
-            return lua_type(&self.result);
-        };
-        let class = format!("{}.result", self.name);
-        let _ = writeln!(text, "---@class {class}");
-        let required = required_of(schema);
-        for (name, schema) in properties {
-            text.push_str(&field(name, schema, required.contains(&name.as_str())));
-        }
-        if let Some(others) = others_of(schema) {
-            let _ = writeln!(text, "---@field [string] {others}");
-        }
-        class + suffix
-    }
-}
-
-/// A JSON Schema as a LuaCATS type, on one line.
-#[must_use]
-pub fn lua_type(schema: &Json) -> String {
-    if let Some(value) = schema.get("const") {
-        return literal(value);
-    }
-    if let Some(values) = schema.get("enum").and_then(Json::as_array) {
-        return union(values.iter().map(literal));
-    }
-    for key in ["anyOf", "oneOf"] {
-        if let Some(schemas) = schema.get(key).and_then(Json::as_array) {
-            return union(schemas.iter().map(lua_type));
-        }
-    }
-    match schema.get("type") {
-        Some(Json::String(name)) => named_type(name, schema),
-        Some(Json::Array(names)) => {
-            union(names.iter().filter_map(Json::as_str).map(|name| named_type(name, schema)))
-        }
-        _ if schema.get("properties").is_some() => named_type("object", schema),
-        _ => "any".to_owned(),
-    }
-}
-
-fn named_type(name: &str, schema: &Json) -> String {
-    match name {
-        "null" => "nil".to_owned(),
-        "array" => match schema.get("items").map(lua_type) {
-            None => "any[]".to_owned(),
-            Some(item) if item.contains('|') => format!("({item})[]"),
-            Some(item) => format!("{item}[]"),
-        },
-        "object" => table_type(schema),
-        other => one_line(other),
-    }
-}
-
-fn table_type(schema: &Json) -> String {
-    if let Some(properties) = schema.get("properties").and_then(Json::as_object)
-        && !properties.is_empty()
-    {
-        let required = required_of(schema);
-        let others = others_of(schema).map(|others| format!("[string]: {others}"));
-        let fields: Vec<String> = properties
-            .iter()
-            .map(|(name, schema)| {
-                let optional = if required.contains(&name.as_str()) { "" } else { "?" };
-                format!("{}{optional}: {}", key(name), lua_type(schema))
-            })
-            .chain(others)
-            .collect();
-        return format!("{{ {} }}", fields.join(", "));
-    }
-    match schema.get("additionalProperties") {
-        Some(values @ Json::Object(members)) if !members.is_empty() => {
-            format!("table<string, {}>", lua_type(values))
-        }
-        _ => "table<string, any>".to_owned(),
-    }
-}
-
-/// The type of further members, where the schema itself allows them.
-fn others_of(schema: &Json) -> Option<String> {
-    match schema.get("additionalProperties") {
-        None | Some(Json::Bool(false)) => None,
-        Some(Json::Bool(true)) => Some("any".to_owned()),
-        Some(others) => Some(lua_type(others)),
-    }
-}
-
-fn union(types: impl Iterator<Item = String>) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for name in types {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    if names.is_empty() { "any".to_owned() } else { names.join("|") }
-}
-
-fn literal(value: &Json) -> String {
-    match value {
-        Json::Null => "nil".to_owned(),
-        Json::String(text) => quoted(text),
-        other => one_line(&other.to_string()),
+    /// The type of the parameter `name`, on one line.
+    #[must_use]
+    pub fn parameter_type(&self, name: &str) -> Option<String> {
+        self.parameter(name).map(|schema| LuaTypes::inline(&self.params).of(schema))
     }
 }
 
 /// A literal type. LuaCATS has no escapes, so text it cannot hold is just a string.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let text = one_line(text);
     match (text.contains(['\\', '"']), text.contains(['\\', '\''])) {
         (false, _) => format!("\"{text}\""),
@@ -194,38 +96,8 @@ fn quoted(text: &str) -> String {
     }
 }
 
-fn field(name: &str, schema: &Json, required: bool) -> String {
-    let optional = if required { "" } else { "?" };
-    let mut line = format!("---@field {}{optional} {}", key(name), lua_type(schema));
-    if let Some(description) = schema.get("description").and_then(Json::as_str) {
-        let _ = write!(line, " {}", one_line(description));
-    }
-    if let Some(bounds) = bounds(schema) {
-        let _ = write!(line, " ({bounds})");
-    }
-    if let Some(default) = schema.get("default") {
-        let _ = write!(line, " (default {})", literal(default));
-    }
-    line.push('\n');
-    line
-}
-
-fn bounds(schema: &Json) -> Option<String> {
-    match (schema.get("minimum"), schema.get("maximum")) {
-        (Some(least), Some(most)) => Some(format!("{least} to {most}")),
-        (Some(least), None) => Some(format!("at least {least}")),
-        (None, Some(most)) => Some(format!("at most {most}")),
-        (None, None) => None,
-    }
-}
-
-fn required_of(schema: &Json) -> Vec<&str> {
-    let names = schema.get("required").and_then(Json::as_array);
-    names.into_iter().flatten().filter_map(Json::as_str).collect()
-}
-
 /// A field name, in brackets where Lua could not write it bare.
-fn key(name: &str) -> String {
+pub(super) fn key(name: &str) -> String {
     if is_identifier(name) { name.to_owned() } else { format!("[{}]", quoted(name)) }
 }
 
@@ -256,7 +128,7 @@ pub fn is_lua_keyword(name: &str) -> bool {
 }
 
 /// Text for a comment: one line without control characters, as a manifest may come from an untrusted source.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()

@@ -163,9 +163,9 @@ impl Checker<'_> {
 pub(super) fn signature(spec: &ToolSpec) -> String {
     let parameters: Vec<String> = spec
         .parameters()
-        .map(|(name, schema)| {
+        .map(|(name, _)| {
             let optional = if spec.is_required(name) { "" } else { "?" };
-            format!("{name}{optional}: {}", luaplan_catalog::lua_type(schema))
+            format!("{name}{optional}: {}", spec.parameter_type(name).unwrap_or_default())
         })
         .collect();
     format!("{}({})", spec.name, parameters.join(", "))

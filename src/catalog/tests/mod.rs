@@ -2,6 +2,7 @@
 
 mod bind;
 mod manifest;
+mod references;
 mod search;
 mod stub;
 

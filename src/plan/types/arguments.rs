@@ -189,7 +189,7 @@ impl Checker<'_, '_> {
             _ => None,
         };
         let message = known.unwrap_or_else(|| {
-            let expected = self.spec.parameter(name).map(luaplan_catalog::lua_type).unwrap_or_default();
+            let expected = self.spec.parameter_type(name).unwrap_or_default();
             let mut words: Vec<&str> = kinds.iter().map(ValueKind::word).collect();
             words.dedup();
             format!(

@@ -111,7 +111,7 @@ impl Typed<'_> {
             kinds.push(ValueKind::Failure);
             return Some(());
         }
-        if !is_context(name) && !name.ends_with(".result") {
+        if !is_context(name) && !is_result(name) {
             return None;
         }
         let members = self.model.get_member_infos(lua)?;
@@ -147,6 +147,11 @@ fn is_truth(expression: &LuaExpr) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a class is a tool's result or one inside it.
+fn is_result(class: &str) -> bool {
+    class.ends_with(".result") || class.contains(".result.")
 }
 
 /// Whether a class is the context's or one inside it.
