@@ -33,7 +33,7 @@ pub use overrides::ToolOverride;
 pub use relevance::{WeightedWords, relevance};
 pub use schema::accepts;
 pub use search::{FoundTool, named_in, search};
-pub use spec::{ArgumentRole, Catalog, ServerHints, TargetKind, ToolKind, ToolSpec};
+pub use spec::{ArgumentRole, Catalog, ServerHints, TargetKind, ToolKind, ToolSpec, check_document};
 pub use stub::{is_lua_keyword, stubs};
 
 #[cfg(test)]

@@ -213,11 +213,7 @@ impl ToolSpec {
     /// # Errors
     /// What does not fit and where, or what is wrong with the schema, in words.
     pub fn check_result(&self, result: &Json) -> Result<(), String> {
-        let validator = super::compiled::compile(&self.result)?;
-        validator.validate(result).map_err(|error| match error.instance_path().as_str() {
-            "" => error.to_string(),
-            path => format!("at {path}: {error}"),
-        })
+        check_document(&self.result, result)
     }
 
     /// Whether further names than the parameters are allowed: only where the schema says so itself.
@@ -323,4 +319,16 @@ impl FromIterator<ToolSpec> for Catalog {
         }
         catalog
     }
+}
+
+/// Whether `document` fits `schema`.
+///
+/// # Errors
+/// What does not fit and where, or what is wrong with the schema, in words.
+pub fn check_document(schema: &Json, document: &Json) -> Result<(), String> {
+    let validator = super::compiled::compile(schema)?;
+    validator.validate(document).map_err(|error| match error.instance_path().as_str() {
+        "" => error.to_string(),
+        path => format!("at {path}: {error}"),
+    })
 }

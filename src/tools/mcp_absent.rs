@@ -7,4 +7,4 @@ mod address;
 mod settings;
 
 pub use address::{secrets_of_address, shown_address};
-pub use settings::{McpServerSettings, McpTransport, OAuthGrant, OAuthSettings};
+pub use settings::{McpServerSettings, McpTransport, OAuthGrant, OAuthSettings, UnwrapResults};

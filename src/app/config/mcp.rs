@@ -11,7 +11,8 @@ use luaplan_catalog::{is_builtin, is_lua_keyword};
 use luaplan_journal::looks_secret;
 use luaplan_plan::globals;
 use luaplan_tools::mcp::{
-    McpServerSettings, McpTransport, OAuthGrant, OAuthSettings, secrets_of_address, shown_address,
+    McpServerSettings, McpTransport, OAuthGrant, OAuthSettings, UnwrapResults, secrets_of_address,
+    shown_address,
 };
 
 use super::Environment;
@@ -34,6 +35,8 @@ pub struct RawMcpServer {
     pub oauth: RawMcpOAuth,
     /// Effects of single tools: `read`, `write`, `send` or `spend`.
     pub effects: BTreeMap<String, String>,
+    /// Which results plans get without the record that the server wraps them in: `auto`, `always` or `never`.
+    pub unwrap_results: String,
     /// How long the server may take until it answers after its start.
     pub start_timeout: String,
     /// False takes the server's tools away.
@@ -49,6 +52,7 @@ impl Default for RawMcpServer {
             headers: BTreeMap::new(),
             oauth: RawMcpOAuth::default(),
             effects: BTreeMap::new(),
+            unwrap_results: "auto".into(),
             start_timeout: "20s".into(),
             enabled: true,
         }
@@ -114,6 +118,7 @@ pub(super) fn check(
             transport,
             start_timeout: start_timeout(name, &raw.start_timeout)?,
             effects: raw.effects.iter().map(|effect| check_effect(name, effect)).collect::<Result<_>>()?,
+            unwrap_results: unwrap_results(name, &raw.unwrap_results)?,
             missing: (!missing.is_empty()).then(|| missing.join("; ")),
         };
         servers.insert(name.clone(), settings);
@@ -278,6 +283,15 @@ fn check_scopes(key: &str, scopes: &[String]) -> Result<Vec<String>> {
         return Err(invalid(&format!("{key}.scopes"), &odd.escape_debug().to_string(), expected));
     }
     Ok(scopes.to_vec())
+}
+
+fn unwrap_results(server: &str, text: &str) -> Result<UnwrapResults> {
+    match text {
+        "auto" => Ok(UnwrapResults::Auto),
+        "always" => Ok(UnwrapResults::Always),
+        "never" => Ok(UnwrapResults::Never),
+        _ => Err(invalid(&format!("mcp.{server}.unwrap_results"), text, "`auto`, `always` or `never`")),
+    }
 }
 
 fn start_timeout(name: &str, text: &str) -> Result<Duration> {

@@ -15,7 +15,8 @@ use luaplan_journal::create_private_folder;
 use super::content::canonical;
 use super::kept_file::read_regular;
 use super::prompts::{AcceptedPrompt, Refused};
-use super::settings::McpServerSettings;
+use super::settings::{McpServerSettings, UnwrapResults};
+use super::wrapper::Wrapper;
 
 const VERSION: u32 = 1;
 
@@ -170,6 +171,17 @@ impl AcceptedTool {
         }
     }
 
+    /// The member that is taken out of its results.
+    pub(super) fn wrapper(&self, rule: UnwrapResults) -> Option<Wrapper> {
+        Wrapper::of(self.result.as_ref()?, rule)
+    }
+
+    /// The schema of what plans get.
+    fn shown_result(&self, rule: UnwrapResults) -> Json {
+        let unwrapped = self.wrapper(rule).map(|wrapper| wrapper.schema);
+        unwrapped.or_else(|| self.result.clone()).unwrap_or_else(|| json!({}))
+    }
+
     /// The tool as plans know it.
     ///
     /// # Errors
@@ -187,7 +199,7 @@ impl AcceptedTool {
             name,
             description: self.description.clone(),
             params: self.params.clone(),
-            result: self.result.clone().unwrap_or_else(|| json!({})),
+            result: self.shown_result(settings.unwrap_results),
             effect,
             idempotent: self.idempotent,
             rate: rate.parse::<Rate>()?,

@@ -27,7 +27,7 @@ use super::oauth::Authorization;
 use super::process::{Process, UNASKED_BYTES_MAX};
 use super::prompts::{self, AcceptedPrompt, Refused};
 use super::remote;
-use super::settings::{McpServerSettings, McpTransport};
+use super::settings::{McpServerSettings, McpTransport, UnwrapResults};
 use super::trouble::{self, LastTrouble, cause};
 use crate::manifest::Scrubber;
 
@@ -106,6 +106,11 @@ impl McpConnection {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.settings.name
+    }
+
+    /// Which of its results are unwrapped.
+    pub(super) fn unwrap_results(&self) -> UnwrapResults {
+        self.settings.unwrap_results
     }
 
     /// What the server offers now, and what of it cannot be taken.

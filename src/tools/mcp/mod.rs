@@ -17,6 +17,7 @@ mod prompts;
 mod remote;
 mod settings;
 mod trouble;
+mod wrapper;
 
 use std::sync::Arc;
 
@@ -28,25 +29,28 @@ pub use address::{secrets_of_address, shown_address};
 pub use connection::McpConnection;
 pub use oauth::{Authorization, LoginState, PendingLogin};
 pub use prompts::{AcceptedArgument, AcceptedPrompt, Refused};
-pub use settings::{McpServerSettings, McpTransport, OAuthGrant, OAuthSettings};
+pub use settings::{McpServerSettings, McpTransport, OAuthGrant, OAuthSettings, UnwrapResults};
 pub use trouble::HELP;
 
 use luaplan_base::{CallOutcome, ErrorCode, ToolFailure};
 use luaplan_bus::{Invocation, Tool};
-use luaplan_catalog::ToolSpec;
+use luaplan_catalog::{ToolSpec, check_document};
+use wrapper::Wrapper;
 
 /// One accepted tool of a server.
 pub struct McpTool {
     spec: ToolSpec,
     tool: AcceptedTool,
     connection: Arc<McpConnection>,
+    wrapper: Option<Wrapper>,
 }
 
 impl McpTool {
     /// The tool `tool` of the server behind `connection`, with the spec that plans see.
     #[must_use]
     pub fn new(spec: ToolSpec, tool: AcceptedTool, connection: Arc<McpConnection>) -> Self {
-        Self { spec, tool, connection }
+        let wrapper = tool.wrapper(connection.unwrap_results());
+        Self { spec, tool, connection, wrapper }
     }
 
     async fn answer(&self, arguments: Json) -> CallOutcome {
@@ -55,14 +59,19 @@ impl McpTool {
             return content::of_resource(self.connection.read(uri).await?);
         }
         let result = content::of_result(&self.spec.name, self.connection.call(&self.tool, arguments).await?)?;
-        if self.tool.result.is_some()
-            && let Err(what) = self.spec.check_result(&result.to_json())
-        {
-            let message =
-                format!("`{}` answered with what its own schema does not allow: {what}", self.spec.name);
-            return Err(ToolFailure::new(ErrorCode::McpResultInvalid, message));
+        if let Some(schema) = &self.tool.result {
+            check_document(schema, &result.to_json()).map_err(|what| self.not_allowed(&what))?;
         }
-        Ok(result)
+        match &self.wrapper {
+            Some(wrapper) => wrapper.take(result).map_err(|what| self.not_allowed(&what)),
+            None => Ok(result),
+        }
+    }
+
+    fn not_allowed(&self, what: &str) -> ToolFailure {
+        let name = &self.spec.name;
+        let message = format!("`{name}` answered with what its own schema does not allow: {what}");
+        ToolFailure::new(ErrorCode::McpResultInvalid, message)
     }
 }
 

@@ -71,6 +71,18 @@ impl OAuthSettings {
     }
 }
 
+/// Which results are taken out of the record that holds nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnwrapResults {
+    /// Those that the server marks as wrapped, or whose schema has `result` as its one member.
+    #[default]
+    Auto,
+    /// Those whose schema has one member, whatever its name.
+    Always,
+    /// None.
+    Never,
+}
+
 /// One server, as configured.
 #[derive(Clone)]
 pub struct McpServerSettings {
@@ -82,6 +94,8 @@ pub struct McpServerSettings {
     pub start_timeout: Duration,
     /// Effects of single tools, where the operator does not trust the server's hints.
     pub effects: BTreeMap<String, Effect>,
+    /// Which results plans get without the record that the server wraps them in.
+    pub unwrap_results: UnwrapResults,
     /// The variable or secret that its configuration refers to and that is missing; such a server is not called.
     pub missing: Option<String>,
 }
