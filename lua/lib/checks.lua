@@ -17,6 +17,13 @@ function checks.need_table(name, index, what, value)
   return #value
 end
 
+-- A table that came in with named members is no list, though its length is 0.
+function checks.need_list(name, index, what, value)
+  local count = checks.need_table(name, index, what, value)
+  if count == 0 then ipairs(value, name) end
+  return count
+end
+
 function checks.need_function(name, index, what, value)
   if type(value) ~= "function" then
     fail(name .. ": argument " .. index .. " (" .. what .. ") must be a function, got " .. checks.kind(value))

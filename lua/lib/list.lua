@@ -8,7 +8,7 @@ local _ENV = ...
 local list = {}
 
 function list.map(items, fn)
-  local count = need_table("list.map", 1, "list", items)
+  local count = need_list("list.map", 1, "list", items)
   if type(fn) ~= "function" then fn = picker("list.map", 2, fn) end
   local mapped, size = {}, 0
   for i = 1, count do
@@ -21,13 +21,13 @@ function list.map(items, fn)
 end
 
 function list.each(items, fn)
-  local count = need_table("list.each", 1, "list", items)
+  local count = need_list("list.each", 1, "list", items)
   need_function("list.each", 2, "fn", fn)
   for i = 1, count do fn(items[i], i) end
 end
 
 function list.filter(items, test)
-  local count = need_table("list.filter", 1, "list", items)
+  local count = need_list("list.filter", 1, "list", items)
   test = tester("list.filter", 2, test)
   local kept, size = {}, 0
   for i = 1, count do
@@ -41,7 +41,7 @@ function list.filter(items, test)
 end
 
 function list.partition(items, test)
-  local count = need_table("list.partition", 1, "list", items)
+  local count = need_list("list.partition", 1, "list", items)
   test = tester("list.partition", 2, test)
   local kept, others = {}, {}
   for i = 1, count do
@@ -53,7 +53,7 @@ function list.partition(items, test)
 end
 
 function list.reduce(items, fn, initial)
-  local count = need_table("list.reduce", 1, "list", items)
+  local count = need_list("list.reduce", 1, "list", items)
   need_function("list.reduce", 2, "fn", fn)
   local first, result = 1, initial
   if initial == nil then
@@ -64,7 +64,7 @@ function list.reduce(items, fn, initial)
 end
 
 function list.find(items, test)
-  local count = need_table("list.find", 1, "list", items)
+  local count = need_list("list.find", 1, "list", items)
   test = tester("list.find", 2, test)
   for i = 1, count do
     local item = items[i]
@@ -74,7 +74,7 @@ function list.find(items, test)
 end
 
 function list.index_of(items, value)
-  local count = need_table("list.index_of", 1, "list", items)
+  local count = need_list("list.index_of", 1, "list", items)
   for i = 1, count do
     if items[i] == value then return i end
   end
@@ -82,7 +82,7 @@ function list.index_of(items, value)
 end
 
 function list.contains(items, value)
-  local count = need_table("list.contains", 1, "list", items)
+  local count = need_list("list.contains", 1, "list", items)
   for i = 1, count do
     if items[i] == value then return true end
   end
@@ -90,7 +90,7 @@ function list.contains(items, value)
 end
 
 function list.any(items, test)
-  local count = need_table("list.any", 1, "list", items)
+  local count = need_list("list.any", 1, "list", items)
   test = tester("list.any", 2, test)
   for i = 1, count do
     if test(items[i], i) then return true end
@@ -99,7 +99,7 @@ function list.any(items, test)
 end
 
 function list.all(items, test)
-  local count = need_table("list.all", 1, "list", items)
+  local count = need_list("list.all", 1, "list", items)
   test = tester("list.all", 2, test)
   for i = 1, count do
     if not test(items[i], i) then return false end
@@ -108,7 +108,7 @@ function list.all(items, test)
 end
 
 function list.count(items, test)
-  local count = need_table("list.count", 1, "list", items)
+  local count = need_list("list.count", 1, "list", items)
   if test == nil then return count end
   test = tester("list.count", 2, test)
   local found = 0

@@ -4,7 +4,7 @@ local _ENV = ...
 local list = {}
 
 function list.sort_by(items, key, direction)
-  local count = need_table("list.sort_by", 1, "list", items)
+  local count = need_list("list.sort_by", 1, "list", items)
   if direction ~= nil and direction ~= "asc" and direction ~= "desc" then
     fail('list.sort_by: argument 3 (direction) must be "asc" or "desc"')
   end
@@ -17,7 +17,7 @@ function list.sort_by(items, key, direction)
 end
 
 function list.sort(items, direction)
-  local count = need_table("list.sort", 1, "list", items)
+  local count = need_list("list.sort", 1, "list", items)
   if direction ~= nil and direction ~= "asc" and direction ~= "desc" then
     fail('list.sort: argument 2 (direction) must be "asc" or "desc"')
   end
@@ -27,7 +27,7 @@ function list.sort(items, direction)
 end
 
 function list.group_by(items, key, missing)
-  local count = need_table("list.group_by", 1, "list", items)
+  local count = need_list("list.group_by", 1, "list", items)
   local pick = picker("list.group_by", 2, key)
   if missing == nil then missing = "" end
   local groups = {}
@@ -46,7 +46,7 @@ function list.group_by(items, key, missing)
 end
 
 function list.count_by(items, key, missing)
-  local count = need_table("list.count_by", 1, "list", items)
+  local count = need_list("list.count_by", 1, "list", items)
   local pick = picker("list.count_by", 2, key)
   if missing == nil then missing = "" end
   local counts = {}
@@ -59,7 +59,7 @@ function list.count_by(items, key, missing)
 end
 
 function list.index_by(items, key)
-  local count = need_table("list.index_by", 1, "list", items)
+  local count = need_list("list.index_by", 1, "list", items)
   local pick = picker("list.index_by", 2, key)
   local index = {}
   for i = 1, count do
@@ -71,7 +71,7 @@ function list.index_by(items, key)
 end
 
 function list.unique(items, key)
-  local count = need_table("list.unique", 1, "list", items)
+  local count = need_list("list.unique", 1, "list", items)
   local pick = key ~= nil and picker("list.unique", 2, key) or nil
   local seen, kept, size, missing = {}, {}, 0, false
   for i = 1, count do
@@ -94,7 +94,7 @@ function list.unique(items, key)
 end
 
 function list.pluck(items, key)
-  local count = need_table("list.pluck", 1, "list", items)
+  local count = need_list("list.pluck", 1, "list", items)
   local pick = picker("list.pluck", 2, key)
   local plucked, size = {}, 0
   for i = 1, count do
@@ -108,7 +108,7 @@ function list.pluck(items, key)
 end
 
 function list.sum_by(items, key)
-  local count = need_table("list.sum_by", 1, "list", items)
+  local count = need_list("list.sum_by", 1, "list", items)
   local pick = picker("list.sum_by", 2, key)
   local values, size = {}, 0
   local first_kind, first_place

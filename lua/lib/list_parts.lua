@@ -19,7 +19,7 @@ function list.is_list(value)
 end
 
 function list.slice(items, from, to)
-  local count = need_table("list.slice", 1, "list", items)
+  local count = need_list("list.slice", 1, "list", items)
   from = need_integer("list.slice", 2, "from", from, 1)
   to = need_integer("list.slice", 3, "to", to, -1)
   if from < 0 then from = count + from + 1 end
@@ -35,7 +35,7 @@ function list.slice(items, from, to)
 end
 
 function list.take(items, n)
-  need_table("list.take", 1, "list", items)
+  need_list("list.take", 1, "list", items)
   n = need_integer("list.take", 2, "n", n)
   if n < 0 then fail("list.take: argument 2 (n) must be at least 0, got " .. n) end
   if n == 0 then return as_list({}) end
@@ -43,7 +43,7 @@ function list.take(items, n)
 end
 
 function list.drop(items, n)
-  local count = need_table("list.drop", 1, "list", items)
+  local count = need_list("list.drop", 1, "list", items)
   n = need_integer("list.drop", 2, "n", n)
   if n < 0 then fail("list.drop: argument 2 (n) must be at least 0, got " .. n) end
   if n >= count then return as_list({}) end
@@ -51,7 +51,7 @@ function list.drop(items, n)
 end
 
 function list.chunk(items, n)
-  local count = need_table("list.chunk", 1, "list", items)
+  local count = need_list("list.chunk", 1, "list", items)
   n = need_integer("list.chunk", 2, "n", n)
   if n < 1 then fail("list.chunk: argument 2 (n) must be at least 1, got " .. n) end
   local chunks, size = {}, 0
@@ -67,7 +67,7 @@ function list.chunk(items, n)
 end
 
 function list.reverse(items)
-  local count = need_table("list.reverse", 1, "list", items)
+  local count = need_list("list.reverse", 1, "list", items)
   local reversed = {}
   for i = 1, count do reversed[i] = items[count - i + 1] end
   return as_list(reversed)
@@ -78,7 +78,7 @@ function list.concat(...)
   local joined, size = {}, 0
   for position = 1, select("#", ...) do
     local items = lists[position]
-    for i = 1, need_table("list.concat", position, "list", items) do
+    for i = 1, need_list("list.concat", position, "list", items) do
       size = size + 1
       joined[size] = items[i]
     end
@@ -87,7 +87,7 @@ function list.concat(...)
 end
 
 function list.flatten(items, depth)
-  local count = need_table("list.flatten", 1, "list", items)
+  local count = need_list("list.flatten", 1, "list", items)
   depth = need_integer("list.flatten", 2, "depth", depth, 1)
   local flat, size = {}, 0
   local function add(part, length, left)
@@ -106,7 +106,7 @@ function list.flatten(items, depth)
 end
 
 function list.zip(a, b)
-  local count, other = need_table("list.zip", 1, "a", a), need_table("list.zip", 2, "b", b)
+  local count, other = need_list("list.zip", 1, "a", a), need_list("list.zip", 2, "b", b)
   if other < count then count = other end
   local pairs_of = {}
   for i = 1, count do pairs_of[i] = { a[i], b[i] } end

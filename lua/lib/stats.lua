@@ -12,6 +12,7 @@ local function numbers_of(name, items, key)
   if type(items) ~= "table" then
     fail("stats." .. name .. ": argument 1 (list) must be a table, got " .. kind(items))
   end
+  if #items == 0 then ipairs(items, "stats." .. name) end
   if key ~= nil and type(key) ~= "string" and type(key) ~= "number" then
     fail("stats." .. name .. ": the key must be a member's name, got " .. kind(key))
   end

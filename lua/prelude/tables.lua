@@ -11,7 +11,7 @@ local raw_sort, raw_concat, raw_move = native.table_sort, native.table_concat, n
 local stock_type, getmetatable, is_shaped = core.stock_type, core.getmetatable, core.is_shaped
 local number_kind, to_integer, ult, min = math.type, math.tointeger, math.ult, math.min
 local tonumber, error, select, rawequal = tonumber, error, select, rawequal
-local stock_unpack = table.unpack
+local stock_unpack, refuse_record = table.unpack, core.refuse_record
 
 local LIST_MAX = 0x7fffffff
 local UNPACKED_MAX = 1000000
@@ -186,6 +186,9 @@ function table.concat(list, separator, first, last)
   end
   first = first == nil and 1 or integer(first, 3, "concat")
   last = last == nil and length or integer(last, 4, "concat")
+  if length == 0 then
+    refuse_record(list, "table.concat")
+  end
   if is_plain(list) then
     return (raw_concat(list, separator, first, last))
   end
@@ -213,6 +216,9 @@ function table.unpack(list, first, last)
     last = integer(last, 3, "unpack")
   elseif kind == "table" or kind == "string" then
     last = checked_length(#list)
+    if last == 0 and kind == "table" then
+      refuse_record(list, "table.unpack")
+    end
   else
     error("attempt to get length of a " .. kind .. " value", 2)
   end
@@ -271,6 +277,9 @@ function table.sort(list, before)
   end
   local count = checked_length(#list)
   if count < 2 then
+    if count == 0 then
+      refuse_record(list, "table.sort")
+    end
     return
   elseif count >= LIST_MAX then
     bad_argument(1, "sort", "array too big")

@@ -2,9 +2,10 @@
 -- inside of a strict error value.
 
 local host, core = ...
-local records, misuse, mark = core.records, core.misuse, host.mark
+local records, misuse, mark, raise = core.records, core.misuse, host.mark, host.raise
 
-local stock_type, stock_tostring, stock_next, stock_pairs = type, tostring, next, pairs
+local stock_type, stock_tostring, stock_next = type, tostring, next
+local stock_pairs, stock_ipairs = pairs, ipairs
 local stock_getmetatable, stock_setmetatable = getmetatable, setmetatable
 local stock_rawget, stock_rawset, stock_rawlen = rawget, rawset, rawlen
 local rawequal, select, error = rawequal, select, error
@@ -94,6 +95,30 @@ local function shape_of(container)
   if stock_type(metatable) == "table" and rawequal(stock_rawget(metatable, 1), mark) then
     return metatable
   end
+end
+
+-- Refuses, as a list, a table that came from the host with named members and that has no items: Lua sees an empty
+-- list in it, and a plan would report that nothing was found.
+local NAMES_SHOWN = 8
+
+local function refuse_record(container, user)
+  local shape = stock_rawget(container, 1) == nil and stock_next(container) ~= nil and shape_of(container)
+  local names = shape and stock_rawget(shape, 2)
+  if names then
+    local shown = concat(names, "`, `", 1, #names < NAMES_SHOWN and #names or NAMES_SHOWN)
+    raise("record_used_as_list", user .. " needs a list, and this is a record with the fields `" .. shown
+      .. "`; use one of its fields, or `pairs` for names and values")
+  end
+end
+core.refuse_record = refuse_record
+
+-- The functions of the plan library pass their own name as `user`.
+function ipairs(...)
+  local container, user = ...
+  if stock_type(container) == "table" and not records[container] then
+    refuse_record(container, stock_type(user) == "string" and user or "ipairs")
+  end
+  return stock_ipairs(...)
 end
 
 -- Keys come in an unspecified order, so the cost of sorting must not depend on it.

@@ -12,7 +12,7 @@ use super::support::Support;
 use crate::plan_lib::{CHECKS, LIBRARIES, Library, Native, ROUND, SORTED_ORDER, TOTAL, quoted};
 
 /// Globals the Lua parts use, as the VM has them before the plan runs.
-const CORE_GLOBALS: [&str; 6] = ["type", "tostring", "tonumber", "pairs", "next", "select"];
+const CORE_GLOBALS: [&str; 7] = ["type", "tostring", "tonumber", "pairs", "ipairs", "next", "select"];
 
 /// Members of `math` the Lua parts use, under the same names.
 const CORE_MATH: [&str; 4] = ["floor", "sqrt", "huge", "tointeger"];

@@ -15,7 +15,7 @@ use crate::plan_lib::{CHECKS, LIBRARIES, Native, ROUND, SORTED_ORDER, TOTAL, quo
 use crate::vm::lua_chunk::LuaPart;
 
 /// Globals the Lua parts use, as the VM has them before the plan runs.
-const CORE_GLOBALS: [&str; 6] = ["type", "tostring", "tonumber", "pairs", "next", "select"];
+const CORE_GLOBALS: [&str; 7] = ["type", "tostring", "tonumber", "pairs", "ipairs", "next", "select"];
 
 /// Members of `math` the Lua parts use: their names there, and to the parts.
 const CORE_MATH: [(&str, &str); 5] = [
