@@ -14,7 +14,7 @@ pub mod prelude {
     pub const VALUES: &str = include_str!("prelude/values.lua");
     /// Protected calls and coroutines.
     pub const CONTROL: &str = include_str!("prelude/control.lua");
-    /// Tools, `parallel` and `retry`.
+    /// Tools, `parallel`, `retry` and `must`.
     pub const TOOLS: &str = include_str!("prelude/tools.lua");
     /// The libraries `string` and `utf8`.
     pub const LIBRARY: &str = include_str!("prelude/library.lua");

@@ -1,8 +1,8 @@
--- The tools as functions, `parallel` and `retry`.
+-- The tools as functions, `parallel`, `retry` and `must`.
 
 local host, core = ...
 local records, caught, SIGNAL = core.records, host.caught, host.mark
-local request, take, raise, line_of = host.request, host.take, host.raise, host.line_of
+local request, take, raise, line_of, null = host.request, host.take, host.raise, host.line_of, host.null
 local request_short, take_short = host.request_short or function() end, host.take_short or function() end
 local can_pause, busy, branches, ordered_keys = core.can_pause, core.busy, core.branches, core.ordered_keys
 
@@ -158,4 +158,18 @@ function retry(times, f, ...)
     end
     wait_ms = min(wait_ms * 2, WAIT_LAST_MS)
   end
+end
+
+-- must(result, what): the result; raises with `what` where the call failed or gave nothing.
+function must(result, what)
+  local record = result ~= nil and records[result]
+  if not record and result ~= nil and not rawequal(result, null) then
+    return result
+  end
+  local message = stock_type(what) == "string" and what or "a result is needed"
+  if record then
+    record.looked = true
+    raise("must_failed", message .. ": " .. record.text, record.call)
+  end
+  raise("must_failed", message .. ": there is none (nil)")
 end

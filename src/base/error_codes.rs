@@ -105,6 +105,7 @@ error_codes! {
     ToolErrorUsed = "tool_error_used", "The plan used the result of a failed call as if it had succeeded.", "Test `result.error` before using a result.";
     ToolErrorIgnored = "tool_error_ignored", "The plan ended without ever looking at the failed result of a call.", "Test `result.error` after each call and decide what to do.";
     RecordUsedAsList = "record_used_as_list", "A function that goes over a list was given a record: a table with named fields that a tool returned or the context holds.", "Use the field that holds the list, as in `ipairs(result.items)`; `pairs` goes over names and values.";
+    MustFailed = "must_failed", "`must` was given the result of a failed call, or nil, so the plan did not go on.", "Look at the call that the message names; where the plan can do without its result, test `result.error` instead.";
     CallNotPossibleHere = "call_not_possible_here", "A tool was called where the VM cannot pause: in the callback of a string function.", "Make the call before and use its result there.";
     SandboxViolation = "sandbox_violation", "The plan tried to reach past the sandbox.", "Remove the attempt; nothing outside the tools can be reached.";
     Cancelled = "cancelled", "The run was cancelled.", "Start it again if it is still wanted.";

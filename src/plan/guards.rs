@@ -12,7 +12,8 @@ const ASKING: [&str; 7] =
     ["type", "rawequal", "json.is_null", "text.is_blank", "date.valid", "list.is_list", "math.type"];
 
 /// Functions that accept nil or test for it.
-const TAKING: [&str; 7] = ["tostring", "tonumber", "print", "assert", "select", "json.encode", "next"];
+const TAKING: [&str; 8] =
+    ["tostring", "tonumber", "print", "assert", "must", "select", "json.encode", "next"];
 
 /// What a nil would do at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

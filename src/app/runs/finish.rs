@@ -205,7 +205,8 @@ impl Runs {
 
 /// Whether a run that a failed call ended can end so.
 const fn may_be_of_a_call(code: ErrorCode) -> bool {
-    matches!(code, ErrorCode::ToolErrorUsed | ErrorCode::ToolErrorIgnored | ErrorCode::PlanError)
+    use ErrorCode as C;
+    matches!(code, C::ToolErrorUsed | C::ToolErrorIgnored | C::MustFailed | C::PlanError)
 }
 
 /// The error of a run that ended because it used, ignored or raised the failure of a call: with the failure's code

@@ -217,6 +217,7 @@ fn is_for_a_better_plan(code: ErrorCode) -> bool {
         C::PlanError
             | C::ToolErrorUsed
             | C::ToolErrorIgnored
+            | C::MustFailed
             | C::RecordUsedAsList
             | C::LimitInstructions
             | C::LimitMemory

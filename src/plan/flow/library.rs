@@ -58,7 +58,7 @@ impl Solver<'_> {
                 self.add(raised, &value);
                 self.may_raise(want.at, &taint);
             }
-            "assert" => {
+            "assert" | "must" => {
                 let first = self.cell(want, 0);
                 let taint = self.scalar(&first);
                 let raised = self.raised;

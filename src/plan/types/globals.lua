@@ -80,6 +80,12 @@ _VERSION = ""
 ---@type any
 null = nil
 
+---@generic T
+---@param result T
+---@param what? string
+---@return T - ToolError - nil
+function must(result, what) end
+
 ---@param branches table
 ---@return any
 function parallel(branches) end

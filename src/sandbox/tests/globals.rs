@@ -5,7 +5,7 @@ use luaplan_base::ErrorCode;
 use super::harness::{failure, result, run};
 
 /// What Lua itself and the prelude give; the plan library and the tools come on top.
-const GLOBALS: [&str; 28] = [
+const GLOBALS: [&str; 29] = [
     "_G",
     "_VERSION",
     "assert",
@@ -14,6 +14,7 @@ const GLOBALS: [&str; 28] = [
     "getmetatable",
     "ipairs",
     "math",
+    "must",
     "next",
     "null",
     "pairs",

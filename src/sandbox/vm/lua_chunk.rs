@@ -54,7 +54,7 @@ pub(crate) static FAILURES: LuaPart = LuaPart::new("failures", prelude::FAILURES
 pub(crate) static VALUES: LuaPart = LuaPart::new("values", prelude::VALUES);
 /// Protected calls and coroutines.
 pub(crate) static CONTROL: LuaPart = LuaPart::new("control", prelude::CONTROL);
-/// Tools, `parallel` and `retry`.
+/// Tools, `parallel`, `retry` and `must`.
 pub(crate) static TOOLS: LuaPart = LuaPart::new("tools", prelude::TOOLS);
 /// The string library, where it calls back into the plan.
 pub(crate) static LIBRARY: LuaPart = LuaPart::new("library", prelude::LIBRARY);

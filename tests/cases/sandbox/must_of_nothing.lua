@@ -1,0 +1,4 @@
+-- error: must_failed the answer: there is none (nil)
+function run()
+  return must(nothing(), "the answer")
+end
