@@ -85,7 +85,7 @@ error_codes! {
     PlanBadArgument = "plan_bad_argument", "A tool call in the plan has a missing, unknown or wrongly typed argument.", "Compare the call with the tool's parameters, `luaplan tools show NAME`.";
     PlanUnknownField = "plan_unknown_field", "The plan reads a field that the result of a tool or the context does not have.", "Use a field it has; the message names the nearest.";
     PlanNilIndex = "plan_nil_index", "The plan indexes or calls a value that is, or may be, nil.", "Test the value first.";
-    PlanWrongKind = "plan_wrong_kind", "The plan uses a value as what it is not: joins a table to a text, calls or indexes a number.", "Use a field of the value, or bring it into the kind that is needed.";
+    PlanWrongKind = "plan_wrong_kind", "The plan uses a value as what it is not: joins a table to a text, goes over a record as a list, calls or indexes a number.", "Use a field of the value, or bring it into the kind that is needed.";
     PlanToolReplaced = "plan_tool_replaced", "The plan gives another value to the name of a tool.", "Choose another name.";
     PlanResultUnused = "plan_result_unused", "Nobody looks at the result of a tool call, so a failure shows only at the end of the run.", "Test the result's `error`.";
     PlanWriteInUnboundedLoop = "plan_write_in_unbounded_loop", "A call that writes, sends or spends stands in a loop that nothing bounds.", "Count the turns, or go over a list with `for`.";

@@ -16,7 +16,7 @@ use super::kinds::{Fields, Typed, ValueKind, is_context};
 use super::question::TypeFinding;
 
 /// Members of a failed call besides `error`, `code` and `retryable`.
-const FAILURE: [&str; 22] = [
+pub(super) const FAILURE: [&str; 22] = [
     "error",
     "code",
     "retryable",

@@ -16,6 +16,7 @@ mod nils;
 mod operands;
 mod pool;
 mod question;
+mod records;
 
 use std::collections::HashSet;
 

@@ -17,13 +17,14 @@ use luaplan_syntax::Span;
 use super::super::guards::{Use, is_target, use_of};
 use super::kinds::{Typed, ValueKind};
 use super::question::TypeFinding;
+use super::records;
 use crate::Severity;
 use crate::names::globals;
 
 /// Functions that test what a value is.
 const ASKING: [&str; 4] = ["type", "math.type", "list.is_list", "getmetatable"];
 /// Members of failed calls that plans read on any result.
-const OF_FAILURE: [&str; 3] = ["error", "code", "retryable"];
+pub(super) const OF_FAILURE: [&str; 3] = ["error", "code", "retryable"];
 
 pub(super) fn judge(typed: &Typed<'_>) -> Vec<TypeFinding> {
     let root = typed.model.get_root();
@@ -39,12 +40,13 @@ pub(super) fn judge(typed: &Typed<'_>) -> Vec<TypeFinding> {
     verdicts.extend(root.descendants::<LuaIndexExpr>().filter_map(|index| operands.index(&index)));
     verdicts.extend(root.descendants::<LuaCallExpr>().filter_map(|call| operands.call(&call)));
     verdicts.extend(root.descendants::<LuaForRangeStat>().filter_map(|each| operands.each(&each)));
+    verdicts.extend(records::judge(&operands));
     verdicts
 }
 
 /// The facts that decide whether the kind of a value is certain.
-struct Operands<'a, 't> {
-    typed: &'a Typed<'t>,
+pub(super) struct Operands<'a, 't> {
+    pub(super) typed: &'a Typed<'t>,
     /// Names of fields that the plan assigns.
     written: HashSet<String>,
     /// Whether it assigns fields by computed keys.
@@ -89,8 +91,22 @@ impl<'a, 't> Operands<'a, 't> {
         }
     }
 
+    /// Whether the plan assigns fields of that name.
+    pub(super) fn writes(&self, field: &str) -> bool {
+        self.written.contains(field)
+    }
+
+    /// The library function or `ipairs` that a call calls.
+    pub(super) fn function_of(&self, call: &LuaCallExpr) -> Option<String> {
+        let span = self.typed.span(call);
+        if let Some(known) = self.typed.question.library_calls.iter().find(|known| known.span == span) {
+            return Some(known.tool.clone());
+        }
+        call.get_prefix_expr().map(|callee| callee.get_text()).filter(|name| name == "ipairs")
+    }
+
     /// What a value certainly is, apart from nil; `None` where it may be anything else.
-    fn kinds(&self, value: &LuaExpr) -> Option<Vec<ValueKind>> {
+    pub(super) fn kinds(&self, value: &LuaExpr) -> Option<Vec<ValueKind>> {
         if self.asked.contains(&value.get_text()) || self.may_change(value) {
             return None;
         }
@@ -305,7 +321,7 @@ fn help_on_index(value: &LuaExpr, kinds: &[ValueKind], key: Option<&str>) -> Str
 }
 
 /// The start of a value as written.
-fn shown(value: &LuaExpr) -> String {
+pub(super) fn shown(value: &LuaExpr) -> String {
     value.get_text().lines().next().unwrap_or_default().chars().take(60).collect()
 }
 
