@@ -11,13 +11,17 @@ use luaplan_catalog::{Catalog, stubs};
 
 use super::super::declarations;
 use super::kinds::Typed;
+use super::masked::Masked;
 use super::question::{Question, TypeFinding};
-use super::{arguments, fields, library, nils, operands};
+use super::{arguments, fields, helpers, library, nils, operands};
 
 /// The most catalogs whose declarations a thread keeps loaded.
 const KEPT_MAX: usize = 4;
 /// An analysis keeps something of every plan it saw; after so many bytes of plans a new one replaces it.
 const SEEN_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// How often parameters are inferred from calls: that of a helper which another helper calls needs a second time.
+const ROUNDS_MAX: usize = 3;
 
 /// Bytes counted for a check besides its plan.
 const CHECK_BYTES: usize = 256;
@@ -52,6 +56,8 @@ pub(super) struct Analysis {
     /// The tool each declared function stands for.
     tools: HashMap<LuaSignatureId, String>,
     context: Option<String>,
+    /// The plan that was analysed last.
+    plan: Option<(FileId, String)>,
     seen_bytes: usize,
 }
 
@@ -68,7 +74,15 @@ impl Analysis {
         }
         let file = inner.update_file_by_path(&path("tools"), Some(format!("---@meta\n{declarations}")));
         let tools = file.map(|file| declared_tools(&inner, file)).unwrap_or_default();
-        Self { inner, catalog: catalog.clone(), declarations, tools, context: None, seen_bytes: 0 }
+        Self {
+            inner,
+            catalog: catalog.clone(),
+            declarations,
+            tools,
+            context: None,
+            plan: None,
+            seen_bytes: 0,
+        }
     }
 
     fn fits(&self, catalog: &Catalog) -> bool {
@@ -83,18 +97,44 @@ impl Analysis {
             self.seen_bytes += text.as_ref().map_or(0, String::len);
             self.inner.update_file_by_path(&path("context"), text);
             self.context.clone_from(&question.context);
+            // What is known of the plan was inferred with the context before.
+            self.plan = None;
         }
-        let text = question.masked.text.clone();
-        self.seen_bytes += text.len() + CHECK_BYTES;
-        let Some(file) = self.inner.update_file_by_path(&path("plan"), Some(text)) else { return Vec::new() };
-        let Some(model) = self.inner.compilation.get_semantic_model(file) else { return Vec::new() };
-        let typed = Typed { model, tools: &self.tools, question };
+        let mut masked = question.masked.clone();
+        let mut declared = Vec::new();
+        for _ in 0..ROUNDS_MAX {
+            self.load(&masked);
+            let found = self.typed(question, &masked).map(|typed| helpers::declarations(&typed));
+            let Some(found) = found else { return Vec::new() };
+            if found == declared {
+                break;
+            }
+            masked = question.masked.with(found.iter().cloned());
+            declared = found;
+        }
+        self.load(&masked);
+        let Some(typed) = self.typed(question, &masked) else { return Vec::new() };
         let mut verdicts = arguments::judge(&typed);
         verdicts.extend(library::judge(&typed));
         verdicts.extend(fields::judge(&typed));
         verdicts.extend(nils::judge(&typed));
         verdicts.extend(operands::judge(&typed));
         verdicts
+    }
+
+    /// Analyses the plan. The same text is not analysed twice in a row.
+    fn load(&mut self, masked: &Masked) {
+        if self.plan.as_ref().is_none_or(|(_, text)| *text != masked.text) {
+            self.seen_bytes += masked.text.len() + CHECK_BYTES;
+            let file = self.inner.update_file_by_path(&path("plan"), Some(masked.text.clone()));
+            self.plan = file.map(|file| (file, masked.text.clone()));
+        }
+    }
+
+    fn typed<'a>(&'a self, question: &'a Question, masked: &'a Masked) -> Option<Typed<'a>> {
+        let (file, _) = self.plan.as_ref()?;
+        let model = self.inner.compilation.get_semantic_model(*file)?;
+        Some(Typed { model, tools: &self.tools, question, masked })
     }
 }
 

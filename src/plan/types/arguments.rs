@@ -63,7 +63,7 @@ fn renamed<'a>(typed: &'a Typed<'_>, call: &LuaCallExpr) -> Option<&'a ToolSpec>
 
 /// Judges the literal arguments of a call that the judge of names could not see.
 fn literals(typed: &Typed<'_>, spec: &ToolSpec, call: &LuaCallExpr) -> Vec<TypeFinding> {
-    let mut report = Report::new(&typed.question.masked.text);
+    let mut report = Report::new(&typed.masked.text);
     literal::check(spec, call, 0, &mut report);
     report
         .into_findings()
@@ -71,7 +71,7 @@ fn literals(typed: &Typed<'_>, spec: &ToolSpec, call: &LuaCallExpr) -> Vec<TypeF
         .map(|finding| TypeFinding {
             code: ErrorCode::PlanBadArgument,
             severity: finding.severity,
-            span: typed.question.masked.original(finding.span),
+            span: typed.masked.original(finding.span),
             message: finding.message,
             help: finding.help,
         })

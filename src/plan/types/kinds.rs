@@ -7,7 +7,7 @@ use emmylua_parser::{LuaAstNode, LuaExpr, LuaNameExpr};
 
 use luaplan_base::Value;
 
-use super::masked::CONTEXT;
+use super::masked::{CONTEXT, Masked};
 use super::question::Question;
 
 /// A plan whose types are known.
@@ -15,6 +15,8 @@ pub(super) struct Typed<'a> {
     pub(super) model: SemanticModel<'a>,
     pub(super) tools: &'a HashMap<LuaSignatureId, String>,
     pub(super) question: &'a Question,
+    /// The text that was analysed.
+    pub(super) masked: &'a Masked,
 }
 
 /// One thing a value may be.
@@ -130,7 +132,7 @@ impl Typed<'_> {
     /// The bytes of a node in the plan as it was written.
     pub(super) fn span(&self, node: &impl LuaAstNode) -> (usize, usize) {
         let range = node.get_range();
-        self.question.masked.original((usize::from(range.start()), usize::from(range.end())))
+        self.masked.original((usize::from(range.start()), usize::from(range.end())))
     }
 }
 
@@ -150,7 +152,7 @@ fn is_truth(expression: &LuaExpr) -> bool {
 }
 
 /// Whether a class is a tool's result or one inside it.
-fn is_result(class: &str) -> bool {
+pub(super) fn is_result(class: &str) -> bool {
     class.ends_with(".result") || class.contains(".result.")
 }
 

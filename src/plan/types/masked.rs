@@ -9,11 +9,15 @@ use crate::names::found::{comments, span_of};
 /// The class of the context in the declarations.
 pub(super) const CONTEXT: &str = "Context";
 
-/// Source of the same length as the plan's, except for one inserted line.
+/// Source of the same length as the plan's, except for inserted lines.
+#[derive(Clone)]
 pub(super) struct Masked {
+    /// The plan without its comments.
+    plain: String,
+    /// Places in the plan, in order, and the lines inserted there.
+    inserted: Vec<(usize, String)>,
+    /// `plain` with the lines.
     pub(super) text: String,
-    /// Offset and length of the inserted line.
-    inserted: Option<(usize, usize)>,
 }
 
 impl Masked {
@@ -33,24 +37,45 @@ impl Masked {
             }
         }
         // Whole comments are blanked, so the rest is as valid as before.
-        let mut text = String::from_utf8(bytes).unwrap_or_default();
+        let plain = String::from_utf8(bytes).unwrap_or_default();
         let entry = with_context.then(|| entry(chunk)).flatten();
-        let inserted = entry.map(|(at, parameter)| {
-            let line = format!("\n---@param {parameter} {CONTEXT}\n");
-            text.insert_str(at, &line);
-            (at, line.len())
-        });
-        Self { text, inserted }
+        let line = |(at, parameter)| (at, format!("\n---@param {parameter} {CONTEXT}\n"));
+        Self { text: plain.clone(), plain, inserted: Vec::new() }.with(entry.map(line))
+    }
+
+    /// The same with further lines, each at its place in the plan as written.
+    pub(super) fn with(&self, lines: impl IntoIterator<Item = (usize, String)>) -> Self {
+        let mut inserted = self.inserted.clone();
+        inserted.extend(lines);
+        inserted.sort();
+        let mut text = self.plain.clone();
+        for (at, line) in inserted.iter().rev() {
+            if text.is_char_boundary(*at) {
+                text.insert_str(*at, line);
+            }
+        }
+        Self { plain: self.plain.clone(), inserted, text }
+    }
+
+    /// The bytes in the plan as written.
+    pub(super) fn original(&self, (start, end): Span) -> Span {
+        (self.original_place(start), self.original_place(end))
     }
 
     /// The place in the plan as written.
-    pub(super) fn original(&self, (start, end): Span) -> Span {
-        let back = |offset: usize| match self.inserted {
-            Some((at, length)) if offset >= at + length => offset - length,
-            Some((at, _)) if offset > at => at,
-            _ => offset,
-        };
-        (back(start), back(end))
+    pub(super) fn original_place(&self, offset: usize) -> usize {
+        let mut shift = 0;
+        for (at, line) in &self.inserted {
+            let start = at + shift;
+            if offset >= start + line.len() {
+                shift += line.len();
+            } else if offset > start {
+                return *at;
+            } else {
+                break;
+            }
+        }
+        offset - shift
     }
 }
 

@@ -9,6 +9,7 @@ mod analysis;
 mod arguments;
 mod bounded;
 mod fields;
+mod helpers;
 mod kinds;
 mod library;
 mod masked;
