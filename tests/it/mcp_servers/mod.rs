@@ -5,6 +5,7 @@ mod hostile;
 mod prompts;
 mod real;
 mod remote;
+mod shapes;
 mod small;
 
 use std::path::Path;
