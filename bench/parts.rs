@@ -125,8 +125,8 @@ pub(crate) fn finish(mut step: Step, answers: &Answers) -> Value {
                 let outcomes = answers.all(&pending.calls);
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
-            Step::Wait(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(stopped) => return stopped.result.unwrap(),
         }
     }

@@ -54,7 +54,7 @@ impl Works {
             loop {
                 pause = match pause {
                     Pause::Calls { calls, .. } => run.answer(answers.all(&calls)).await,
-                    Pause::Wait { .. } => run.go_on().await,
+                    Pause::Wait { .. } => run.resume().await,
                     Pause::Done(stopped) => return (started.elapsed(), stopped.result.unwrap()),
                 }
             }

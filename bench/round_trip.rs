@@ -45,7 +45,7 @@ pub(crate) fn step(answers: &Answers, calls: u64) -> Duration {
                 let outcomes = answers.all(&pending.calls);
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
             other => panic!("{other:?}"),
         };
     }

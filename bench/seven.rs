@@ -63,7 +63,7 @@ pub(crate) fn interrupted(wall: Duration) -> Duration {
         let mut step = vm.start(W7, "plan.lua", &empty_object());
         loop {
             step = match step {
-                Step::Slice(paused) => paused.go_on(),
+                Step::Slice(paused) => paused.resume(),
                 Step::Done(stopped) => {
                     assert!(stopped.result.is_err());
                     return Instant::now().saturating_duration_since(due);

@@ -114,7 +114,7 @@ async fn finish(run: &mut WorkerRun, source: &str, answers: &Answers) -> Value {
     loop {
         pause = match pause {
             Pause::Calls { calls, .. } => run.answer(answers.all(&calls)).await,
-            Pause::Wait { .. } => run.go_on().await,
+            Pause::Wait { .. } => run.resume().await,
             Pause::Done(stopped) => return stopped.result.unwrap(),
         }
     }

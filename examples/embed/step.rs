@@ -37,9 +37,9 @@ pub(crate) fn example(said: &mut Vec<String>) -> Result<Stopped> {
                 let outcomes = pending.calls.iter().map(|_| Ok(Value::Float(9.5))).collect();
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
             // `retry` asks to wait; a program with a clock waits first.
-            Step::Wait(paused) => paused.go_on(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(stopped) => return Ok(stopped),
         };
     }

@@ -194,12 +194,12 @@ impl VmExecutor {
         match &mut self.kind {
             Kind::Process { run: Some(run), .. } => {
                 let signals = run.signals();
-                Ok(in_worker(&mut self.clock, &self.options.interrupt, signals, run.go_on()).await)
+                Ok(in_worker(&mut self.clock, &self.options.interrupt, signals, run.resume()).await)
             }
             Kind::Thread { held, .. } => match held.take() {
                 Some(HeldVm::Wait(paused)) => {
                     let in_place = self.in_place.is_allowed();
-                    self.until_pause(in_place, move || paused.go_on()).await
+                    self.until_pause(in_place, move || paused.resume()).await
                 }
                 _ => Err(not_there("a wait")),
             },
@@ -245,7 +245,7 @@ impl VmExecutor {
             step = match step {
                 Step::Slice(paused) => {
                     self.usage = paused.usage();
-                    self.one_turn(move || paused.go_on()).await?
+                    self.one_turn(move || paused.resume()).await?
                 }
                 Step::Calls(mut pending) => {
                     self.usage = pending.usage();
@@ -282,7 +282,7 @@ impl VmExecutor {
                 if turns.is_over(since.elapsed()) {
                     return (Step::Slice(paused), since.elapsed());
                 }
-                step = paused.go_on();
+                step = paused.resume();
             }
             (step, since.elapsed())
         });
@@ -349,7 +349,7 @@ async fn in_worker(
                     pause = &mut exchange => Err(pause),
                     next = clock.turn() => Ok(next),
                 };
-                signals.go_on();
+                signals.resume();
                 match next {
                     Ok(next) => turn = next,
                     Err(pause) => break pause,

@@ -21,12 +21,12 @@ pub use lua54::{Vm, VmPool, keep_freed_memory};
 pub use plan_lib::{LIBRARY_STUB_FILES, LIBRARY_STUBS, library_signatures};
 pub use vm::built::{is_built, not_built};
 pub use vm::failed_call::FAILED_CALL;
+pub use vm::interrupt::{Interrupt, InterruptReason};
 pub use vm::lines::LineTrace;
 pub use vm::machine::Machine;
 pub use vm::meter::STEP_INSTRUCTIONS;
 pub use vm::options::{SLICE_INSTRUCTIONS, VmLimits, VmOptions};
-pub use vm::pause::{PausedSlice, PausedWait, PendingCalls, Step};
-pub use vm::step::{Interrupt, InterruptReason, Stopped, VmUsage};
+pub use vm::pause::{PausedSlice, PausedWait, PendingCalls, Step, Stopped, VmUsage};
 
 #[doc(no_inline)]
 pub use luaplan_base::EngineKind;

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! worker ─► Hello (magic, version, confinement)          host ─► Prepare (magic, version, options)
-//! host ─► Start     worker ─► Calls | Wait | Done        host ─► Answers | GoOn     … until Done
+//! host ─► Start     worker ─► Calls | Wait | Done        host ─► Answers | Resume     … until Done
 //! ```
 
 use serde::de::DeserializeOwned;
@@ -38,7 +38,7 @@ pub(super) struct Prepare {
 pub(super) enum ToWorker {
     Start(Start),
     Answers(Vec<Outcome>),
-    GoOn,
+    Resume,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -120,7 +120,7 @@ impl<R: Read, W: Write> Line<'_, R, W> {
         drop((source, context));
         loop {
             step = match step {
-                Step::Slice(paused) => paused.go_on(),
+                Step::Slice(paused) => paused.resume(),
                 Step::Calls(pending) => self.calls(pending, frame_bytes_max)?,
                 Step::Wait(paused) => self.wait(paused, frame_bytes_max)?,
                 Step::Done(stopped) => return self.done(stopped, frame_bytes_max),
@@ -169,7 +169,7 @@ impl<R: Read, W: Write> Line<'_, R, W> {
         };
         frame::write(self.output, &encode(&message, frame_bytes_max)?)?;
         match self.reply(frame_bytes_max)? {
-            ToWorker::GoOn => Ok(paused.go_on()),
+            ToWorker::Resume => Ok(paused.resume()),
             _ => Err(MessageFault::Content("a wait was not ended".to_owned())),
         }
     }

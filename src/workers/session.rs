@@ -141,12 +141,12 @@ impl WorkerRun {
     }
 
     /// Resumes with the next attempt after a wait.
-    pub async fn go_on(&mut self) -> Pause {
+    pub async fn resume(&mut self) -> Pause {
         if !std::mem::take(&mut self.is_waiting) {
             let error = Error::new(ErrorCode::Internal, "a run went on that did not wait");
             return Pause::Done(self.abort(error));
         }
-        self.exchange(&ToWorker::GoOn).await
+        self.exchange(&ToWorker::Resume).await
     }
 
     /// Ends the run and its process, for a reason the plan cannot catch.

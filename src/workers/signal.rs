@@ -30,17 +30,17 @@ impl WorkerSignals {
         });
         #[cfg(not(unix))]
         let _ = reason;
-        self.go_on();
+        self.resume();
     }
 
-    /// Pauses the process until [`WorkerSignals::go_on`]. Does nothing where the system cannot.
+    /// Pauses the process until [`WorkerSignals::resume`]. Does nothing where the system cannot.
     pub fn hold(&self) {
         #[cfg(unix)]
         self.send(nix::sys::signal::Signal::SIGSTOP);
     }
 
     /// Continues the process.
-    pub fn go_on(&self) {
+    pub fn resume(&self) {
         #[cfg(unix)]
         self.send(nix::sys::signal::Signal::SIGCONT);
     }

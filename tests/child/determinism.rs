@@ -92,11 +92,11 @@ fn run(path: &Path, limits: VmLimits) -> (Stopped, String) {
             }
             Step::Slice(mut paused) => {
                 printed.push_str(&paused.take_printed());
-                paused.go_on()
+                paused.resume()
             }
             Step::Wait(mut paused) => {
                 printed.push_str(&paused.take_printed());
-                paused.go_on()
+                paused.resume()
             }
             Step::Done(mut stopped) => {
                 printed.push_str(&stopped.printed);

@@ -49,8 +49,8 @@ pub fn run(source: &str, context: &Value) -> Stopped {
                 let outcomes = pending.calls.iter().map(answer).collect();
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
-            Step::Wait(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(stopped) => return stopped,
         };
     }

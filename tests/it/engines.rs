@@ -63,8 +63,8 @@ async fn run<M: Machine>(plan: &Path) -> (Seen, u64) {
                 let outcomes = handler.answer(pending.calls.clone()).await.unwrap();
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
-            Step::Wait(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(stopped) => {
                 printed.push_str(&stopped.printed);
                 let end = stopped.result.map(|value| value.to_json().to_string());

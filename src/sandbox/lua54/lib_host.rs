@@ -1,27 +1,82 @@
-//! The services that the plan library needs from this engine.
+//! The services that the plan library needs from this engine: to be loaded, and for each call.
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use mlua::{Lua, MultiValue, Value as LuaValue};
 
 use luaplan_base as base;
 
+use super::codec::Codec;
 use super::fault;
-use super::support::Support;
-use crate::plan_lib::{LibError, LibHost, LibTable, Native, Result, Table, Value};
+use crate::plan_lib::{LibError, LibFunction, LibHost, LibTable, Result, Table, Value};
+use crate::vm::lua_chunk::LuaPart;
 use crate::vm::meter::Meter;
 
+/// The VM as the plan library sees it. Cheap to clone into each function.
+///
+/// A Rust function that calls back into the plan cannot pause, so a tool call inside such a callback
+/// is refused with `call_not_possible_here`. Functions that take functions are therefore written in
+/// Lua and loaded with [`LibSupport::run_part`].
+#[derive(Clone)]
+pub(crate) struct LibSupport {
+    pub(crate) meter: Arc<Meter>,
+    pub(super) codec: Arc<Codec>,
+}
+
+impl LibSupport {
+    /// The plan's `null`: what a JSON null inside a list is.
+    pub(crate) fn null(&self) -> mlua::Value {
+        mlua::Value::NULL
+    }
+
+    /// Makes `table` a list even while it is empty: it leaves the plan as `[]`.
+    ///
+    /// # Errors
+    /// Only if memory is used up.
+    pub(crate) fn mark_array(&self, table: &mlua::Table) -> mlua::Result<()> {
+        self.codec.mark_array(table)
+    }
+
+    /// Makes `table` an object even while it is empty: it leaves the plan as `{}`.
+    ///
+    /// # Errors
+    /// Only if memory is used up.
+    pub(crate) fn mark_object(&self, table: &mlua::Table) -> mlua::Result<()> {
+        self.codec.mark_object(table)
+    }
+
+    /// An error the plan can catch; the plan's line is added where it is caught or reported.
+    pub(crate) fn fail(&self, message: impl Into<String>) -> mlua::Error {
+        fault::raise(base::Error::new(base::ErrorCode::PlanError, message))
+    }
+
+    /// Runs a part of the library written in Lua, with `arguments` as its `...`. Its text is
+    /// compiled once per process.
+    ///
+    /// # Errors
+    /// What the part raises.
+    pub(crate) fn run_part<R: mlua::FromLuaMulti>(
+        &self,
+        lua: &Lua,
+        part: &'static LuaPart,
+        arguments: impl mlua::IntoLuaMulti,
+    ) -> mlua::Result<R> {
+        part.load(lua)?.call(arguments)
+    }
+}
+
 /// One call of the library, with the tables it uses.
-struct Host<'l> {
+struct LibCall<'l> {
     lua: &'l Lua,
-    support: &'l Support,
+    support: &'l LibSupport,
     tables: RefCell<Vec<mlua::Table>>,
 }
 
-/// A table, by its place in [`Host::tables`].
+/// A table, by its place in [`LibCall::tables`].
 struct Handle<'v> {
-    host: &'v Host<'v>,
+    host: &'v LibCall<'v>,
     place: usize,
     table: mlua::Table,
 }
@@ -29,11 +84,11 @@ struct Handle<'v> {
 /// Calls `native` with the arguments of a Lua function.
 pub(super) fn call(
     lua: &Lua,
-    support: &Support,
-    (library, native): (&'static str, &'static Native),
+    support: &LibSupport,
+    (library, native): (&'static str, &'static LibFunction),
     args: MultiValue,
 ) -> mlua::Result<LuaValue> {
-    let host = Host { lua, support, tables: RefCell::default() };
+    let host = LibCall { lua, support, tables: RefCell::default() };
     let args = args.into_iter().map(|arg| host.take(arg)).collect();
     let result = native.call(library, &host, args).and_then(|value| host.give(value));
     result.map_err(|error| match error {
@@ -50,7 +105,7 @@ fn engine(error: mlua::Error) -> LibError {
     LibError::Engine(Box::new(error))
 }
 
-impl<'l> Host<'l> {
+impl<'l> LibCall<'l> {
     fn hold<'v>(&'v self, table: mlua::Table) -> Table<'v>
     where
         'l: 'v,
@@ -93,7 +148,7 @@ impl<'l> Host<'l> {
     }
 }
 
-impl<'v> LibHost<'v> for Host<'v> {
+impl<'v> LibHost<'v> for LibCall<'v> {
     fn meter(&self) -> &Meter {
         &self.support.meter
     }

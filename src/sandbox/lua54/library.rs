@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use mlua::{Function, Lua, MultiValue, Table, Value};
 
-use super::lib_host;
-use super::support::Support;
-use crate::plan_lib::{CHECKS, LIBRARIES, Library, Native, ROUND, SORTED_ORDER, TOTAL, quoted};
+use super::lib_host::{self, LibSupport};
+use crate::plan_lib::{CHECKS, LIBRARIES, LibFunction, Library, ROUND, SORTED_ORDER, TOTAL, quoted};
 
 /// Globals the Lua parts use, as the VM has them before the plan runs.
 const CORE_GLOBALS: [&str; 7] = ["type", "tostring", "tonumber", "pairs", "ipairs", "next", "select"];
@@ -20,7 +19,7 @@ const CORE_MATH: [&str; 4] = ["floor", "sqrt", "huge", "tointeger"];
 /// Sets one global per library. Called once the VM's own globals are in place, before the plan is
 /// loaded: the libraries keep the `type`, `pairs` and so on that they find now, so nothing a plan
 /// redefines changes how they work.
-pub(super) fn install(lua: &Lua, support: &Support) -> mlua::Result<()> {
+pub(super) fn install(lua: &Lua, support: &LibSupport) -> mlua::Result<()> {
     if let Value::Table(math) = lua.globals().raw_get::<Value>("math")? {
         math.raw_set(ROUND.name, native_function(lua, support, "math", &ROUND)?)?;
     }
@@ -70,7 +69,7 @@ pub(super) fn install(lua: &Lua, support: &Support) -> mlua::Result<()> {
 
 /// The environment of the Lua parts: the VM's own functions as they were before the plan, and the
 /// helpers written in Rust.
-fn core(lua: &Lua, support: &Support) -> mlua::Result<Table> {
+fn core(lua: &Lua, support: &LibSupport) -> mlua::Result<Table> {
     let core = lua.create_table()?;
     let globals = lua.globals();
     for name in CORE_GLOBALS {
@@ -87,7 +86,7 @@ fn core(lua: &Lua, support: &Support) -> mlua::Result<Table> {
 }
 
 /// Adds the helpers of a used library to the environment of the Lua parts.
-fn add_helpers(lua: &Lua, support: &Support, core: &Table) -> mlua::Result<()> {
+fn add_helpers(lua: &Lua, support: &LibSupport, core: &Table) -> mlua::Result<()> {
     if core.contains_key("fail")? {
         return Ok(());
     }
@@ -128,7 +127,7 @@ fn add_helpers(lua: &Lua, support: &Support, core: &Table) -> mlua::Result<()> {
 /// Fills a library's table. Members that the plan has set stay.
 fn fill(
     lua: &Lua,
-    support: &Support,
+    support: &LibSupport,
     core: &Table,
     library: &'static Library,
     table: &Table,
@@ -159,9 +158,9 @@ fn fill(
 /// A library function as a Lua function.
 fn native_function(
     lua: &Lua,
-    support: &Support,
+    support: &LibSupport,
     library: &'static str,
-    native: &'static Native,
+    native: &'static LibFunction,
 ) -> mlua::Result<Function> {
     let support = support.clone();
     lua.create_function(move |lua, args: MultiValue| lib_host::call(lua, &support, (library, native), args))

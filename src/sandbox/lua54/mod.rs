@@ -12,7 +12,6 @@ mod lua_chunk;
 mod pool;
 mod prelude;
 mod report;
-mod support;
 mod vm;
 
 pub use ffi::freed::keep_freed_memory;

@@ -9,7 +9,7 @@ use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value};
 
 use super::codec::{Codec, FailureParts};
 use super::host::{Host, lock};
-use super::support::Support;
+use super::lib_host::LibSupport;
 use super::{compiled, library, report};
 use crate::lua54::ffi::call_interrupt::InterruptLink;
 use crate::lua54::ffi::drive::{Ended, Main};
@@ -134,7 +134,7 @@ impl Vm {
         let codec = Arc::new(Codec::new(&lua, host.meter.clone(), held, mark, failures)?);
         push::install(&lua, &codec)?;
         let _ = host.codec.set(codec.clone());
-        library::install(&lua, &Support { meter: host.meter.clone(), codec })?;
+        library::install(&lua, &LibSupport { meter: host.meter.clone(), codec })?;
         add_tools.call::<()>(tools)?;
         watch.let_collector_sleep(lua.used_memory() as u64);
         Ok(Self { _bell: bell, lua, host: host.clone(), watch, main, unlooked, thread: None, spent: None })
@@ -194,7 +194,7 @@ impl Vm {
         match self.prepare(&chunk, context) {
             Ok(thread) => {
                 self.thread = Some(thread);
-                self.resume(ARGUMENTS)
+                self.run_until_pause(ARGUMENTS)
             }
             Err(error) => {
                 let error = self.host.binding_error(&error);
@@ -217,7 +217,7 @@ impl Vm {
     }
 
     /// Resumes with `count` values on the stack of the main coroutine.
-    fn resume(self, count: i32) -> Step {
+    fn run_until_pause(self, count: i32) -> Step {
         let Some(thread) = &self.thread else {
             return self.done(Err(Error::new(ErrorCode::Internal, "a VM went on before it began")));
         };
@@ -327,11 +327,11 @@ impl Resume for Vm {
                 Error::new(ErrorCode::Internal, "the number of answers differs from the number of calls");
             return self.done(Err(error));
         }
-        self.go_on()
+        self.resume()
     }
 
-    fn go_on(self) -> Step {
-        self.resume(0)
+    fn resume(self) -> Step {
+        self.run_until_pause(0)
     }
 
     fn usage(&self) -> VmUsage {

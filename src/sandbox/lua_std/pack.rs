@@ -2,7 +2,7 @@
 
 use super::args::{Args, RESULTS_MAX, bad, fail, start_place};
 use super::buffer::Buffer;
-use super::pack_options::{Field, Options, PackKind};
+use super::pack_options::{Field, PackKind, PackOptions};
 use super::{Arg, Item, Native, NativeCall, NativeError};
 
 /// Bytes of Lua's own integers.
@@ -28,7 +28,7 @@ pub(super) fn pack(call: &mut NativeCall<'_>) -> Result<(), NativeError> {
 }
 
 fn add_fields(out: &mut Buffer<'_>, args: Args<'_>, format: &[u8]) -> Result<(), NativeError> {
-    let mut options = Options::of(format);
+    let mut options = PackOptions::of(format);
     let mut place = 1;
     while let Some(field) = options.next(out.len() as u64)? {
         args.meter.charge(1)?;
@@ -123,7 +123,7 @@ pub(super) fn packsize(call: &mut NativeCall<'_>) -> Result<(), NativeError> {
     let args = Args::of(call);
     let format = args.text(1)?;
     args.charge_bytes(format.len())?;
-    let mut options = Options::of(&format);
+    let mut options = PackOptions::of(&format);
     let mut total = 0;
     while let Some(field) = options.next(total)? {
         args.meter.charge(1)?;
@@ -149,7 +149,7 @@ pub(super) fn unpack(call: &mut NativeCall<'_>) -> Result<(), NativeError> {
     if at > data.len() {
         return bad(3, "initial position out of string");
     }
-    let mut options = Options::of(&format);
+    let mut options = PackOptions::of(&format);
     let mut results = 0;
     while let Some(field) = options.next(at as u64)? {
         args.meter.charge(1)?;

@@ -50,13 +50,13 @@ pub(super) struct Field {
 }
 
 /// Reads a format from its start to its end.
-pub(super) struct Options<'a> {
+pub(super) struct PackOptions<'a> {
     rest: &'a [u8],
     little: bool,
     alignment_max: u64,
 }
 
-impl<'a> Options<'a> {
+impl<'a> PackOptions<'a> {
     /// The options of a format; it ends at a zero byte, as in C.
     pub(super) fn of(format: &'a [u8]) -> Self {
         let end = memchr::memchr(0, format).unwrap_or(format.len());

@@ -10,7 +10,7 @@ const INVALID: &str = "invalid UTF-8 code";
 
 /// Bytes that are decoded between two charges, and bytes decoded for one instruction.
 const STRETCH_BYTES: usize = 4096;
-const BYTES_PER_INSTRUCTION: u64 = 4;
+const DECODED_BYTES_PER_INSTRUCTION: u64 = 4;
 
 /// The natives of this file.
 pub(super) const NATIVES: &[Native] = &[
@@ -94,7 +94,7 @@ impl<'a> Stretches<'a> {
 
     fn reach(&mut self, at: usize) -> Result<(), NativeError> {
         if at >= self.paid_to {
-            self.args.meter.charge(STRETCH_BYTES as u64 / BYTES_PER_INSTRUCTION)?;
+            self.args.meter.charge(STRETCH_BYTES as u64 / DECODED_BYTES_PER_INSTRUCTION)?;
             self.paid_to = at + STRETCH_BYTES;
         }
         Ok(())
@@ -194,7 +194,7 @@ pub(super) fn offset(call: &mut NativeCall<'_>) -> Result<(), NativeError> {
     let mut step = || {
         steps += 1;
         if steps.is_multiple_of(STRETCH_BYTES as u64) {
-            args.meter.charge(STRETCH_BYTES as u64 / BYTES_PER_INSTRUCTION)
+            args.meter.charge(STRETCH_BYTES as u64 / DECODED_BYTES_PER_INSTRUCTION)
         } else {
             Ok(())
         }

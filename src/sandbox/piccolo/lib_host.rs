@@ -13,20 +13,20 @@ use super::store::store;
 use super::values::{is_null, lossy, metamethod, text};
 use crate::lua_std::number;
 use crate::lua_std::number::Number;
-use crate::plan_lib::{LibError, LibHost, LibTable, Native, Result, Table, Value};
+use crate::plan_lib::{LibError, LibFunction, LibHost, LibTable, Result, Table, Value};
 use crate::vm::failed_call::about_failed_call;
 use crate::vm::meter::{Dead, Meter};
 
 /// One call of the library, with the tables it uses.
-struct Call<'gc, 'h> {
+struct LibCall<'gc, 'h> {
     host: &'h Host,
     ctx: Context<'gc>,
     tables: RefCell<Vec<piccolo::Table<'gc>>>,
 }
 
-/// A table, by its place in [`Call::tables`].
+/// A table, by its place in [`LibCall::tables`].
 struct Handle<'v, 'gc, 'h> {
-    call: &'v Call<'gc, 'h>,
+    call: &'v LibCall<'gc, 'h>,
     place: usize,
     table: piccolo::Table<'gc>,
 }
@@ -39,10 +39,10 @@ pub(super) fn call<'gc>(
     host: &Host,
     ctx: Context<'gc>,
     exec: &Execution<'gc, '_>,
-    (library, native): (&'static str, &'static Native),
+    (library, native): (&'static str, &'static LibFunction),
     arguments: &[LuaValue<'gc>],
 ) -> std::result::Result<LuaValue<'gc>, Raised<'gc>> {
-    let call = Call { host, ctx, tables: RefCell::default() };
+    let call = LibCall { host, ctx, tables: RefCell::default() };
     let given = arguments.iter().map(|argument| call.take(*argument)).collect();
     let result = native.call(library, &call, given).map(|value| call.give(&value));
     result.map_err(|error| match error {
@@ -67,7 +67,7 @@ fn engine(error: &Raised<'_>) -> LibError {
     }
 }
 
-impl<'gc, 'h> Call<'gc, 'h> {
+impl<'gc, 'h> LibCall<'gc, 'h> {
     fn hold<'v>(&'v self, table: piccolo::Table<'gc>) -> Table<'v>
     where
         'gc: 'v,
@@ -111,7 +111,7 @@ impl<'gc, 'h> Call<'gc, 'h> {
     }
 }
 
-impl<'v, 'gc: 'v, 'h: 'v> LibHost<'v> for Call<'gc, 'h> {
+impl<'v, 'gc: 'v, 'h: 'v> LibHost<'v> for LibCall<'gc, 'h> {
     fn meter(&self) -> &Meter {
         &self.host.meter
     }

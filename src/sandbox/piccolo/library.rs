@@ -11,7 +11,7 @@ use super::fault::Raised;
 use super::host::Host;
 use super::values::{give, lossy, text};
 use super::{fault, lib_host, parts};
-use crate::plan_lib::{CHECKS, LIBRARIES, Native, ROUND, SORTED_ORDER, TOTAL, quoted};
+use crate::plan_lib::{CHECKS, LIBRARIES, LibFunction, ROUND, SORTED_ORDER, TOTAL, quoted};
 use crate::vm::lua_chunk::LuaPart;
 
 /// Globals the Lua parts use, as the VM has them before the plan runs.
@@ -155,7 +155,7 @@ fn function<'gc>(
     ctx: Context<'gc>,
     host: &Rc<Host>,
     library: &'static str,
-    native: &'static Native,
+    native: &'static LibFunction,
 ) -> Value<'gc> {
     let host = host.clone();
     Callback::from_fn(&ctx, move |ctx, mut exec, stack| {

@@ -23,8 +23,8 @@ fn run<M: Machine>(source: &str, limits: VmLimits) -> Stopped {
                 let outcomes = outcomes.collect();
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
-            Step::Wait(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(stopped) => return stopped,
         }
     }

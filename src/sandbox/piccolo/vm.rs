@@ -185,7 +185,7 @@ impl PiccoloVm {
         Ok(())
     }
 
-    fn resume(mut self) -> Step<Self> {
+    fn run_until_pause(mut self) -> Step<Self> {
         let Some(running) = self.running.clone() else {
             return self.done(Err(broken("a VM went on before it began")));
         };
@@ -311,11 +311,11 @@ impl Resume for PiccoloVm {
         if !self.host.calls.borrow_mut().answer(outcomes) {
             return self.done(Err(broken("the number of answers differs from the number of calls")));
         }
-        self.resume()
+        self.run_until_pause()
     }
 
-    fn go_on(self) -> Step<Self> {
-        self.resume()
+    fn resume(self) -> Step<Self> {
+        self.run_until_pause()
     }
 
     fn usage(&self) -> VmUsage {
@@ -344,7 +344,7 @@ impl Machine for PiccoloVm {
     fn start(mut self, source: &str, chunk_name: &str, context: &Carried) -> Step<Self> {
         self.host.set_plan_name(printable_chunk_name(chunk_name));
         match self.prepare(source, context) {
-            Ok(()) => self.resume(),
+            Ok(()) => self.run_until_pause(),
             Err(error) => self.done(Err(error)),
         }
     }

@@ -5,20 +5,20 @@ use luaplan_base::{Error, ErrorCode};
 use super::value::{LibError, LibHost, Result, Table, Text, Value};
 
 /// Bytes the native parts handle for the price of one VM instruction.
-const BYTES_PER_INSTRUCTION: u64 = 8;
+const LIBRARY_BYTES_PER_INSTRUCTION: u64 = 8;
 
 /// What every native call costs before it reads its input.
 const CALL_INSTRUCTIONS: u64 = 10;
 
 /// A library function written in Rust.
-pub(crate) struct Native {
+pub(crate) struct LibFunction {
     /// Its name inside the library.
     pub(crate) name: &'static str,
     /// What it does.
     pub(crate) run: for<'v> fn(&Call<'v>) -> Result<Value<'v>>,
 }
 
-impl Native {
+impl LibFunction {
     /// One call from an engine, with its base price charged; `library` goes into messages.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Native {
     }
 }
 
-/// One call of a [`Native`].
+/// One call of a [`LibFunction`].
 pub(crate) struct Call<'v> {
     pub(super) host: &'v dyn LibHost<'v>,
     library: &'static str,
@@ -45,7 +45,7 @@ pub(crate) struct Call<'v> {
 impl<'v> Call<'v> {
     /// Charges for handling so many bytes. Called before the bytes are handled or allocated.
     pub(super) fn charge_bytes(&self, bytes: usize) -> Result<()> {
-        self.charge(bytes as u64 / BYTES_PER_INSTRUCTION)
+        self.charge(bytes as u64 / LIBRARY_BYTES_PER_INSTRUCTION)
     }
 
     /// Charges for a step of work that has no byte count.

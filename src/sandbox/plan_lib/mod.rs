@@ -22,7 +22,7 @@ use luaplan_lua::library;
 
 use crate::vm::lua_chunk::LuaPart;
 
-pub(super) use call::{Native, quoted};
+pub(super) use call::{LibFunction, quoted};
 pub(super) use order::SORTED_ORDER;
 pub(super) use round::ROUND;
 pub(super) use value::{LibError, LibHost, LibTable, Result, Table, Value};
@@ -44,7 +44,7 @@ pub(super) struct Library {
     /// The member that holds the value `null`.
     pub(super) null: Option<&'static str>,
     /// Functions written in Rust.
-    pub(super) natives: &'static [Native],
+    pub(super) natives: &'static [LibFunction],
     /// Parts that return a table of functions written in Lua.
     pub(super) parts: &'static [&'static LuaPart],
 }

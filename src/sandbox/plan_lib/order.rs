@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use luaplan_base::{Error, ErrorCode};
 
-use super::call::{Call, Native};
+use super::call::{Call, LibFunction};
 use super::value::{LibError, Result, Text, Value};
 
 enum Key {
@@ -83,7 +83,7 @@ type FirstSeen = Option<(&'static str, i64)>;
 
 /// `sorted_order(keys, n, descending, name)` → the positions 1..n in sorted order. With `name`, that of the
 /// function that sorts, the keys must be of one kind.
-pub(crate) static SORTED_ORDER: Native = Native { name: "sorted_order", run: sorted_order };
+pub(crate) static SORTED_ORDER: LibFunction = LibFunction { name: "sorted_order", run: sorted_order };
 
 fn sorted_order<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let keys = call.table(0, "keys")?;

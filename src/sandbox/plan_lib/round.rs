@@ -1,13 +1,13 @@
 //! `math.round`: half away from zero, decided by the number's printed form.
 
-use super::call::{Call, Native};
+use super::call::{Call, LibFunction};
 use super::value::{Result, Value};
 
 /// Beyond so many digits rounding gives the number itself, or 0.
 const DIGITS_MAX: i64 = 400;
 
 /// `math.round`, also known as `stats.round`.
-pub(crate) static ROUND: Native = Native { name: "round", run: call };
+pub(crate) static ROUND: LibFunction = LibFunction { name: "round", run: call };
 
 fn call<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let digits = if call.is_absent(1) { 0 } else { call.integer(1, "digits")? };

@@ -17,8 +17,8 @@ fn batches(plan: &str) -> Vec<Vec<(String, String, Option<u32>)>> {
                 let outcomes: Vec<CallOutcome> = pending.calls.iter().map(answer).collect();
                 pending.answer(outcomes)
             }
-            Step::Wait(paused) => paused.go_on(),
-            Step::Slice(paused) => paused.go_on(),
+            Step::Wait(paused) => paused.resume(),
+            Step::Slice(paused) => paused.resume(),
             Step::Done(stopped) => {
                 stopped.result.unwrap();
                 return seen;
@@ -162,9 +162,9 @@ fn retry_waits_longer_each_time_and_gives_the_last_outcome() {
             Step::Wait(paused) => {
                 assert_eq!((paused.attempts_max, paused.message.as_str()), (4, "busy"));
                 waits.push((paused.attempt, paused.wait.as_millis()));
-                paused.go_on()
+                paused.resume()
             }
-            Step::Slice(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
             Step::Done(stopped) => break stopped,
         };
     };
@@ -199,9 +199,9 @@ fn waits_of_branches_are_one_wait() {
             }
             Step::Wait(paused) => {
                 waits += 1;
-                paused.go_on()
+                paused.resume()
             }
-            Step::Slice(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
             Step::Done(stopped) => {
                 break assert_eq!(stopped.result.unwrap().to_json().to_string(), r#"["a","b"]"#);
             }

@@ -32,8 +32,8 @@ fn seen_on<M: Machine>(source: &str, context: &Value) -> (Seen, u64) {
                 let outcomes = pending.calls.iter().map(answer).collect();
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
-            Step::Wait(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(stopped) => {
                 printed.push_str(&stopped.printed);
                 let end = stopped.result.map(|value| value.to_json().to_string());

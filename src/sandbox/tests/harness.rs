@@ -47,8 +47,8 @@ pub(super) fn finish(mut step: Step, mut answer: impl FnMut(&CallRequest) -> Cal
                 let outcomes = pending.calls.iter().map(&mut answer).collect();
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
-            Step::Wait(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(mut stopped) => {
                 stopped.printed.insert_str(0, &printed);
                 return stopped;

@@ -247,7 +247,7 @@ fn a_slice_ends_in_a_pause_and_changes_no_count() {
         step = match step {
             Step::Slice(paused) => {
                 slices += 1;
-                paused.go_on()
+                paused.resume()
             }
             Step::Done(stopped) => break stopped,
             other => panic!("{other:?}"),

@@ -31,7 +31,7 @@ pub trait Resume: Sized {
         Self: Machine;
 
     /// Resumes after a slice or a wait.
-    fn go_on(self) -> Step<Self>
+    fn resume(self) -> Step<Self>
     where
         Self: Machine;
 

@@ -1,11 +1,11 @@
-//! The pauses of a VM, each with the only resume methods that are legal there.
+//! The pauses of a VM, each with the only resume methods that are legal there, and its end.
 
 use std::time::Duration;
 
-use luaplan_base::{CallOutcome, CallRequest, Error};
+use luaplan_base::{CallOutcome, CallRequest, Error, Result, Value};
 
 use super::machine::Machine;
-use crate::{Stopped, Vm, VmUsage};
+use crate::Vm;
 
 /// Why a VM paused or ended.
 #[must_use = "a VM that is dropped loses its run"]
@@ -70,8 +70,8 @@ pub struct PausedSlice<M: Machine = Vm> {
 
 impl<M: Machine> PausedSlice<M> {
     /// Resumes with a new slice.
-    pub fn go_on(self) -> Step<M> {
-        self.vm.go_on()
+    pub fn resume(self) -> Step<M> {
+        self.vm.resume()
     }
 }
 
@@ -91,7 +91,29 @@ pub struct PausedWait<M: Machine = Vm> {
 
 impl<M: Machine> PausedWait<M> {
     /// Resumes with the next attempt.
-    pub fn go_on(self) -> Step<M> {
-        self.vm.go_on()
+    pub fn resume(self) -> Step<M> {
+        self.vm.resume()
     }
+}
+
+/// What a VM has used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct VmUsage {
+    /// Instructions run, and work of the library in the same unit.
+    pub instructions: u64,
+    /// The most bytes held at once.
+    pub memory_peak_bytes: u64,
+    /// Tool calls requested.
+    pub calls: u64,
+}
+
+/// A plan that has ended. The VM is gone.
+#[derive(Debug)]
+pub struct Stopped {
+    /// What `run` returned, or why it stopped.
+    pub result: Result<Value>,
+    /// What was used.
+    pub usage: VmUsage,
+    /// The text printed since the previous pause.
+    pub printed: String,
 }

@@ -87,7 +87,7 @@ pub fn confined<T: Send>(settings: ConfineSettings, work: impl FnOnce(Confinemen
     std::env::set_current_dir(if cfg!(windows) { "\\" } else { "/" })
         .map_err(|error| refused("working folder", &error))?;
     #[cfg(unix)]
-    let limits = resources::Limits::new(settings);
+    let limits = resources::ResourceLimits::new(settings);
     #[cfg(unix)]
     resources::close_inherited();
     #[cfg(target_os = "linux")]

@@ -15,12 +15,12 @@ const DESCRIPTORS: u64 = 3;
 
 /// Limits computed while files can still be read.
 #[derive(Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct ResourceLimits {
     address_bytes: u64,
     cpu_seconds: u64,
 }
 
-impl Limits {
+impl ResourceLimits {
     pub(super) fn new(settings: ConfineSettings) -> Self {
         let address_bytes = mapped_bytes()
             .saturating_add(STACK_BYTES as u64)

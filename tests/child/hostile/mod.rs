@@ -64,8 +64,8 @@ fn finish<M: Machine>(mut step: Step<M>) -> (Stopped, String) {
                 let outcomes = pending.calls.iter().map(answer).collect();
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
-            Step::Wait(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(stopped) => {
                 printed.push_str(&stopped.printed);
                 return (stopped, printed);

@@ -65,7 +65,7 @@ async fn run_in_worker(program: &Path, engine: EngineKind, source: &str, limits:
             }
             Pause::Wait { printed: text, .. } => {
                 printed.push_str(&text);
-                run.go_on().await
+                run.resume().await
             }
             Pause::Done(stopped) => break stopped,
         };

@@ -36,8 +36,8 @@ pub(crate) fn run<M: Machine>(source: &str) -> (Outcome, u64) {
                 let outcomes = pending.calls.iter().map(&mut answer).collect();
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
-            Step::Wait(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(stopped) => break stopped,
         };
     };

@@ -152,8 +152,8 @@ fn compare(case: &Case, catalog: &Catalog, preview: &Preview) -> usize {
                 }
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
-            Step::Wait(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(_) => break,
         };
     }

@@ -177,8 +177,8 @@ pub(crate) fn run(source: &str, context: &Value, varied: Option<&Varied>) -> Opt
                 }
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
-            Step::Wait(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(stopped) => break stopped,
         };
     };

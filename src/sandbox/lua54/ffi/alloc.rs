@@ -19,9 +19,9 @@ use super::watch::Watch;
 /// Texts up to here cost no more than other instructions do.
 const TEXT_BYTES_UNCHARGED: usize = 1024;
 
-/// How many bytes of a new text count as one instruction: what the VM copies at memory speed while it
-/// runs one.
-const TEXT_BYTES_PER_INSTRUCTION: usize = 64;
+/// How many bytes of a text that is made or compared count as one instruction: what the VM copies at memory speed
+/// while it runs one.
+pub(super) const TEXT_BYTES_PER_INSTRUCTION: u64 = 64;
 
 /// Blocks above this shorten the interval.
 const BLOCK_BYTES_NOTED: usize = 256 << 10;
@@ -113,7 +113,7 @@ impl Watch {
         if is_text && bytes > TEXT_BYTES_UNCHARGED {
             // Lua repeats a refused request after a collection.
             if is_made {
-                let _ = self.meter.charge((bytes / TEXT_BYTES_PER_INSTRUCTION) as u64);
+                let _ = self.meter.charge(bytes as u64 / TEXT_BYTES_PER_INSTRUCTION);
             }
             self.largest_text_bytes.set(self.largest_text_bytes.get().max(bytes));
             is_news = true;

@@ -9,11 +9,9 @@ use mlua::ffi;
 
 use luaplan_base::{Error, ErrorCode};
 
+use super::alloc::TEXT_BYTES_PER_INSTRUCTION;
 use super::watch::Watch;
 use crate::vm::meter::Meter;
-
-/// Bytes compared that count as one instruction, as for making texts.
-const BYTES_PER_INSTRUCTION: u64 = 64;
 
 /// How many NULs the texts of one comparison may have: some fifty milliseconds.
 const NULS_MAX: u64 = 8 << 20;
@@ -34,7 +32,7 @@ pub(super) fn charge(meter: &Meter, state: *mut ffi::lua_State) {
     let (Some(left), Some(right)) = (text(state, register(7)), text(state, register(16))) else { return };
     if operation == EQUAL {
         if left.len() == right.len() && !std::ptr::eq(left, right) {
-            let _ = meter.charge(left.len() as u64 / BYTES_PER_INSTRUCTION);
+            let _ = meter.charge(left.len() as u64 / TEXT_BYTES_PER_INSTRUCTION);
         }
         return;
     }
@@ -51,7 +49,7 @@ pub(super) fn charge(meter: &Meter, state: *mut ffi::lua_State) {
         let _ = meter.kill(error);
         return;
     }
-    let _ = meter.charge(shorter.len() as u64 / BYTES_PER_INSTRUCTION + nuls);
+    let _ = meter.charge(shorter.len() as u64 / TEXT_BYTES_PER_INSTRUCTION + nuls);
 }
 
 /// Counted eight at a time: of each byte that is 0 the highest bit is left.

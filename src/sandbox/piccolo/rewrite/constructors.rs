@@ -11,7 +11,7 @@ use super::{Writer, is_expression, is_multiple, token_kind};
 /// The most values passed to a helper at once: each takes a register.
 const VALUES_MAX: usize = 30;
 
-struct Fields {
+struct ConstructorFields {
     all: Vec<LuaSyntaxNode>,
     items: usize,
     keyed: usize,
@@ -25,7 +25,7 @@ fn is_keyed(field: &LuaSyntaxNode) -> bool {
     LuaSyntaxKind::from(field.kind()) == LuaSyntaxKind::TableFieldAssign
 }
 
-fn fields_of(table: &LuaSyntaxNode) -> Fields {
+fn fields_of(table: &LuaSyntaxNode) -> ConstructorFields {
     let all: Vec<LuaSyntaxNode> = table
         .children()
         .filter(|child| {
@@ -42,7 +42,7 @@ fn fields_of(table: &LuaSyntaxNode) -> Fields {
     let open = all.last().is_some_and(|field| {
         !is_keyed(field) && field.children().any(|value| is_expression(&value) && is_multiple(&value))
     });
-    Fields { items: all.len() - keyed, keyed, computed, open, all }
+    ConstructorFields { items: all.len() - keyed, keyed, computed, open, all }
 }
 
 fn is_bare_argument(table: &LuaSyntaxNode) -> bool {
@@ -84,7 +84,7 @@ impl Writer {
         &mut self,
         node: &LuaSyntaxNode,
         is_built: bool,
-        fields: &Fields,
+        fields: &ConstructorFields,
         last: Option<&LuaSyntaxNode>,
     ) {
         if is_built {
@@ -101,7 +101,7 @@ impl Writer {
         }
     }
 
-    fn built(&mut self, node: &LuaSyntaxNode, fields: &Fields, last: Option<&LuaSyntaxNode>) {
+    fn built(&mut self, node: &LuaSyntaxNode, fields: &ConstructorFields, last: Option<&LuaSyntaxNode>) {
         self.open("build");
         self.out.push('"');
         for field in fields.all.iter().filter(|field| Some(*field) != last) {

@@ -3,11 +3,11 @@
 mod read;
 mod write;
 
-use super::call::{Call, Native};
+use super::call::{Call, LibFunction};
 use super::value::{Result, Table, Value};
 
-pub(super) static NATIVES: &[Native] =
-    &[Native { name: "parse", run: read::parse }, Native { name: "encode", run: write::encode }];
+pub(super) static NATIVES: &[LibFunction] =
+    &[LibFunction { name: "parse", run: read::parse }, LibFunction { name: "encode", run: write::encode }];
 
 /// An option that is true or false.
 fn flag<'v>(call: &Call<'v>, options: Option<&Table<'v>>, name: &str, default: bool) -> Result<bool> {

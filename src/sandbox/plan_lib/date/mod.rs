@@ -7,35 +7,35 @@ mod format;
 mod parts;
 mod stamp;
 
-use super::call::{Call, Native};
+use super::call::{Call, LibFunction};
 use super::value::{Result, Value};
 use arguments::{DATE_INSTRUCTIONS, distance, give, offset, pass, stamp, unit};
 use stamp::{EPOCH, OUT_OF_YEARS, Stamp, TimeForm};
 
-pub(super) static NATIVES: &[Native] = &[
-    Native { name: "parse", run: parse },
-    Native { name: "valid", run: valid },
-    Native { name: "format", run: format_as },
-    Native { name: "add", run: add },
-    Native { name: "diff", run: diff },
-    Native { name: "compare", run: compare },
-    Native { name: "start_of", run: start_of },
-    Native { name: "end_of", run: end_of },
-    Native { name: "range", run: range },
-    Native { name: "parts", run: parts::parts },
-    Native { name: "make", run: parts::make },
-    Native { name: "weekday", run: parts::weekday },
-    Native { name: "weekday_name", run: parts::weekday_name },
-    Native { name: "month_name", run: parts::month_name },
-    Native { name: "week", run: parts::week },
-    Native { name: "week_year", run: parts::week_year },
-    Native { name: "days_in_month", run: parts::days_in_month },
-    Native { name: "is_leap_year", run: parts::is_leap_year },
-    Native { name: "unix", run: unix },
-    Native { name: "from_unix", run: from_unix },
-    Native { name: "to_utc", run: to_utc },
-    Native { name: "duration", run: duration::duration },
-    Native { name: "iso_duration", run: duration::iso_duration },
+pub(super) static NATIVES: &[LibFunction] = &[
+    LibFunction { name: "parse", run: parse },
+    LibFunction { name: "valid", run: valid },
+    LibFunction { name: "format", run: format_as },
+    LibFunction { name: "add", run: add },
+    LibFunction { name: "diff", run: diff },
+    LibFunction { name: "compare", run: compare },
+    LibFunction { name: "start_of", run: start_of },
+    LibFunction { name: "end_of", run: end_of },
+    LibFunction { name: "range", run: range },
+    LibFunction { name: "parts", run: parts::parts },
+    LibFunction { name: "make", run: parts::make },
+    LibFunction { name: "weekday", run: parts::weekday },
+    LibFunction { name: "weekday_name", run: parts::weekday_name },
+    LibFunction { name: "month_name", run: parts::month_name },
+    LibFunction { name: "week", run: parts::week },
+    LibFunction { name: "week_year", run: parts::week_year },
+    LibFunction { name: "days_in_month", run: parts::days_in_month },
+    LibFunction { name: "is_leap_year", run: parts::is_leap_year },
+    LibFunction { name: "unix", run: unix },
+    LibFunction { name: "from_unix", run: from_unix },
+    LibFunction { name: "to_utc", run: to_utc },
+    LibFunction { name: "duration", run: duration::duration },
+    LibFunction { name: "iso_duration", run: duration::iso_duration },
 ];
 
 fn read(call: &Call<'_>) -> Result<Result<Stamp, String>> {

@@ -8,18 +8,18 @@ use serde_json::Value as Json;
 
 use luaplan_base as base;
 
-use super::call::{Call, Native};
+use super::call::{Call, LibFunction};
 use super::value::{Result, Value};
 
 /// The widest indentation of one level.
 const INDENT_MAX: usize = 16;
 
-pub(super) static NATIVES: &[Native] = &[
-    Native { name: "decode", run: decode },
-    Native { name: "encode", run: encode },
-    Native { name: "array", run: array },
-    Native { name: "object", run: object },
-    Native { name: "is_null", run: is_null },
+pub(super) static NATIVES: &[LibFunction] = &[
+    LibFunction { name: "decode", run: decode },
+    LibFunction { name: "encode", run: encode },
+    LibFunction { name: "array", run: array },
+    LibFunction { name: "object", run: object },
+    LibFunction { name: "is_null", run: is_null },
 ];
 
 fn decode<'v>(call: &Call<'v>) -> Result<Value<'v>> {

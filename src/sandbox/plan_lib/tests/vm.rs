@@ -45,8 +45,8 @@ pub(super) fn run_on<M: Machine>(
                 }
                 pending.answer(outcomes)
             }
-            Step::Slice(paused) => paused.go_on(),
-            Step::Wait(paused) => paused.go_on(),
+            Step::Slice(paused) => paused.resume(),
+            Step::Wait(paused) => paused.resume(),
             Step::Done(stopped) => return stopped.result,
         }
     }

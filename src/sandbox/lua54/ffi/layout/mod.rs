@@ -24,7 +24,7 @@ const SLOTS: std::ops::RangeInclusive<usize> = 20..=1_000_200;
 
 /// The first fields of a coroutine, as Lua 5.4 lays it out.
 #[repr(C)]
-struct Fields {
+struct StateFields {
     next: *mut c_void,
     kind: u8,
     marked: u8,
@@ -94,7 +94,7 @@ impl Coroutine {
         Self(state)
     }
 
-    fn fields(self) -> *mut Fields {
+    fn fields(self) -> *mut StateFields {
         self.0.cast()
     }
 
@@ -191,7 +191,7 @@ pub(super) fn fits(state: *mut ffi::lua_State) -> bool {
     static FITS: OnceLock<bool> = OnceLock::new();
     let hook: ffi::lua_Hook = never_called;
     *FITS.get_or_init(|| {
-        let fields: *const Fields = state.cast();
+        let fields: *const StateFields = state.cast();
         [0x2a51, 0x0107_3bcd].into_iter().all(|number| {
             // SAFETY: the state is alive. A main state is the head of a larger block, so the
             // fields lie inside it whatever their meaning.

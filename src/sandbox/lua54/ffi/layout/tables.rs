@@ -49,7 +49,7 @@ struct Node {
 }
 
 #[repr(C)]
-struct Fields {
+struct RawTable {
     next: u64,
     kind: u8,
     marked: u8,
@@ -59,7 +59,7 @@ struct Fields {
     list: *const Slot,
     nodes: *const Node,
     free: *const Node,
-    metatable: *const Fields,
+    metatable: *const RawTable,
     gray: u64,
 }
 
@@ -76,12 +76,12 @@ struct TextFields {
 
 /// A live table, read through its fields.
 #[derive(Clone, Copy, PartialEq)]
-pub(in crate::lua54::ffi) struct TableFields(*const Fields);
+pub(in crate::lua54::ffi) struct TableFields(*const RawTable);
 
 impl Slot {
     /// The table in it, if it holds one.
     pub(in crate::lua54::ffi) fn table(&self) -> Option<TableFields> {
-        (self.tag == TABLE).then_some(TableFields(self.value as *const Fields))
+        (self.tag == TABLE).then_some(TableFields(self.value as *const RawTable))
     }
 }
 
@@ -105,7 +105,7 @@ impl TableFields {
             // its fields.
             node.value_tag == TABLE && node.key_tag == SHORT_TEXT && unsafe { is_newindex(node.key) }
         })?;
-        Some(Self(node.value as *const Fields))
+        Some(Self(node.value as *const RawTable))
     }
 
     /// The hashes of its number keys outside the array part.
@@ -135,7 +135,7 @@ unsafe fn is_newindex(text: u64) -> bool {
 pub(super) unsafe fn fit(state: *mut ffi::lua_State) -> bool {
     const KEY: i64 = 0x1234_5678_9abc;
     // SAFETY: the state is alive and has room; a new VM has memory for a small table. The table is on
-    // the stack while it is read, and its block is larger than `Fields`.
+    // the stack while it is read, and its block is larger than `RawTable`.
     unsafe {
         ffi::lua_createtable(state, 0, 4);
         ffi::lua_pushnumber(state, 0.5);

@@ -1,9 +1,9 @@
-//! Interrupts, and the end of a run.
+//! The handle by which a host stops a VM from outside.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use luaplan_base::{Error, ErrorCode, Result, Value};
+use luaplan_base::{Error, ErrorCode};
 
 /// Why the host stops a VM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,26 +73,4 @@ impl Interrupt {
             _ => None,
         }
     }
-}
-
-/// What a VM has used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct VmUsage {
-    /// Instructions run, and work of the library in the same unit.
-    pub instructions: u64,
-    /// The most bytes held at once.
-    pub memory_peak_bytes: u64,
-    /// Tool calls requested.
-    pub calls: u64,
-}
-
-/// A plan that has ended. The VM is gone.
-#[derive(Debug)]
-pub struct Stopped {
-    /// What `run` returned, or why it stopped.
-    pub result: Result<Value>,
-    /// What was used.
-    pub usage: VmUsage,
-    /// The text printed since the previous pause.
-    pub printed: String,
 }
