@@ -8,7 +8,7 @@ use luaplan_base::{CallId, ContentHash, EngineKind, ErrorCode, RunId, Usage};
 
 use super::approval_state::{self, ApprovalState};
 use super::call_state::{self, CallState};
-use super::{Actor, EventBody, Mode, Record, RunStatus, Word, marked};
+use super::{Actor, EventBody, Mode, Record, RunStatus, Word, redactions};
 
 /// The plan that a run executes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -189,7 +189,7 @@ impl RunState {
             return;
         }
         let at = record.event.at;
-        let places = marked::places(record);
+        let places = redactions::places(record);
         approval_state::apply(&mut self.approvals, record);
         match &record.event.body {
             EventBody::RunStarted {

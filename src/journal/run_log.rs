@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use luaplan_base::{Clock, Randomness, Result, RunId, SpanId, TraceId};
 
-use super::marked::RedactionTracker;
+use super::redactions::RedactionTracker;
 use super::write_behind::WriteBehind;
 use super::{
     ConflictGuard, Durability, Event, EventBody, EventListener, JournalWrite, Record, Redactor, Settled,

@@ -18,7 +18,7 @@ async fn take(journal: &PostgresJournal, run: u8) -> luaplan::base::Result<Arc<R
     journal.leases().unwrap().acquire(&run_id(run)).await.map(Arc::new)
 }
 
-fn pen(journal: &Arc<PostgresJournal>, held: &Arc<RunLease>) -> FencedWriter {
+fn writer(journal: &Arc<PostgresJournal>, held: &Arc<RunLease>) -> FencedWriter {
     FencedWriter::new(Arc::clone(journal), Arc::clone(held))
 }
 
@@ -26,8 +26,8 @@ fn printed(run: u8, text: &str) -> Event {
     event(run, 1, EventBody::Printed { text: text.into() })
 }
 
-async fn refusal(pen: &dyn JournalWrite, event: Event) -> ErrorCode {
-    pen.append(event, Durability::Forced).await.unwrap_err().code()
+async fn refusal(writer: &dyn JournalWrite, event: Event) -> ErrorCode {
+    writer.append(event, Durability::Forced).await.unwrap_err().code()
 }
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn a_run_has_one_owner_until_its_lease_runs_out_and_the_old_one_writes_not
     let Some(database) = Database::new("fences").await else { return };
     let (one, two) = (open(&database).await, open(&database).await);
     let first = take(&one, 1).await.unwrap();
-    let old = pen(&one, &first);
+    let old = writer(&one, &first);
     old.append(event(1, 0, started("x")), Durability::Forced).await.unwrap();
     assert_eq!(take(&two, 1).await.err().unwrap().code(), ErrorCode::RunActive);
     assert_eq!(take(&one, 1).await.err().unwrap().code(), ErrorCode::RunActive);
@@ -46,7 +46,7 @@ async fn a_run_has_one_owner_until_its_lease_runs_out_and_the_old_one_writes_not
     // Its lease has expired and no node claimed the run: it may continue.
     old.append(printed(1, "late"), Durability::Forced).await.unwrap();
     let second = take(&two, 1).await.unwrap();
-    let new = pen(&two, &second);
+    let new = writer(&two, &second);
     assert_eq!(refusal(&old, printed(1, "too late")).await, ErrorCode::RunTakenOver);
     new.append(printed(1, "mine"), Durability::Forced).await.unwrap();
     assert_eq!(refusal(&old, printed(1, "again")).await, ErrorCode::RunTakenOver);
@@ -76,13 +76,13 @@ async fn a_refused_append_takes_none_of_its_neighbours_with_it() {
     let Some(database) = Database::new("neighbours").await else { return };
     let (one, two) = (open(&database).await, open(&database).await);
     let (lost, kept) = (take(&one, 1).await.unwrap(), take(&one, 2).await.unwrap());
-    let (lost, kept) = (pen(&one, &lost), pen(&one, &kept));
+    let (lost, kept) = (writer(&one, &lost), writer(&one, &kept));
     database.let_leases_run_out().await;
     let _new = take(&two, 1).await.unwrap();
     // Handed over together, so that one transaction takes them.
     let appends = (0..20).map(|number| {
-        let (pen, run): (&FencedWriter, u8) = if number % 2 == 0 { (&lost, 1) } else { (&kept, 2) };
-        pen.append(printed(run, &number.to_string()), Durability::Ordered)
+        let (writer, run): (&FencedWriter, u8) = if number % 2 == 0 { (&lost, 1) } else { (&kept, 2) };
+        writer.append(printed(run, &number.to_string()), Durability::Ordered)
     });
     let answers = futures::future::join_all(appends).await;
     for (number, answer) in answers.iter().enumerate() {
@@ -107,21 +107,21 @@ async fn the_record_of_an_end_gives_the_run_back_with_it() {
         os_user: None,
     };
     let first = take(&one, 1).await.unwrap();
-    let first = pen(&one, &first);
+    let first = writer(&one, &first);
     first.append(event(1, 0, started("x")), Durability::Ordered).await.unwrap();
     first.append(event(1, 1, paused), Durability::Forced).await.unwrap();
-    // Also to the process that had it, while its old pen is still around.
+    // Also to the process that had it, while its old writer is still around.
     let again = take(&one, 1).await.unwrap();
-    assert_eq!(refusal(&first, printed(1, "old pen")).await, ErrorCode::RunTakenOver);
-    let again_pen = pen(&one, &again);
-    again_pen.append(event(1, 2, resumed(0)), Durability::Ordered).await.unwrap();
+    assert_eq!(refusal(&first, printed(1, "old writer")).await, ErrorCode::RunTakenOver);
+    let again_writer = writer(&one, &again);
+    again_writer.append(event(1, 2, resumed(0)), Durability::Ordered).await.unwrap();
     assert_eq!(take(&two, 1).await.err().unwrap().code(), ErrorCode::RunActive);
-    again_pen.append(event(1, 3, finished()), Durability::Forced).await.unwrap();
+    again_writer.append(event(1, 3, finished()), Durability::Forced).await.unwrap();
     assert!(two.leases().unwrap().open_runs(9).await.unwrap().is_empty());
 
     // A run given back without an end is there for all.
     let open_run = take(&one, 2).await.unwrap();
-    pen(&one, &open_run).append(event(2, 0, started("y")), Durability::Ordered).await.unwrap();
+    writer(&one, &open_run).append(event(2, 0, started("y")), Durability::Ordered).await.unwrap();
     open_run.release(false).await.unwrap();
     let found = two.leases().unwrap().open_runs(9).await.unwrap();
     assert_eq!(found.iter().map(|run| &run.run_id).collect::<Vec<_>>(), [&run_id(2)]);
@@ -134,7 +134,7 @@ async fn a_node_whose_records_the_database_lost_gives_its_runs_up() {
     let Some(database) = Database::new("lost records").await else { return };
     let journal = open(&database).await;
     let held = take(&journal, 1).await.unwrap();
-    let old = pen(&journal, &held);
+    let old = writer(&journal, &held);
     for number in 0..4 {
         old.append(printed(1, &number.to_string()), Durability::Ordered).await.unwrap();
     }
@@ -160,7 +160,7 @@ async fn a_node_whose_records_the_database_lost_gives_its_runs_up() {
         panic!("the run stayed with a node that is no more");
     };
     let held = taken.await;
-    pen(&journal, &held).append(printed(1, "goes on"), Durability::Forced).await.unwrap();
+    writer(&journal, &held).append(printed(1, "goes on"), Durability::Forced).await.unwrap();
     assert_eq!(journal.records(RecordFilter::default()).await.unwrap().len(), 3);
     assert!(journal.verify().await.unwrap().ok);
 }
@@ -170,8 +170,8 @@ async fn rows_of_nodes_long_gone_are_swept_and_nobody_is_worse_off() {
     let Some(database) = Database::new("nodes long gone").await else { return };
     let (one, two) = (open(&database).await, open(&database).await);
     let first = take(&one, 1).await.unwrap();
-    let pen = pen(&one, &first);
-    pen.append(event(1, 0, started("x")), Durability::Forced).await.unwrap();
+    let writer = writer(&one, &first);
+    writer.append(event(1, 0, started("x")), Durability::Forced).await.unwrap();
     let mut raw = database.raw().await;
     raw.execute("UPDATE nodes SET expires_at = clock_timestamp() - interval '25 hours'").await.unwrap();
     raw.execute("INSERT INTO nodes VALUES ('short', clock_timestamp() - interval '23 hours')").await.unwrap();
@@ -184,8 +184,8 @@ async fn rows_of_nodes_long_gone_are_swept_and_nobody_is_worse_off() {
     expected.sort();
     assert_eq!(left, expected);
     // Its row is gone and no node claimed its run: it may continue, and any node may claim it.
-    pen.append(printed(1, "late"), Durability::Forced).await.unwrap();
+    writer.append(printed(1, "late"), Durability::Forced).await.unwrap();
     let second = take(&two, 1).await.unwrap();
-    assert_eq!(refusal(&pen, printed(1, "too late")).await, ErrorCode::RunTakenOver);
+    assert_eq!(refusal(&writer, printed(1, "too late")).await, ErrorCode::RunTakenOver);
     drop(second);
 }
