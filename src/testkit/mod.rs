@@ -17,10 +17,10 @@ mod mock;
 mod mock_tools;
 mod own_tools;
 mod plan_under_test;
+mod probe;
 mod recorder;
 mod report;
 mod runner;
-mod seen;
 mod test_file;
 mod virtual_time;
 

@@ -20,8 +20,8 @@ use luaplan_vm::LineTrace;
 
 use super::fixture::{Fixture, Recorded, differences, recorded_end};
 use super::mock_tools::{MockTools, Otherwise};
+use super::probe::{ObservedRun, Probe};
 use super::recorder::CallRecord;
-use super::seen::{Probe, SeenRun};
 
 /// The detail of an error where the runs of one test exceeded a limit together.
 pub(super) const RUNS_TOGETHER: &str = "runs_together";
@@ -45,24 +45,24 @@ pub(super) struct PlanUnderTest {
 }
 
 /// The runs one test makes of its plan.
-pub(super) struct Runs<'a> {
+pub(super) struct TestRuns<'a> {
     plan: &'a PlanUnderTest,
     probe: &'a Probe,
-    seen: Mutex<Vec<SeenRun>>,
+    seen: Mutex<Vec<ObservedRun>>,
     instructions: AtomicU64,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> TestRuns<'a> {
     pub(super) fn new(plan: &'a PlanUnderTest, probe: &'a Probe) -> Self {
         Self { plan, probe, seen: Mutex::default(), instructions: AtomicU64::new(0) }
     }
 
     /// The observations of them, in order.
-    pub(super) fn seen(self) -> Vec<SeenRun> {
+    pub(super) fn seen(self) -> Vec<ObservedRun> {
         self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, run: SeenRun) {
+    fn note(&self, run: ObservedRun) {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(run);
     }
 
@@ -131,13 +131,13 @@ impl<'a> Runs<'a> {
             }
         }
         let lines = lines.map(|trace| trace.lines()).unwrap_or_default();
-        self.note(SeenRun { lines, calls, error: outcome.error().as_ref().map(Into::into) });
+        self.note(ObservedRun { lines, calls, error: outcome.error().as_ref().map(Into::into) });
         Ok(shown)
     }
 }
 
 #[async_trait]
-impl CallHandler for Runs<'_> {
+impl CallHandler for TestRuns<'_> {
     async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption> {
         let mut outcomes = Vec::with_capacity(calls.len());
         for call in calls {
@@ -230,7 +230,7 @@ mod tests {
             runs_instructions_max: 25_000,
         };
         let probe = Probe::default();
-        let runs = Runs::new(&plan, &probe);
+        let runs = TestRuns::new(&plan, &probe);
         let again = || {
             let id = CallId::single(1);
             let arguments = CallArguments(vec![Value::from_iter([] as [(&str, Value); 0])]);

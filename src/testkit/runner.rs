@@ -9,8 +9,8 @@ use luaplan_catalog::Catalog;
 
 use super::coverage::{Coverage, Gatherer};
 use super::plan_under_test::RUNS_TOGETHER;
+use super::probe::Probe;
 use super::report::{TestReport, TestResult};
-use super::seen::Probe;
 use super::test_file::TestFile;
 
 /// Folders without plans.

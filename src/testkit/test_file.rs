@@ -11,8 +11,8 @@ use luaplan_engine::drive;
 use luaplan_plan::{CheckedPlan, check};
 
 use super::own_tools::with_own_tools;
-use super::plan_under_test::{PlanUnderTest, Runs, log, request, runs_instructions_max};
-use super::seen::{Probe, SeenRun};
+use super::plan_under_test::{PlanUnderTest, TestRuns, log, request, runs_instructions_max};
+use super::probe::{ObservedRun, Probe};
 
 const LIBRARY: &str = luaplan_lua::TEST_LIBRARY;
 const RUN_PLAN_MANIFEST: &str = include_str!("run_plan.toml");
@@ -37,7 +37,7 @@ pub(super) struct TestRun {
     /// What the test itself printed.
     pub(super) printed: String,
     /// The runs it made of its plan.
-    pub(super) seen: Vec<SeenRun>,
+    pub(super) seen: Vec<ObservedRun>,
 }
 
 impl TestFile {
@@ -121,10 +121,10 @@ impl TestFile {
         context: Value,
         probe: &Probe,
         wall: Duration,
-    ) -> (Result<Value>, String, Vec<SeenRun>) {
+    ) -> (Result<Value>, String, Vec<ObservedRun>) {
         let limits = Limits { wall: wall.min(self.limits.wall), ..self.limits.clone() };
         let request = request(self.test.clone(), context, vec![RUN_PLAN.to_owned()], &limits, None);
-        let runs = Runs::new(&self.plan, probe);
+        let runs = TestRuns::new(&self.plan, probe);
         let outcome = drive(request, &runs, &log()).await;
         (outcome.result.map_err(|why| why.into_error(&outcome.run_id)), outcome.printed, runs.seen())
     }

@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use luaplan_catalog::Catalog;
 
-use super::seen::SeenRun;
+use super::probe::ObservedRun;
 use lines::Statement;
 pub(super) use sites::Site;
 
@@ -55,7 +55,7 @@ impl Gatherer {
     }
 
     /// Adds one run.
-    pub(super) fn add(&mut self, run: &SeenRun) {
+    pub(super) fn add(&mut self, run: &ObservedRun) {
         let ran: BTreeSet<u32> = self
             .statements
             .iter()

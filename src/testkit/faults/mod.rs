@@ -13,10 +13,10 @@ use luaplan_base::{Effect, Error, ErrorCode, Result, ToolFailure};
 use luaplan_catalog::Catalog;
 
 use super::own_tools::names_own_tools;
+use super::probe::{CallToFail, ObservedError, ObservedRun, Probe};
 use super::recorder::CallRecord;
 use super::report::TestResult;
 use super::runner::{TestOptions, describe, none_fits, open, test_files};
-use super::seen::{CallToFail, Probe, SeenError, SeenRun};
 use super::test_file::TestFile;
 
 mod report;
@@ -260,11 +260,11 @@ impl FaultOptions {
 }
 
 /// How the plan dealt with the fault, and how its run ended.
-fn judge(seen: Option<&SeenRun>) -> (FaultVerdict, String) {
+fn judge(seen: Option<&ObservedRun>) -> (FaultVerdict, String) {
     let Some(seen) = seen else {
         return (FaultVerdict::Unmocked, "the test did not run the plan again".to_owned());
     };
-    let Some(SeenError { code, message }) = &seen.error else {
+    let Some(ObservedError { code, message }) = &seen.error else {
         return (FaultVerdict::Handled, "the run succeeded".to_owned());
     };
     let verdict = match code {
@@ -301,7 +301,7 @@ fn is_of_lua(message: &str) -> bool {
 }
 
 /// Calls that change the world, made after the plan saw the failure; a retry of the failed call does not count.
-fn effects_after(seen: &SeenRun, failed: &CallRecord, file: &TestFile) -> Vec<String> {
+fn effects_after(seen: &ObservedRun, failed: &CallRecord, file: &TestFile) -> Vec<String> {
     let Some(failure) = seen.calls.iter().find(|call| call.id() == failed.id()) else { return Vec::new() };
     let changes_world = |call: &&CallRecord| {
         let spec = file.plan().catalog.get(call.tool());

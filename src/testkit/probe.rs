@@ -8,23 +8,23 @@ use super::recorder::CallRecord;
 
 /// One run of the plan.
 #[derive(Debug)]
-pub(super) struct SeenRun {
+pub(super) struct ObservedRun {
     /// The lines that ran, where they were noted.
     pub(super) lines: BTreeSet<u32>,
     /// The calls, in program order.
     pub(super) calls: Vec<CallRecord>,
     /// Why it did not succeed.
-    pub(super) error: Option<SeenError>,
+    pub(super) error: Option<ObservedError>,
 }
 
 /// Why a run did not succeed.
 #[derive(Debug, Clone)]
-pub(super) struct SeenError {
+pub(super) struct ObservedError {
     pub(super) code: ErrorCode,
     pub(super) message: String,
 }
 
-impl From<&Error> for SeenError {
+impl From<&Error> for ObservedError {
     fn from(error: &Error) -> Self {
         Self { code: error.code(), message: error.message().to_owned() }
     }
