@@ -15,12 +15,12 @@ mod check;
 mod checked;
 mod declarations;
 pub mod draw;
-mod engine;
 mod finding;
 pub mod flow;
 mod guards;
 mod input;
 mod names;
+mod piccolo_subset;
 pub mod preview;
 mod report;
 mod rules;
@@ -34,10 +34,10 @@ mod types;
 
 pub use check::{CheckReport, admit_accepted, check, check_with};
 pub use checked::CheckedPlan;
-pub use engine::unsupported_on_piccolo;
 pub use finding::{Finding, Severity};
 pub use input::CheckInput;
 pub use names::globals;
+pub use piccolo_subset::unsupported_on_piccolo;
 pub use rules::rule_codes;
 pub use shape::shape;
 

@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use super::program::{Block, Expr, Stat, Target};
+use super::program::{AssignTarget, Block, Expr, Stat};
 use super::solver::Solver;
 use super::state::{At, Factor, FrameId, Node, ObjectKind, Rule};
 use super::value::{Cell, Constant, NIL};
@@ -256,17 +256,17 @@ impl Builder<'_, '_> {
         escapes
     }
 
-    fn assign(&mut self, targets: &[Target], values: &[Expr]) {
+    fn assign(&mut self, targets: &[AssignTarget], values: &[Expr]) {
         let places: Vec<Option<(Node, Node)>> = targets
             .iter()
             .map(|target| match target {
-                Target::Index(base, key) => Some((self.expression(base), self.expression(key))),
-                Target::Global(name) => {
+                AssignTarget::Index(base, key) => Some((self.expression(base), self.expression(key))),
+                AssignTarget::Global(name) => {
                     let globals = self.solver.object(ObjectKind::Globals);
                     let base = self.constant(&Cell::object(globals));
                     Some((base, self.constant(&Cell::constant(Constant::Text(name.clone())))))
                 }
-                Target::Var(_) => None,
+                AssignTarget::Var(_) => None,
             })
             .collect();
         let values = self.values(values, targets.len());
@@ -276,7 +276,7 @@ impl Builder<'_, '_> {
                 (_, Some((base, key))) => {
                     self.solver.rule(Rule::Store { base, key, value, at });
                 }
-                (Target::Var(variable), None) => {
+                (AssignTarget::Var(variable), None) => {
                     let to = self.solver.variable(self.frame, *variable);
                     self.solver.rule(Rule::Write { value, to, at });
                 }

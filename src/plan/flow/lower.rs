@@ -11,8 +11,8 @@ use emmylua_parser::{
 use luaplan_syntax::Lines;
 
 use super::program::{
-    Block, Call, CallPlace, Expr, Function, FunctionId, Literal, Operator, Program, Stat, Table, Target,
-    VarId,
+    AssignTarget, Block, Call, CallPlace, Expr, Function, FunctionId, Literal, Operator, Program, Stat,
+    Table, VarId,
 };
 use crate::names::found::span_of;
 
@@ -162,25 +162,25 @@ impl Lowerer<'_> {
                 (self.target(&LuaVarExpr::IndexExpr(index)), is_method)
             }
             Some(name) => (self.target(&name), false),
-            None => (Target::Global("".into()), false),
+            None => (AssignTarget::Global("".into()), false),
         };
         let function = self.closure(statement.get_closure(), is_method);
         Stat::Assign { targets: vec![target], values: vec![Expr::Function(function)] }
     }
 
-    fn target(&mut self, target: &LuaVarExpr) -> Target {
+    fn target(&mut self, target: &LuaVarExpr) -> AssignTarget {
         match target {
             LuaVarExpr::NameExpr(name) => {
                 let name = name.get_name_text().unwrap_or_default();
                 self.program.unreadable |= name == "_ENV";
                 match self.local(&name) {
-                    Some(variable) => Target::Var(variable),
-                    None => Target::Global(name.into()),
+                    Some(variable) => AssignTarget::Var(variable),
+                    None => AssignTarget::Global(name.into()),
                 }
             }
             LuaVarExpr::IndexExpr(index) => {
                 let (base, key) = self.index(index);
-                Target::Index(base, key)
+                AssignTarget::Index(base, key)
             }
         }
     }

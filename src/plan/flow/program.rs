@@ -69,7 +69,7 @@ pub(super) struct Call {
 }
 
 #[derive(Debug)]
-pub(super) enum Target {
+pub(super) enum AssignTarget {
     Var(VarId),
     Global(Rc<str>),
     Index(Expr, Expr),
@@ -80,7 +80,7 @@ pub(super) type Block = Vec<Stat>;
 #[derive(Debug)]
 pub(super) enum Stat {
     Local { variables: Vec<VarId>, values: Vec<Expr>, closes: bool },
-    Assign { targets: Vec<Target>, values: Vec<Expr> },
+    Assign { targets: Vec<AssignTarget>, values: Vec<Expr> },
     LocalFunction(VarId, FunctionId),
     Call(Expr),
     Do(Block),

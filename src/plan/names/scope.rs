@@ -43,12 +43,12 @@ struct Function {
 }
 
 /// What is in scope at the current place of the walk.
-pub(crate) struct Scope {
+pub(crate) struct NameScope {
     locals: Vec<Local>,
     functions: Vec<Function>,
 }
 
-impl Scope {
+impl NameScope {
     pub(crate) fn new() -> Self {
         Self { locals: Vec::new(), functions: Vec::new() }
     }

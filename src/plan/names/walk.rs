@@ -10,12 +10,12 @@ use luaplan_base::ErrorCode;
 use luaplan_syntax::Span;
 
 use super::found::{GlobalUse, GlobalWrite, Walk, plain_kind, span_of};
-use super::scope::Scope;
+use super::scope::NameScope;
 use crate::report::Report;
 
 /// Walks `chunk`, reporting what stock Lua would refuse.
 pub(crate) fn walk(chunk: &LuaChunk, report: &mut Report<'_>) -> Walk {
-    let mut walker = Walker { scope: Scope::new(), report, found: Walk::new() };
+    let mut walker = Walker { scope: NameScope::new(), report, found: Walk::new() };
     walker.scope.enter_function(true);
     if let Some(block) = chunk.get_block() {
         walker.statements(&block, true);
@@ -30,7 +30,7 @@ fn token_span(token: &impl LuaAstToken) -> Span {
 }
 
 struct Walker<'a, 'source> {
-    scope: Scope,
+    scope: NameScope,
     report: &'a mut Report<'source>,
     found: Walk,
 }

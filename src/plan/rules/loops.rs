@@ -18,7 +18,7 @@ pub(super) enum Loop {
 
 /// Whether a loop ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bound {
+pub(super) enum LoopBound {
     /// After a number of turns that the loop itself counts.
     Counted,
     /// When its data say so.
@@ -62,18 +62,18 @@ impl Loop {
         }
     }
 
-    pub(super) fn bound(&self) -> Bound {
+    pub(super) fn bound(&self) -> LoopBound {
         let (condition, ends_when) = match self {
-            Self::Each(_) | Self::Count(_) => return Bound::Counted,
+            Self::Each(_) | Self::Count(_) => return LoopBound::Counted,
             Self::While(it) => (it.get_condition_expr(), false),
             Self::Repeat(it) => (it.get_condition_expr(), true),
         };
-        let Some(condition) = condition else { return Bound::ByData };
+        let Some(condition) = condition else { return LoopBound::ByData };
         if constant(&condition).is_some_and(|value| value != ends_when) {
-            return if self.is_left() { Bound::ByData } else { Bound::Never };
+            return if self.is_left() { LoopBound::ByData } else { LoopBound::Never };
         }
         let counts = self.block().is_some_and(|block| counted_in(&block, &condition));
-        if counts { Bound::Counted } else { Bound::ByData }
+        if counts { LoopBound::Counted } else { LoopBound::ByData }
     }
 
     /// Whether something in the loop exits it.

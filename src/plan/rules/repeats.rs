@@ -6,7 +6,7 @@ use emmylua_parser::{
     LuaGotoStat, LuaIfStat, LuaLabelStat, LuaLocalFuncStat, LuaLocalStat, LuaSyntaxNode,
 };
 
-use super::loops::{Bound, Loop, counted_in};
+use super::loops::{Loop, LoopBound, counted_in};
 
 /// The functions of a plan that have names, and where they are called.
 pub(super) struct Repeats {
@@ -132,7 +132,7 @@ fn named(chunk: &LuaChunk) -> Vec<Named> {
 }
 
 fn has_unbounded_loop(node: &LuaSyntaxNode) -> bool {
-    Loop::around(node).iter().any(|around| around.bound() != Bound::Counted)
+    Loop::around(node).iter().any(|around| around.bound() != LoopBound::Counted)
 }
 
 /// Whether a `goto` behind `node` goes to a label before it, other than counted turns.

@@ -2,7 +2,7 @@
 
 use emmylua_parser::{LuaAstNode, LuaBlock, LuaExpr, LuaIfStat, LuaStat, LuaWhileStat};
 
-use super::loops::{Bound, Loop, constant};
+use super::loops::{Loop, LoopBound, constant};
 use super::{Plan, Raised};
 use crate::names::found::span_of;
 
@@ -69,8 +69,8 @@ fn leaves(statement: &LuaStat) -> bool {
                 && block_leaves(branches.get_block())
                 && branches.get_all_clause().all(|clause| block_leaves(clause.get_block()))
         }
-        LuaStat::WhileStat(it) => Loop::While(it.clone()).bound() == Bound::Never,
-        LuaStat::RepeatStat(it) => Loop::Repeat(it.clone()).bound() == Bound::Never,
+        LuaStat::WhileStat(it) => Loop::While(it.clone()).bound() == LoopBound::Never,
+        LuaStat::RepeatStat(it) => Loop::Repeat(it.clone()).bound() == LoopBound::Never,
         _ => false,
     }
 }

@@ -4,7 +4,7 @@ use emmylua_parser::LuaAstNode;
 
 use luaplan_base::Effect;
 
-use super::loops::{Bound, Loop};
+use super::loops::{Loop, LoopBound};
 use super::repeats::Repeats;
 use super::{Plan, Raised};
 use crate::names::found::span_of;
@@ -16,15 +16,15 @@ pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
     let repeats = Repeats::of(plan.chunk);
     for call in plan.calls.iter().filter(|call| call.spec.effect != Effect::Read) {
         let loops = Loop::around(call.expression.syntax());
-        let bounds: Vec<Bound> = loops.iter().map(Loop::bound).collect();
+        let bounds: Vec<LoopBound> = loops.iter().map(Loop::bound).collect();
         let (name, effect) = (&call.spec.name, call.spec.effect.as_str());
         let span = span_of(&call.expression);
-        if bounds.contains(&Bound::Never) {
+        if bounds.contains(&LoopBound::Never) {
             let message = format!("`{name}` (effect: {effect}) is called in a loop that never ends");
             let help =
                 "count the turns and leave the loop after a fixed number, or go over a list with `for`";
             found.push(Raised::error(span, message, help));
-        } else if bounds.contains(&Bound::ByData) {
+        } else if bounds.contains(&LoopBound::ByData) {
             let message =
                 format!("`{name}` (effect: {effect}) is called in a loop without a bound of its own");
             found.push(Raised::warning(span, message, BOUND_IT));
