@@ -19,7 +19,7 @@ use serde_json::Value as Json;
 
 pub(crate) use self::secrets::Scrubber;
 pub use self::secrets::{NamedSecret, NamedSecrets};
-pub(crate) use self::template::{Arguments, Document, Template, bad_arguments};
+pub(crate) use self::template::{Arguments, DocumentTemplate, Template, bad_arguments};
 use luaplan_base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
 use luaplan_bus::{Invocation, Tool};
 use luaplan_catalog::toml_error::{faulty_key, unknown_field};

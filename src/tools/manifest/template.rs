@@ -164,14 +164,14 @@ pub(crate) fn bad_arguments(message: impl Into<String>) -> ToolFailure {
 /// itself, whatever its type; a member or item whose argument is absent is omitted.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Json")]
-pub(crate) enum Document {
+pub(crate) enum DocumentTemplate {
     Plain(Json),
     Text(Template),
-    List(Vec<Document>),
-    Members(IndexMap<String, Document>),
+    List(Vec<DocumentTemplate>),
+    Members(IndexMap<String, DocumentTemplate>),
 }
 
-impl TryFrom<Json> for Document {
+impl TryFrom<Json> for DocumentTemplate {
     type Error = String;
 
     fn try_from(json: Json) -> Result<Self, String> {
@@ -191,7 +191,7 @@ impl TryFrom<Json> for Document {
     }
 }
 
-impl Document {
+impl DocumentTemplate {
     /// Every text in it.
     pub(crate) fn templates(&self) -> Vec<&Template> {
         match self {
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn a_document_takes_arguments_with_their_types_and_leaves_out_what_is_absent() {
         let given = arguments(json!({"tags": ["a", 1], "name": "N", "deep": {"x": null}}));
-        let document = Document::try_from(json!({
+        let document = DocumentTemplate::try_from(json!({
             "tags": "{tags}", "title": "Dear {name}", "gone": "{absent}", "also": ["{absent}", "{deep}"], "n": 1
         }));
         assert_eq!(
@@ -285,7 +285,7 @@ mod tests {
             Some(json!({"tags": ["a", 1], "title": "Dear N", "also": [{"x": null}], "n": 1}))
         );
         let bytes: Arguments = [("b".to_owned(), Value::Bytes(vec![0xff].into()))].into_iter().collect();
-        let refused = Document::try_from(json!("{b}")).unwrap().fill(&bytes).unwrap_err();
+        let refused = DocumentTemplate::try_from(json!("{b}")).unwrap().fill(&bytes).unwrap_err();
         assert_eq!(refused.code, "bad_arguments");
     }
 }

@@ -13,9 +13,9 @@ use luaplan_catalog::{ArgumentRole, CompiledParams, ServerHints, ToolKind, ToolS
 use luaplan_journal::create_private_folder;
 
 use super::content::canonical;
-use super::kept_file::read_regular;
-use super::prompts::{AcceptedPrompt, Refused};
+use super::prompts::{AcceptedPrompt, RefusedOffer};
 use super::settings::{McpServerSettings, UnwrapResults};
+use super::state_file::read_regular;
 use super::wrapper::Wrapper;
 
 const VERSION: u32 = 1;
@@ -225,8 +225,8 @@ impl AcceptedTool {
 impl Accepted {
     /// What a server offers, and what of it cannot be taken.
     #[must_use]
-    pub fn offered(tools: &[Tool], prompts: &[Prompt], has_resources: bool) -> (Self, Vec<Refused>) {
-        let (mut taken, mut refused): (Vec<AcceptedTool>, Vec<Refused>) = (Vec::new(), Vec::new());
+    pub fn offered(tools: &[Tool], prompts: &[Prompt], has_resources: bool) -> (Self, Vec<RefusedOffer>) {
+        let (mut taken, mut refused): (Vec<AcceptedTool>, Vec<RefusedOffer>) = (Vec::new(), Vec::new());
         for tool in tools {
             let name = plan_name(&tool.name);
             let accepted = if name.is_empty() {
@@ -240,7 +240,7 @@ impl Accepted {
             };
             match accepted {
                 Ok(tool) => taken.push(tool),
-                Err(reason) => refused.push(Refused { original: tool.name.to_string(), reason }),
+                Err(reason) => refused.push(RefusedOffer { original: tool.name.to_string(), reason }),
             }
         }
         if has_resources && taken.iter().all(|tool| tool.name != READ) {

@@ -23,12 +23,12 @@ use super::accepted::{Accepted, AcceptedTool, hash_of};
 use super::address::{Address, secrets_of_address};
 use super::content::shown;
 use super::handler::Handler;
+use super::http_error::{self, LastHttpError, cause};
 use super::oauth::Authorization;
 use super::process::{Process, UNASKED_BYTES_MAX};
-use super::prompts::{self, AcceptedPrompt, Refused};
+use super::prompts::{self, AcceptedPrompt, RefusedOffer};
 use super::remote;
 use super::settings::{McpServerSettings, McpTransport, UnwrapResults};
-use super::trouble::{self, LastTrouble, cause};
 use crate::manifest::Scrubber;
 
 /// The longest message; a longer one is skipped, and its call runs into its timeout.
@@ -45,7 +45,7 @@ pub struct McpConnection {
     address: Option<Address>,
     /// The secrets in its own address.
     address_secrets: Vec<SecretString>,
-    trouble: LastTrouble,
+    http_error: LastHttpError,
     state: Mutex<ServerState>,
     allowance: Arc<AtomicU64>,
 }
@@ -89,7 +89,7 @@ impl McpConnection {
             address_secrets: url.into_iter().flat_map(secrets_of_address).map(SecretString::from).collect(),
             settings,
             authorization,
-            trouble: LastTrouble::default(),
+            http_error: LastHttpError::default(),
             state: Mutex::default(),
             allowance,
         }
@@ -117,11 +117,11 @@ impl McpConnection {
     ///
     /// # Errors
     /// `mcp_unavailable` where it cannot be reached, `mcp_failed` for what it refuses.
-    pub async fn offered(&self) -> Result<(Accepted, Vec<Refused>), ToolFailure> {
+    pub async fn offered(&self) -> Result<(Accepted, Vec<RefusedOffer>), ToolFailure> {
         self.offered_now().await.map_err(|failure| self.scrubber().failure(failure))
     }
 
-    async fn offered_now(&self) -> Result<(Accepted, Vec<Refused>), ToolFailure> {
+    async fn offered_now(&self) -> Result<(Accepted, Vec<RefusedOffer>), ToolFailure> {
         let mut state = self.state.lock().await;
         let running = self.ready(&mut state).await?;
         let has_resources =
@@ -252,7 +252,7 @@ impl McpConnection {
         if state.running.is_none() {
             if let Some(wait) = state.not_before.and_then(|at| at.checked_duration_since(Instant::now())) {
                 let wait_ms = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
-                let (name, again) = (self.name(), trouble::not_yet(self.address.as_ref()));
+                let (name, again) = (self.name(), http_error::not_yet(self.address.as_ref()));
                 let message = format!("the MCP server `{name}` {again}");
                 return Err(self.unavailable(&message).with_detail("retry_after_ms", wait_ms));
             }
@@ -283,7 +283,7 @@ impl McpConnection {
         let handler = Handler::default();
         let started = tokio::time::timeout(self.settings.start_timeout, self.connect(handler.clone())).await;
         let limit = self.settings.start_timeout;
-        started.unwrap_or_else(|_| Err(trouble::too_late(self.name(), self.address.as_ref(), limit)))
+        started.unwrap_or_else(|_| Err(http_error::too_late(self.name(), self.address.as_ref(), limit)))
     }
 
     async fn connect(&self, handler: Handler) -> Result<Running, ToolFailure> {
@@ -301,11 +301,11 @@ impl McpConnection {
                 (service, Some(process))
             }
             McpTransport::Url { url, headers, .. } => {
-                let (authorization, trouble) = (self.authorization.clone(), self.trouble.clone());
-                let served = remote::serve(handler.clone(), url, headers, authorization, trouble).await;
+                let (authorization, http_error) = (self.authorization.clone(), self.http_error.clone());
+                let served = remote::serve(handler.clone(), url, headers, authorization, http_error).await;
                 let unusable =
-                    |what: String| trouble::unusable(self.name(), self.address.as_ref(), &shown(&what));
-                let refused = |what| self.refusal().map_or_else(|| unusable(what), trouble::at_start);
+                    |what: String| http_error::unusable(self.name(), self.address.as_ref(), &shown(&what));
+                let refused = |what| self.refusal().map_or_else(|| unusable(what), http_error::at_start);
                 (served.map_err(refused)?, None)
             }
         };
@@ -334,7 +334,7 @@ impl McpConnection {
                 let is_over = matches!(error, ServiceError::TransportClosed | ServiceError::TransportSend(_));
                 let refusal = if is_over { self.refusal() } else { None };
                 let is_ours = is_over && state.starts == start;
-                let is_about_permission = refusal.as_ref().is_some_and(trouble::is_about_permission);
+                let is_about_permission = refusal.as_ref().is_some_and(http_error::is_about_permission);
                 if is_ours && state.running.take().is_some() && !is_about_permission {
                     self.note_failure(&mut state);
                 }
@@ -370,7 +370,7 @@ impl McpConnection {
     /// Why the server, or the way to a token for it, refused the last request.
     fn refusal(&self) -> Option<ToolFailure> {
         let of_login = self.authorization.as_ref().and_then(|authorization| authorization.take_failure());
-        let of_server = self.trouble.take(self.name(), self.address.as_ref()?);
+        let of_server = self.http_error.take(self.name(), self.address.as_ref()?);
         of_login.or(of_server)
     }
 

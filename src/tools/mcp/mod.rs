@@ -10,13 +10,13 @@ mod address;
 mod connection;
 mod content;
 mod handler;
-mod kept_file;
+mod http_error;
 mod oauth;
 mod process;
 mod prompts;
 mod remote;
 mod settings;
-mod trouble;
+mod state_file;
 mod wrapper;
 
 use std::sync::Arc;
@@ -27,10 +27,10 @@ use serde_json::Value as Json;
 pub use accepted::{Accepted, AcceptedTool, Change};
 pub use address::{secrets_of_address, shown_address};
 pub use connection::McpConnection;
+pub use http_error::HELP;
 pub use oauth::{Authorization, LoginState, PendingLogin};
-pub use prompts::{AcceptedArgument, AcceptedPrompt, Refused};
+pub use prompts::{AcceptedArgument, AcceptedPrompt, RefusedOffer};
 pub use settings::{McpServerSettings, McpTransport, OAuthGrant, OAuthSettings, UnwrapResults};
-pub use trouble::HELP;
 
 use luaplan_base::{CallOutcome, ErrorCode, ToolFailure};
 use luaplan_bus::{Invocation, Tool};

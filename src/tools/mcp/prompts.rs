@@ -44,7 +44,7 @@ pub struct AcceptedArgument {
 
 /// A tool or a prompt that cannot be taken, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Refused {
+pub struct RefusedOffer {
     /// The server's own name for it.
     pub original: String,
     /// Why.
@@ -53,8 +53,8 @@ pub struct Refused {
 
 impl AcceptedPrompt {
     /// The prompts of a server that can be taken, and the others.
-    pub(super) fn offered(prompts: &[Prompt]) -> (Vec<Self>, Vec<Refused>) {
-        let (mut taken, mut refused): (Vec<Self>, Vec<Refused>) = (Vec::new(), Vec::new());
+    pub(super) fn offered(prompts: &[Prompt]) -> (Vec<Self>, Vec<RefusedOffer>) {
+        let (mut taken, mut refused): (Vec<Self>, Vec<RefusedOffer>) = (Vec::new(), Vec::new());
         for prompt in prompts {
             let name = plan_name(&prompt.name);
             let reason = if name.is_empty() {
@@ -67,7 +67,7 @@ impl AcceptedPrompt {
                 taken.push(Self::of(prompt, name));
                 continue;
             };
-            refused.push(Refused { original: prompt.name.clone(), reason });
+            refused.push(RefusedOffer { original: prompt.name.clone(), reason });
         }
         (taken, refused)
     }

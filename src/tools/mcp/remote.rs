@@ -10,8 +10,8 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{RoleClient, ServiceExt as _};
 
 use super::handler::Handler;
+use super::http_error::{LastHttpError, cause};
 use super::oauth::{Authorization, AuthorizedClient};
-use super::trouble::{LastTrouble, cause};
 
 /// Connects, or says in words why not.
 pub(super) async fn serve(
@@ -19,7 +19,7 @@ pub(super) async fn serve(
     url: &str,
     headers: &BTreeMap<String, String>,
     authorization: Option<Arc<Authorization>>,
-    trouble: LastTrouble,
+    http_error: LastHttpError,
 ) -> Result<RunningService<RoleClient, Handler>, String> {
     // Another part may have installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -28,7 +28,7 @@ pub(super) async fn serve(
     let headers: Option<HashMap<_, _>> = headers.iter().map(|(name, value)| header(name, value)).collect();
     let headers = headers.ok_or_else(|| "a header cannot be sent".to_owned())?;
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
-    let client = AuthorizedClient { inner, authorization, trouble };
+    let client = AuthorizedClient { inner, authorization, http_error };
     let transport = StreamableHttpClientTransport::with_client(client, config);
     handler.serve(transport).await.map_err(|error| cause(&error))
 }

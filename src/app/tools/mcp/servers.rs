@@ -13,7 +13,7 @@ use luaplan_plan::preview::host_of;
 use luaplan_planner::Note;
 use luaplan_tools::mcp::{
     Accepted, AcceptedPrompt, AcceptedTool, Authorization, Change, HELP, McpConnection, McpServerSettings,
-    McpTool, McpTransport, Refused,
+    McpTool, McpTransport, RefusedOffer,
 };
 
 use crate::config::Config;
@@ -75,7 +75,7 @@ pub struct McpOffer {
     /// Its prompts.
     pub prompts: Vec<OfferedPrompt>,
     /// What cannot be taken.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedOffer>,
     /// Whether it is accepted now.
     pub accepted: bool,
 }

@@ -26,7 +26,7 @@ const HEADERS_MAX: usize = 32;
 
 /// The arguments of one call.
 #[derive(Debug)]
-pub(super) struct Arguments {
+pub(super) struct FetchArguments {
     /// In the order of the call, each once.
     pub(super) urls: Vec<String>,
     /// Whether the result is a table from URL to body.
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     pub(super) headers: HeaderMap,
 }
 
-impl Arguments {
+impl FetchArguments {
     /// Reads the arguments by name.
     ///
     /// # Errors

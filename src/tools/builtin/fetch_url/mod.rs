@@ -26,7 +26,7 @@ use luaplan_base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
 use luaplan_bus::{Invocation, Tool};
 use luaplan_catalog::ToolSpec;
 
-use self::arguments::Arguments;
+use self::arguments::FetchArguments;
 use self::transfer::{Fetched, Transfer};
 use crate::net::allow_list::AllowList;
 use crate::net::client::{ClientSettings, Clients};
@@ -79,7 +79,7 @@ impl FetchUrl {
         self.spec.timeout.mul_f32(0.9)
     }
 
-    async fn fetch_all(&self, arguments: &Arguments, now: Timestamp) -> IndexMap<String, CallOutcome> {
+    async fn fetch_all(&self, arguments: &FetchArguments, now: Timestamp) -> IndexMap<String, CallOutcome> {
         let bytes_total = AtomicU64::new(0);
         let transfer = Transfer {
             settings: &self.settings,
@@ -119,7 +119,7 @@ impl Tool for FetchUrl {
     }
 
     async fn call(&self, invocation: Invocation) -> CallOutcome {
-        let arguments = Arguments::read(&invocation.arguments, self.settings.urls_max)?;
+        let arguments = FetchArguments::read(&invocation.arguments, self.settings.urls_max)?;
         let now = invocation.log.clock().now();
         let fetched = tokio::select! {
             fetched = self.fetch_all(&arguments, now) => fetched,
@@ -137,7 +137,7 @@ impl Tool for FetchUrl {
 
     /// Each URL of a list has its own result: a blocked one does not keep the others from being fetched.
     fn could_call(&self, arguments: &Value) -> Result<(), ToolFailure> {
-        let arguments = Arguments::read(arguments, self.settings.urls_max)?;
+        let arguments = FetchArguments::read(arguments, self.settings.urls_max)?;
         match arguments.urls.as_slice() {
             [url] if !arguments.as_map => {
                 let admitted = parse_url(url).and_then(|parsed| admit(&self.allow, &parsed));

@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 
 use luaplan_base::{ErrorCode, ToolFailure, Value};
 
-use super::arguments::Arguments;
+use super::arguments::FetchArguments;
 use super::settings::FetchUrlSettings;
 use crate::net::allow_list::AllowList;
 use crate::net::failure::retry_after;
@@ -108,10 +108,10 @@ fn settings_read_sizes_and_durations_as_text_and_refuse_unknown_keys() {
     assert!(zero.check().unwrap_err().message().contains("batch_concurrency"));
 }
 
-fn read(members: &[(&str, Value)]) -> Result<Arguments, ToolFailure> {
+fn read(members: &[(&str, Value)]) -> Result<FetchArguments, ToolFailure> {
     let members: IndexMap<String, Value> =
         members.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Arguments::read(&Value::Object(members), 3)
+    FetchArguments::read(&Value::Object(members), 3)
 }
 
 fn text_list(items: &[&str]) -> Value {

@@ -10,7 +10,7 @@ use url::Url;
 
 use luaplan_base::{ErrorCode, ToolFailure};
 
-use super::arguments::Arguments;
+use super::arguments::FetchArguments;
 use super::settings::FetchUrlSettings;
 use crate::net::allow_list::AllowList;
 use crate::net::client::Clients;
@@ -37,7 +37,7 @@ pub(super) struct Transfer<'a> {
     pub(super) settings: &'a FetchUrlSettings,
     pub(super) allow: &'a AllowList,
     pub(super) clients: &'a Clients,
-    pub(super) arguments: &'a Arguments,
+    pub(super) arguments: &'a FetchArguments,
     /// Body bytes of the call so far.
     pub(super) bytes_total: &'a AtomicU64,
     pub(super) now: Timestamp,

@@ -8,7 +8,7 @@ use super::failure::{Failed, bad_arguments, refused};
 use super::functions::AllowedFunctions;
 use super::request::{Condition, Form, Request, TableForm};
 use super::statement::Statement;
-use super::template::{Params, Template};
+use super::template::{Params, SqlTemplate};
 
 /// Writes the statement for `dialect` and checks its final text.
 ///
@@ -21,7 +21,7 @@ pub(super) fn compose(
     write_granted: bool,
     allowed: &AllowedFunctions,
 ) -> Result<Statement, Failed> {
-    let mut template = Template::default();
+    let mut template = SqlTemplate::default();
     match &request.form {
         Form::Sql(sql) => template.push_source(dialect, sql, request.params)?,
         Form::Table(table) => {
@@ -36,7 +36,7 @@ pub(super) fn compose(
 }
 
 fn select(
-    template: &mut Template,
+    template: &mut SqlTemplate,
     dialect: Dialect,
     form: &TableForm<'_>,
     params: Params<'_>,
@@ -71,7 +71,7 @@ fn select(
     Ok(())
 }
 
-fn equals(template: &mut Template, quoted: &str, column: &str, value: &Value) -> Result<(), Failed> {
+fn equals(template: &mut SqlTemplate, quoted: &str, column: &str, value: &Value) -> Result<(), Failed> {
     if matches!(value, Value::Array(items) if items.is_empty()) {
         // A value is never in an empty list; SQL has no `IN ()`.
         template.push_text("1 = 0");

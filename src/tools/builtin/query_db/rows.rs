@@ -19,7 +19,7 @@ pub(super) struct Caps {
 
 /// Whether more rows are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum RowFlow {
     More,
     Enough,
 }
@@ -71,7 +71,7 @@ impl Rows {
         &mut self,
         values: Vec<Value>,
         column_names: impl FnOnce() -> Vec<&'n str>,
-    ) -> Result<Flow, Failed> {
+    ) -> Result<RowFlow, Failed> {
         if self.names.len() != values.len() {
             self.names = unique(&column_names());
         }
@@ -85,7 +85,7 @@ impl Rows {
             return Err(too_large("bytes_max", "bytes", self.caps.bytes_max, self.bytes));
         }
         self.rows.push(row);
-        Ok(if self.caps.limit.is_some_and(|limit| count >= limit) { Flow::Enough } else { Flow::More })
+        Ok(if self.caps.limit.is_some_and(|limit| count >= limit) { RowFlow::Enough } else { RowFlow::More })
     }
 
     /// Makes text of the numbers in the columns at these places, in rows that were pushed here.

@@ -12,7 +12,7 @@ use luaplan_base::{ErrorCode, Value};
 use super::dialect::Dialect;
 use super::failure::{Failed, Secrets, query_failed, unreachable};
 use super::pool::{Lease, Pool, PoolPlace};
-use super::rows::{Flow, Room, Rows};
+use super::rows::{Room, RowFlow, Rows};
 use super::server_error::{ReadError, from_sqlx};
 
 /// What a running statement yields: rows, and how many it changed.
@@ -114,19 +114,19 @@ impl DatabaseTarget {
         rows: &mut Rows,
         mut values: impl FnMut(&DB::Row, Room) -> Result<Vec<Value>, Failed>,
         affected: impl Fn(&DB::QueryResult) -> u64,
-    ) -> Result<Flow, Failed> {
+    ) -> Result<RowFlow, Failed> {
         while let Some(item) = stream.next().await {
             match item.map_err(|error| self.failed(&error))? {
                 Either::Left(done) => rows.affected = rows.affected.saturating_add(affected(&done)),
                 Either::Right(row) => {
                     let names = || row.columns().iter().map(Column::name).collect();
-                    if rows.push(values(&row, rows.room())?, names)? == Flow::Enough {
-                        return Ok(Flow::Enough);
+                    if rows.push(values(&row, rows.room())?, names)? == RowFlow::Enough {
+                        return Ok(RowFlow::Enough);
                     }
                 }
             }
         }
-        Ok(Flow::More)
+        Ok(RowFlow::More)
     }
 
     /// A column whose type has no form here.

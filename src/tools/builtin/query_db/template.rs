@@ -19,7 +19,7 @@ pub(super) enum Params<'v> {
 
 /// SQL text with numbered holes. One hole may appear several times.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Template {
+pub(super) struct SqlTemplate {
     parts: Vec<SqlPart>,
     values: Vec<Value>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Rendered {
     pub(super) values: Vec<Value>,
 }
 
-impl Template {
+impl SqlTemplate {
     /// Adds SQL text.
     pub(super) fn push_text(&mut self, text: &str) {
         match self.parts.last_mut() {
@@ -84,11 +84,11 @@ impl Template {
         filler.finish()
     }
 
-    /// As [`Template::push_source`], for a piece inside a larger statement: it may not end the
+    /// As [`SqlTemplate::push_source`], for a piece inside a larger statement: it may not end the
     /// statement, open or close a parenthesis around it, or hold a comment.
     ///
     /// # Errors
-    /// As [`Template::push_source`], and `query_refused` for what such a piece may not hold.
+    /// As [`SqlTemplate::push_source`], and `query_refused` for what such a piece may not hold.
     pub(super) fn push_fragment(
         &mut self,
         dialect: Dialect,
@@ -182,7 +182,7 @@ impl Style {
 }
 
 struct Filler<'t, 'v> {
-    template: &'t mut Template,
+    template: &'t mut SqlTemplate,
     dialect: Dialect,
     params: Params<'v>,
     style: Style,

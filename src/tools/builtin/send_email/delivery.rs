@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use luaplan_base::{ErrorCode, Result, ToolFailure, Value};
 
 use super::header_text::neutralize;
-use super::settings::{Encryption, Server};
+use super::settings::{Encryption, MailServer};
 
 /// How long to wait for the answer to QUIT; the mail is delivered by then.
 const QUIT_WAIT: Duration = Duration::from_millis(500);
@@ -47,14 +47,14 @@ impl Phase {
 
 /// One conversation, with a fixed deadline.
 pub(super) struct Conversation<'a> {
-    server: &'a Server,
+    server: &'a MailServer,
     deadline: Instant,
     allowed: Duration,
 }
 
 impl<'a> Conversation<'a> {
     /// A conversation that takes at most `allowed` from now on.
-    pub(super) fn new(server: &'a Server, allowed: Duration) -> Self {
+    pub(super) fn new(server: &'a MailServer, allowed: Duration) -> Self {
         Self { server, deadline: Instant::now() + allowed, allowed }
     }
 

@@ -84,9 +84,9 @@ fn normalize(mailbox: Mailbox) -> Result<Mailbox, String> {
 }
 
 /// The allowed recipients.
-pub(super) struct AllowList(Vec<(String, String)>);
+pub(super) struct RecipientAllowList(Vec<(String, String)>);
 
-impl AllowList {
+impl RecipientAllowList {
     /// # Errors
     /// The pattern that is none.
     pub(super) fn parse<'a>(patterns: &'a [String]) -> Result<Self, &'a String> {

@@ -12,7 +12,7 @@ use url::{Host, Url};
 use luaplan_base::{Error, ErrorCode, Result, written};
 use luaplan_catalog::regular_file::read_bytes;
 
-use super::recipients::{AllowList, parse_sender};
+use super::recipients::{RecipientAllowList, parse_sender};
 
 /// The tool's settings in the configuration. `smtp` and `from` have no default: without them the tool
 /// is not offered.
@@ -62,7 +62,7 @@ pub(super) enum Encryption {
 }
 
 /// The server that takes the mail, and how to reach it.
-pub(super) struct Server {
+pub(super) struct MailServer {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) is_loopback: bool,
@@ -73,9 +73,9 @@ pub(super) struct Server {
 
 /// The settings, checked.
 pub(super) struct Checked {
-    pub(super) server: Server,
+    pub(super) server: MailServer,
     pub(super) from: Mailbox,
-    pub(super) allowed: AllowList,
+    pub(super) allowed: RecipientAllowList,
     pub(super) attachment_bytes_max: u64,
     pub(super) recipients_max: usize,
 }
@@ -84,7 +84,7 @@ impl Checked {
     pub(super) fn new(settings: SendEmailSettings, password: Option<SecretString>) -> Result<Self> {
         let from = parse_sender(&settings.from)
             .map_err(|reason| invalid("from", &format!("`{}` {reason}", settings.from.escape_debug())))?;
-        let allowed = AllowList::parse(&settings.allow_recipients).map_err(|pattern| {
+        let allowed = RecipientAllowList::parse(&settings.allow_recipients).map_err(|pattern| {
             let shown = pattern.escape_debug();
             invalid("allow_recipients", &format!("holds `{shown}`, which is no address pattern"))
                 .with_help("write `user1@example.com`, `*@example.com` or `*@*.example.com`")
@@ -102,12 +102,12 @@ impl Checked {
             allowed,
             attachment_bytes_max: settings.attachment_bytes_max,
             recipients_max: settings.recipients_max,
-            server: Server::new(settings, password)?,
+            server: MailServer::new(settings, password)?,
         })
     }
 }
 
-impl Server {
+impl MailServer {
     fn new(settings: SendEmailSettings, password: Option<SecretString>) -> Result<Self> {
         let url = Url::parse(&settings.smtp)
             .map_err(|error| invalid("smtp", &format!("is not an address ({error})")))?;

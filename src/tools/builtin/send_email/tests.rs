@@ -7,7 +7,7 @@ use luaplan_base::{Error, Result};
 use luaplan_catalog::read_manifest;
 
 use super::message::looks_like_html;
-use super::recipients::AllowList;
+use super::recipients::RecipientAllowList;
 use super::settings::{Checked, Encryption, SendEmailSettings};
 
 fn read(changes: &Json) -> std::result::Result<SendEmailSettings, serde_json::Error> {
@@ -135,11 +135,11 @@ fn the_allow_list_means_what_it_says() {
         ("*@bücher.example", "a@xn--bcher-kva.example", true),
         ("*@*", "anyone@anywhere.example", true),
     ] {
-        let list = AllowList::parse(&[pattern.to_owned()]).unwrap();
+        let list = RecipientAllowList::parse(&[pattern.to_owned()]).unwrap();
         let address: Address = address.parse().unwrap();
         assert_eq!(list.allows(&address), allowed, "{pattern} {address}");
     }
-    assert!(!AllowList::parse(&[]).unwrap().allows(&"a@company.com".parse().unwrap()));
+    assert!(!RecipientAllowList::parse(&[]).unwrap().allows(&"a@company.com".parse().unwrap()));
 }
 
 #[test]

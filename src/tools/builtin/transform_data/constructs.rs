@@ -7,12 +7,12 @@ use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt};
 
 /// A construct that inline templates lack, and its line.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(super) struct RefusedConstruct {
     pub(super) name: &'static str,
     pub(super) line: u16,
 }
 
-type Checked = Result<(), Refused>;
+type Checked = Result<(), RefusedConstruct>;
 
 /// Checks a whole template.
 ///
@@ -105,7 +105,7 @@ fn check_callee(callee: &Expr<'_>, line: u16) -> Checked {
     }
 }
 
-fn arguments<'a, 's>(arguments: &'a [CallArg<'s>], line: u16) -> Result<Vec<&'a Expr<'s>>, Refused> {
+fn arguments<'a, 's>(arguments: &'a [CallArg<'s>], line: u16) -> Result<Vec<&'a Expr<'s>>, RefusedConstruct> {
     arguments
         .iter()
         .map(|argument| match argument {
@@ -148,6 +148,6 @@ impl Constant for Expr<'_> {
     }
 }
 
-fn refused(name: &'static str, line: u16) -> Refused {
-    Refused { name, line }
+fn refused(name: &'static str, line: u16) -> RefusedConstruct {
+    RefusedConstruct { name, line }
 }

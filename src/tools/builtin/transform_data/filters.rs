@@ -9,7 +9,7 @@ use minijinja::value::{Kwargs, Rest, Value, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State, filters};
 
 use super::formatting;
-use super::meter::Meter;
+use super::meter::FilterMeter;
 
 /// Read only the outside of a value.
 const CHEAP: [&str; 13] = [
@@ -92,7 +92,7 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
 });
 
 /// Adds everything an inline template has.
-pub(super) fn add(environment: &mut Environment<'_>, meter: &Arc<Meter>) {
+pub(super) fn add(environment: &mut Environment<'_>, meter: &Arc<FilterMeter>) {
     for name in CHEAP {
         environment.add_filter(name, |args: Rest<ValueOrKwargs>| borrow_filter(name, &args.into_values()));
     }
@@ -140,7 +140,7 @@ pub(super) fn add(environment: &mut Environment<'_>, meter: &Arc<Meter>) {
 }
 
 /// The filters that call other filters or tests: they find the counted ones through the state.
-fn add_mapping(environment: &mut Environment<'_>, meter: &Arc<Meter>) {
+fn add_mapping(environment: &mut Environment<'_>, meter: &Arc<FilterMeter>) {
     type Args = Rest<ValueOrKwargs>;
     let counted = meter.clone();
     environment.add_filter("map", move |state: &mut State<'_, '_>, value: Value, args: Args| {
@@ -206,7 +206,7 @@ pub(super) fn remainder(left: Value, right: Value) -> Result<Value, Error> {
 
 /// Writes by a `printf` format, counted before it is done.
 pub(super) fn printf(
-    meter: &Meter,
+    meter: &FilterMeter,
     state: &mut State<'_, '_>,
     format: &Value,
     values: Vec<Value>,
@@ -235,7 +235,7 @@ fn largest(args: &[Value]) -> i64 {
 }
 
 /// Counts a filter before it runs: its arguments, and the size its result can have.
-fn charge_growth(meter: &Meter, name: &str, args: &[Value]) -> Result<(), Error> {
+fn charge_growth(meter: &FilterMeter, name: &str, args: &[Value]) -> Result<(), Error> {
     let mut bytes = 0_u64;
     for value in args {
         bytes = bytes.saturating_add(meter.charge_text(value)?);
@@ -277,7 +277,7 @@ fn charge_growth(meter: &Meter, name: &str, args: &[Value]) -> Result<(), Error>
     meter.charge(extra)
 }
 
-fn charge_slices(meter: &Meter, name: &str, args: &[Value]) -> Result<(), Error> {
+fn charge_slices(meter: &FilterMeter, name: &str, args: &[Value]) -> Result<(), Error> {
     let count = largest(args);
     let (most, times) = match name {
         "indent" => {

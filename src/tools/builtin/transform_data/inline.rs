@@ -14,7 +14,7 @@ use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 
 use super::format::Format;
-use super::meter::Meter;
+use super::meter::FilterMeter;
 use super::{constructs, escape, filters};
 
 /// What the engine calls the template.
@@ -41,7 +41,7 @@ pub(super) fn render(
     variables: Value,
     format: Format,
     fuel: u64,
-    meter: &Arc<Meter>,
+    meter: &Arc<FilterMeter>,
     neutralise_formulas: bool,
 ) -> Result<String, Error> {
     let config = TemplateConfig {
@@ -82,7 +82,7 @@ pub(super) fn render(
 
 /// The functions behind the counting instructions. Those for two operands return them in the order in
 /// which unpacking restores them.
-fn add_counters(environment: &mut Environment<'_>, meter: &Arc<Meter>) {
+fn add_counters(environment: &mut Environment<'_>, meter: &Arc<FilterMeter>) {
     let counted = meter.clone();
     environment.add_function(COUNT_ADD, move |left: Value, right: Value| {
         if !left.is_number() {

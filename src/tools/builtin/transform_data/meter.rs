@@ -17,7 +17,7 @@ const WORK_PER_FUEL: u64 = 10;
 
 /// Counts work and written bytes of one rendering.
 #[derive(Debug)]
-pub(super) struct Meter {
+pub(super) struct FilterMeter {
     work_max: u64,
     work: AtomicU64,
     output_bytes_max: u64,
@@ -33,7 +33,7 @@ pub(super) enum Exceeded {
     Output { limit: u64, observed: u64 },
 }
 
-impl Meter {
+impl FilterMeter {
     pub(super) fn new(fuel: u64, output_bytes_max: u64) -> Self {
         Self {
             work_max: fuel.saturating_mul(WORK_PER_FUEL),

@@ -28,7 +28,7 @@ use luaplan_bus::{Invocation, Tool};
 use luaplan_catalog::ToolSpec;
 
 use self::format::Format;
-use self::meter::{Exceeded, Meter};
+use self::meter::{Exceeded, FilterMeter};
 use self::named::NamedTemplates;
 
 pub use settings::TransformDataSettings;
@@ -115,7 +115,7 @@ impl Renderer {
                 plain::csv(input, Some(&columns), neutralise)?
             }
             Choice::Inline(source, format) => {
-                let meter = Arc::new(Meter::new(self.settings.fuel, self.settings.output_bytes_max));
+                let meter = Arc::new(FilterMeter::new(self.settings.fuel, self.settings.output_bytes_max));
                 let variables = input::variables(input);
                 inline::render(&source, variables, format, self.settings.fuel, &meter, neutralise)
                     .map_err(|error| self.failure(&error, None))

@@ -1,5 +1,5 @@
 use super::escape::{csv_field, html, markdown, neutral};
-use super::meter::Meter;
+use super::meter::FilterMeter;
 use super::settings::TransformDataSettings;
 
 #[test]
@@ -32,7 +32,7 @@ fn markup_is_escaped() {
 
 #[test]
 fn a_meter_stops_at_its_caps_with_both_numbers() {
-    let meter = Meter::new(1, 10);
+    let meter = FilterMeter::new(1, 10);
     meter.charge(10).unwrap();
     assert!(meter.charge(1).is_err());
     meter.emit(10).unwrap();

@@ -11,7 +11,7 @@ use luaplan_base::{Effect, Result, written};
 use luaplan_catalog::{TargetKind, ToolSpec};
 
 use super::url_template::UrlTemplate;
-use crate::manifest::{Document, Template, check_names, fault, read_settings};
+use crate::manifest::{DocumentTemplate, Template, check_names, fault, read_settings};
 
 /// Headers that belong to the connection or that the client sets itself.
 pub(crate) const HEADERS_REFUSED: [&str; 11] = [
@@ -82,7 +82,7 @@ impl Method {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Body {
-    Json(Document),
+    Json(DocumentTemplate),
     Form(IndexMap<String, Template>),
     Text(Template),
 }

@@ -13,7 +13,7 @@ const WHOLE: &str = "body";
 
 /// What goes into the manifest.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct ImportedBody {
     /// `body` of the settings.
     pub(super) setting: Json,
     /// The content type, where it is not the one the kind sends by itself.
@@ -30,7 +30,7 @@ pub(super) fn take(
     operation: &Json,
     parameters: &mut ToolParameters,
     notes: &mut Vec<String>,
-) -> Result<Option<Body>, String> {
+) -> Result<Option<ImportedBody>, String> {
     let Some(body) = operation.get("requestBody") else { return Ok(None) };
     let body = document.resolved(body)?;
     let required = body.get("required") == Some(&Json::Bool(true));
@@ -55,7 +55,7 @@ fn one(
     required: bool,
     parameters: &mut ToolParameters,
     notes: &mut Vec<String>,
-) -> Result<Body, String> {
+) -> Result<ImportedBody, String> {
     let content = body.get("content").and_then(Json::as_object).ok_or("it says nothing of its content")?;
     let found = |wanted: fn(&str) -> bool| content.iter().find(|(name, _)| wanted(&media_type(name)));
     let form = |name: &str| name == "application/x-www-form-urlencoded";
@@ -70,10 +70,13 @@ fn one(
     let name = media_type(name);
     if is_json(&name) {
         let content_type = (name != "application/json").then_some(name);
-        return Ok(Body { setting: json_body(schema, required, parameters)?, content_type });
+        return Ok(ImportedBody { setting: json_body(schema, required, parameters)?, content_type });
     }
     if form(&name) {
-        return Ok(Body { setting: form_body(schema, required, media, parameters)?, content_type: None });
+        return Ok(ImportedBody {
+            setting: form_body(schema, required, media, parameters)?,
+            content_type: None,
+        });
     }
     if says_kind(&schema) && (accepts(&schema, "object") || accepts(&schema, "array")) {
         return Err("it is plain text, and its schema a list or an object".to_owned());
@@ -83,7 +86,7 @@ fn one(
         return Err("it is plain text that may be left out".to_owned());
     }
     let given = parameters.add(WHOLE, WHOLE, schema, true)?;
-    Ok(Body { setting: json!({ "text": format!("{{{given}}}") }), content_type: None })
+    Ok(ImportedBody { setting: json!({ "text": format!("{{{given}}}") }), content_type: None })
 }
 
 /// Each member is a parameter where the schema lists them all; else the body is one.

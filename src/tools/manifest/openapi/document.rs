@@ -10,7 +10,7 @@ const REFERENCES_MAX: usize = 16;
 
 /// Which schemas a document has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum SchemaDialect {
     /// OpenAPI 3.0: its own words beside a part of JSON Schema.
     V30,
     /// OpenAPI 3.1: JSON Schema 2020-12.
@@ -21,7 +21,7 @@ pub(super) enum Dialect {
 #[derive(Debug, Clone)]
 pub struct Document {
     root: Json,
-    pub(super) dialect: Dialect,
+    pub(super) dialect: SchemaDialect,
     /// Where it was fetched from: relative addresses of servers start there.
     pub(super) source: Option<Url>,
 }
@@ -55,9 +55,9 @@ impl Document {
             None => return Err(unusable("it has no key `openapi`, so it is no OpenAPI document".to_owned())),
         };
         let dialect = if version.starts_with("3.0.") || version == "3.0" {
-            Dialect::V30
+            SchemaDialect::V30
         } else if version.starts_with("3.1.") || version == "3.1" {
-            Dialect::V31
+            SchemaDialect::V31
         } else {
             return Err(unusable(format!("it is of OpenAPI {version}; 3.0 and 3.1 can be read")));
         };

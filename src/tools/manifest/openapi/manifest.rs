@@ -3,12 +3,12 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::answer::OperationAnswer;
-use super::body::Body;
+use super::body::ImportedBody;
 use super::document::Document;
 use super::options::ImportOptions;
 use super::parameters::{Places, ToolParameters, path_template};
 use super::schema::cut;
-use super::security::Auth;
+use super::security::ImportedAuth;
 use super::{answer, body, parameters, security, server};
 
 /// A manifest that was made.
@@ -36,9 +36,9 @@ pub(super) struct ManifestDraft {
     url: String,
     places: Places,
     parameters: ToolParameters,
-    body: Option<Body>,
+    body: Option<ImportedBody>,
     answer: OperationAnswer,
-    auth: Option<Auth>,
+    auth: Option<ImportedAuth>,
     notes: Vec<String>,
 }
 

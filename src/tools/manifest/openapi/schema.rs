@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::document::{Dialect, Document};
+use super::document::{Document, SchemaDialect};
 
 /// A schema with its references put in may not have more nodes than this.
 const NODES_MAX: usize = 5_000;
@@ -130,7 +130,7 @@ impl<'a> Converter<'a> {
         self.open.pop();
         let mut converted = converted?;
         // OpenAPI 3.0 ignores keywords beside a reference.
-        if self.document.dialect == Dialect::V30 {
+        if self.document.dialect == SchemaDialect::V30 {
             return Ok(converted);
         }
         let mut beside = members.clone();
@@ -174,12 +174,12 @@ impl<'a> Converter<'a> {
             converted.insert(name.to_owned(), value);
         }
         self.one_way_members(members, &mut converted);
-        if self.document.dialect == Dialect::V30 {
+        if self.document.dialect == SchemaDialect::V30 {
             exclusive_bounds(&mut converted);
         }
         without_null(&mut converted)?;
         let nullable = members.get("nullable") == Some(&Json::Bool(true));
-        if nullable && self.document.dialect == Dialect::V30 {
+        if nullable && self.document.dialect == SchemaDialect::V30 {
             return Ok(or_null(converted));
         }
         Ok(Json::Object(converted))

@@ -8,7 +8,7 @@ use super::parameters;
 
 /// What goes into the manifest.
 #[derive(Debug)]
-pub(super) struct Auth {
+pub(super) struct ImportedAuth {
     /// `auth` of the settings.
     pub(super) setting: Json,
     /// The secret's name.
@@ -27,7 +27,7 @@ pub(super) fn take(
     operation: &Json,
     options: &ImportOptions,
     notes: &mut Vec<String>,
-) -> Result<Option<Auth>, String> {
+) -> Result<Option<ImportedAuth>, String> {
     let ways = operation.get("security").or_else(|| document.at("/security")).and_then(Json::as_array);
     let mut refused: Vec<String> = Vec::new();
     let is_open = |way: &Json| way.as_object().is_some_and(serde_json::Map::is_empty);
@@ -67,7 +67,7 @@ fn may_be_given(document: &Document, scheme: &str, options: &ImportOptions) -> O
     ))
 }
 
-fn one(document: &Document, name: &str, options: &ImportOptions) -> Result<Auth, String> {
+fn one(document: &Document, name: &str, options: &ImportOptions) -> Result<ImportedAuth, String> {
     let scheme = document.members("/components/securitySchemes").find(|(known, _)| *known == name);
     let (_, scheme) = scheme.ok_or("the document does not describe it")?;
     let scheme = document.resolved(scheme)?;
@@ -88,5 +88,5 @@ fn one(document: &Document, name: &str, options: &ImportOptions) -> Result<Auth,
         ("oauth2" | "openIdConnect", _, _) => (json!({ "bearer": secret }), token()),
         (other, _, _) => return Err(format!("the kind `{other}` is not known")),
     };
-    Ok(Auth { setting, secret, note })
+    Ok(ImportedAuth { setting, secret, note })
 }

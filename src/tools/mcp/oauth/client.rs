@@ -14,7 +14,7 @@ use sse_stream::Sse;
 use luaplan_base::ToolFailure;
 
 use super::Authorization;
-use crate::mcp::trouble::{LastTrouble, status_of};
+use crate::mcp::http_error::{LastHttpError, status_of};
 
 type Failed = StreamableHttpError<reqwest::Error>;
 
@@ -26,7 +26,7 @@ pub(in crate::mcp) struct AuthorizedClient {
     /// `None` where configured headers authenticate the client.
     pub(in crate::mcp) authorization: Option<Arc<Authorization>>,
     /// What happened to the last message.
-    pub(in crate::mcp) trouble: LastTrouble,
+    pub(in crate::mcp) http_error: LastHttpError,
 }
 
 impl AuthorizedClient {
@@ -98,7 +98,7 @@ impl StreamableHttpClient for AuthorizedClient {
             self.inner.post_message(uri.clone(), message.clone(), session_id.clone(), token, headers.clone())
         });
         let answer = asked.await;
-        self.trouble.note(&answer);
+        self.http_error.note(&answer);
         answer
     }
 
@@ -124,7 +124,7 @@ impl StreamableHttpClient for AuthorizedClient {
             )
         });
         let answer = asked.await;
-        self.trouble.note(&answer);
+        self.http_error.note(&answer);
         answer
     }
 

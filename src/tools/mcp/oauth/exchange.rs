@@ -58,7 +58,7 @@ pub(super) enum Greeting {
 }
 
 /// The client for the authorization server of one MCP server.
-pub(super) struct Exchange {
+pub(super) struct OAuthExchange {
     clients: Clients,
     allow: AllowList,
     /// The configuration key that allows more hosts, for messages.
@@ -66,7 +66,7 @@ pub(super) struct Exchange {
     failure: Mutex<Option<ToolFailure>>,
 }
 
-impl Exchange {
+impl OAuthExchange {
     /// The MCP server's own host is configured and may have any address. A configured secret goes only to named
     /// hosts, as the MCP server could otherwise direct it anywhere.
     pub(super) fn new(server: &str, url: &Url, settings: &OAuthSettings) -> Result<Self> {
@@ -187,7 +187,7 @@ impl Exchange {
     }
 }
 
-impl OAuthHttpClient for Exchange {
+impl OAuthHttpClient for OAuthExchange {
     fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
         Box::pin(async move {
             let answered = tokio::time::timeout(ANSWER_MAX, self.answer(request)).await;
@@ -297,7 +297,7 @@ mod tests {
         ] {
             let client_secret = secret.map(SecretString::from);
             let settings = OAuthSettings { client_secret, allow_hosts, ..OAuthSettings::default() };
-            let allow = Exchange::new("crm", &url, &settings).unwrap().allow;
+            let allow = OAuthExchange::new("crm", &url, &settings).unwrap().allow;
             assert_eq!(allow.permission(&far.host().unwrap(), 443), permission);
             assert_eq!(allow.permission(&url.host().unwrap(), 443), Permission::Named);
         }

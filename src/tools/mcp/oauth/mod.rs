@@ -6,8 +6,8 @@
 //! else.
 
 mod client;
+mod credential_store;
 mod exchange;
-mod kept;
 mod login;
 mod renewal;
 mod token_file;
@@ -26,12 +26,12 @@ pub use login::PendingLogin;
 
 use luaplan_base::{Clock as _, Error, ErrorCode, Result, SystemClock, ToolFailure};
 
-use self::exchange::Exchange;
+use self::exchange::OAuthExchange;
 use self::token_file::{Login, TokenFile};
 use super::address::Address;
 use super::content::shown;
+use super::http_error::HELP;
 use super::settings::{OAuthGrant, OAuthSettings};
-use super::trouble::HELP;
 use crate::manifest::Scrubber;
 
 /// The longest time to find the authorization server and get a token, all requests together.
@@ -69,7 +69,7 @@ pub struct Authorization {
     address: Address,
     settings: OAuthSettings,
     file: TokenFile,
-    exchange: Arc<Exchange>,
+    exchange: Arc<OAuthExchange>,
     live: Mutex<Live>,
 }
 
@@ -94,7 +94,7 @@ impl Authorization {
             Error::new(ErrorCode::ConfigInvalid, format!("{key}: {error}")).with_detail("key", key)
         })?;
         Ok(Self {
-            exchange: Arc::new(Exchange::new(server, &parsed, &settings)?),
+            exchange: Arc::new(OAuthExchange::new(server, &parsed, &settings)?),
             server: server.to_owned(),
             address: Address::new(url),
             url: parsed,

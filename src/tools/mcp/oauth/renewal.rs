@@ -9,8 +9,8 @@ use url::Url;
 
 use luaplan_base::{Result, ToolFailure};
 
+use super::credential_store::FileCredentialStore;
 use super::exchange::{Greeting, is_safe};
-use super::kept::KeptCredentials;
 use super::login::parameter;
 use super::token_file::Login;
 use super::{Authorization, NO_METADATA};
@@ -110,7 +110,7 @@ impl Authorization {
         client_secret: Option<String>,
         redirect_uri: &str,
     ) {
-        manager.set_credential_store(KeptCredentials {
+        manager.set_credential_store(FileCredentialStore {
             file: self.file.clone(),
             url: self.url.to_string(),
             client_secret,

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_journal::create_private_folder;
 
-use crate::mcp::kept_file::{open_regular, read_regular};
+use crate::mcp::state_file::{open_regular, read_regular};
 
 const VERSION: u32 = 1;
 

@@ -16,7 +16,7 @@ use super::dialect::Dialect;
 use super::failure::Failed;
 use super::number::{decimal, float, fraction, json, seconds, single, unsigned};
 use super::pool::Pool;
-use super::rows::{Flow, Room, Rows};
+use super::rows::{Room, RowFlow, Rows};
 use super::server_error::{Cause, ServerError};
 use super::session::{DatabaseTarget, arguments};
 use super::settings::{BadUrl, Decimals, Forms, Intervals};
@@ -59,7 +59,7 @@ impl MysqlDatabase {
             self.values(row, places, forms, room)
         };
         let flow = self.target.read::<MySql>(stream, rows, read, MySqlQueryResult::rows_affected).await?;
-        if flow == Flow::More {
+        if flow == RowFlow::More {
             self.command(&mut session.connection, end).await?;
             lease.give_back();
         }

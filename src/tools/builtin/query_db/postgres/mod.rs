@@ -22,7 +22,7 @@ use super::dialect::Dialect;
 use super::failure::{Failed, query_failed};
 use super::lex::{TokenKind, lex};
 use super::pool::Pool;
-use super::rows::{Flow, Room, Rows};
+use super::rows::{Room, RowFlow, Rows};
 use super::server_error::{Cause, ServerError};
 use super::session::DatabaseTarget;
 use super::settings::{BadUrl, Forms, Intervals};
@@ -61,7 +61,7 @@ impl PostgresDatabase {
         let forms = rows.forms;
         let read = |row: &PgRow, room| self.values(row, forms, room);
         let flow = self.target.read::<Postgres>(stream, rows, read, PgQueryResult::rows_affected).await?;
-        if flow == Flow::More {
+        if flow == RowFlow::More {
             self.command(connection, end).await?;
             self.forget(connection).await?;
             lease.give_back();

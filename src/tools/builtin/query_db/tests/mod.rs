@@ -21,7 +21,7 @@ use super::rows::{Caps, Rows};
 use super::settings::DatabaseUrl;
 use super::settings::Decimals;
 use super::statement::StatementKind;
-use super::template::{Params, Template};
+use super::template::{Params, SqlTemplate};
 
 const ALL: [Dialect; 3] = [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql];
 
@@ -147,7 +147,7 @@ proptest::proptest! {
         for dialect in ALL {
             let _ = lex(dialect, &text);
             let _ = check(dialect, &text, true);
-            let mut template = Template::default();
+            let mut template = SqlTemplate::default();
             let _ = template.push_source(dialect, &text, Params::List(&[Value::Integer(1)]));
             let _ = template.push_fragment(dialect, "where", &text, Params::List(&[]));
         }
@@ -157,7 +157,7 @@ proptest::proptest! {
     #[test]
     fn a_rendered_text_lexes_to_the_same_tokens_without_comments(text in "[-a-z0-9 '\"`$;/*#\n()]{0,60}") {
         for dialect in ALL {
-            let mut template = Template::default();
+            let mut template = SqlTemplate::default();
             if template.push_source(dialect, &text, Params::List(&[])).is_err() {
                 continue;
             }
@@ -172,7 +172,7 @@ proptest::proptest! {
 
 #[test]
 fn two_minus_signs_cannot_become_a_comment_when_the_comment_after_them_goes() {
-    let mut template = Template::default();
+    let mut template = SqlTemplate::default();
     let refused = template.push_source(Dialect::Mysql, "SELECT 1 --#\n, 2", Params::List(&[]));
     assert!(refused.is_err());
 }
@@ -182,7 +182,7 @@ fn placeholders_take_each_dialects_own_form() {
     let values = [Value::Integer(7), Value::from("x"), Value::Float(0.5)];
     let sql = "SELECT $1, '$1', $2, $1, $3";
     let rendered = |dialect| {
-        let mut template = Template::default();
+        let mut template = SqlTemplate::default();
         template.push_source(dialect, sql, Params::List(&values)).unwrap();
         let rendered = template.render(dialect);
         (rendered.sql, rendered.values.len())
@@ -191,7 +191,7 @@ fn placeholders_take_each_dialects_own_form() {
     assert_eq!(rendered(Dialect::Postgres), ("SELECT $1, '$1', $2, $1, $3::float8".to_owned(), 3));
     assert_eq!(rendered(Dialect::Mysql), ("SELECT ?, '$1', ?, ?, ?".to_owned(), 4));
     let named = IndexMap::from([("a".to_owned(), Value::from(vec![Value::Integer(1), Value::Integer(2)]))]);
-    let mut template = Template::default();
+    let mut template = SqlTemplate::default();
     template.push_source(Dialect::Postgres, "x::text IN (:a) OR y = '::b'", Params::Named(&named)).unwrap();
     assert_eq!(template.render(Dialect::Postgres).sql, "x::text IN ($1, $2) OR y = '::b'");
 }

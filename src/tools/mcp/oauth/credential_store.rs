@@ -7,7 +7,7 @@ use super::token_file::{Login, TokenFile};
 
 /// Stores the library's credentials, with what a later renewal needs beside them. The caller holds the
 /// file's lock.
-pub(super) struct KeptCredentials {
+pub(super) struct FileCredentialStore {
     pub(super) file: TokenFile,
     pub(super) url: String,
     pub(super) client_secret: Option<String>,
@@ -15,7 +15,7 @@ pub(super) struct KeptCredentials {
 }
 
 #[async_trait]
-impl CredentialStore for KeptCredentials {
+impl CredentialStore for FileCredentialStore {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
         let login = self.file.load().map_err(|error| failed(&error))?;
         Ok(login.filter(|login| login.url == self.url).map(|login| login.credentials))

@@ -17,42 +17,42 @@ pub const HELP: &str = "help";
 
 /// Why a request failed.
 #[derive(Debug, Clone)]
-enum Trouble {
+enum HttpError {
     /// The server answered with this status.
     Status(StatusCode),
     /// No answer came.
     NoAnswer(String),
 }
 
-/// The trouble with the last message, kept as the library's errors have no room for it.
+/// The error of the last message, kept as the library's errors have no room for it.
 #[derive(Clone, Default)]
-pub(super) struct LastTrouble(Arc<Mutex<Option<Trouble>>>);
+pub(super) struct LastHttpError(Arc<Mutex<Option<HttpError>>>);
 
-impl LastTrouble {
+impl LastHttpError {
     /// Notes what happened to a message.
     pub(super) fn note<T>(&self, answer: &Result<T, StreamableHttpError<reqwest::Error>>) {
-        let trouble = match answer {
+        let http_error = match answer {
             Ok(_) => None,
             Err(error) => match (status_of(error), error) {
-                (Some(status), _) => Some(Trouble::Status(status)),
-                (None, StreamableHttpError::Client(error)) => Some(Trouble::NoAnswer(root(error))),
+                (Some(status), _) => Some(HttpError::Status(status)),
+                (None, StreamableHttpError::Client(error)) => Some(HttpError::NoAnswer(root(error))),
                 _ => None,
             },
         };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = http_error;
     }
 
     /// The failure of the server `name`; a second call gives nothing.
     pub(super) fn take(&self, name: &str, address: &Address) -> Option<ToolFailure> {
-        let trouble = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let http_error = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let shown = address.shown();
-        let help = trouble.help(name);
-        let failure = match trouble {
-            Trouble::NoAnswer(why) => {
+        let help = http_error.help(name);
+        let failure = match http_error {
+            HttpError::NoAnswer(why) => {
                 let message = format!("the MCP server `{name}` at {shown} could not be reached: {why}");
                 ToolFailure::new(ErrorCode::McpUnavailable, message)
             }
-            Trouble::Status(status) => {
+            HttpError::Status(status) => {
                 let message = match status {
                     StatusCode::UNAUTHORIZED => {
                         format!("the MCP server `{name}` refused (401) what `[mcp.{name}] headers` sends")
@@ -67,7 +67,7 @@ impl LastTrouble {
     }
 }
 
-impl Trouble {
+impl HttpError {
     fn help(&self, name: &str) -> String {
         let Self::Status(status) = self else { return unreachable(name) };
         match status.as_u16() {
