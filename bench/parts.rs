@@ -7,8 +7,8 @@ use luaplan::base::{
     CallOutcome, CallRequest, LimitProfile, Limits, Result, RunId, SystemClock, SystemRandomness, Value,
 };
 use luaplan::bus::{
-    Approvals, Bus, BusParts, CallHandler, Interruption, Invocation, Limiter, LimiterSettings, Policy,
-    Registry, RunBudget, Tool,
+    Bus, BusParts, CallHandler, Interruption, Invocation, Limiter, LimiterSettings, Policy, Registry,
+    RunApprovals, RunBudget, Tool,
 };
 use luaplan::catalog::{ToolSpec, read_manifest};
 use luaplan::engine::{DriveRequest, RunOutcome, drive};
@@ -229,7 +229,7 @@ impl World {
             limiter: Arc::clone(&self.limiter),
             policy: Policy::registered_tools(),
             wakes: std::collections::HashMap::new(),
-            approvals: Approvals::default(),
+            approvals: RunApprovals::default(),
             log: log.clone(),
             budget: Arc::new(RunBudget::new(limits(), 0)),
             cancellation: cancel_calls.clone(),

@@ -10,7 +10,7 @@ use luaplan::base::{
     Value,
 };
 use luaplan::bus::{
-    Approvals, Bus, BusParts, Invocation, Limiter, LimiterSettings, Policy, Registry, RunBudget, Tool,
+    Bus, BusParts, Invocation, Limiter, LimiterSettings, Policy, Registry, RunApprovals, RunBudget, Tool,
 };
 use luaplan::catalog::{ToolSpec, read_manifest};
 use luaplan::engine::{DriveRequest, RunOutcome, drive};
@@ -93,7 +93,7 @@ pub(crate) async fn example() -> Result<(RunOutcome, Vec<&'static str>)> {
         limiter: Arc::new(Limiter::new(LimiterSettings::standard())),
         policy: Policy::read_only(),
         wakes: std::collections::HashMap::new(),
-        approvals: Approvals::default(),
+        approvals: RunApprovals::default(),
         log: log.clone(),
         budget: Arc::new(RunBudget::new(limits.clone(), 0)),
         cancellation: cancel_calls.clone(),

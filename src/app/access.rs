@@ -172,7 +172,7 @@ impl Access<'_> {
     /// `forbidden` without the scope `runs:control`, `not_found`, and as [`ActiveRuns::cancel`].
     pub async fn cancel(&self, run_id: &RunId) -> Result<()> {
         self.may(Scope::RunsControl, run_id).await?;
-        self.runs.cancel_by(run_id, Some(self.caller.actor())).await
+        self.runs.cancel(run_id, Some(self.caller.actor())).await
     }
 
     /// As [`crate::Runs::pause`].
@@ -181,7 +181,7 @@ impl Access<'_> {
     /// As [`Access::cancel`], and as [`crate::Runs::pause`].
     pub async fn pause(&self, run_id: &RunId) -> Result<()> {
         self.may(Scope::RunsControl, run_id).await?;
-        self.app().runs().pause_by(run_id, Some(self.caller.actor())).await
+        self.app().runs().pause(run_id, Some(self.caller.actor())).await
     }
 
     /// As [`ActiveRuns::resume`]: with the rights of the run's own tenant. Who says what came of a call in doubt
@@ -299,7 +299,7 @@ impl Access<'_> {
     /// As [`crate::Approvals::decide`].
     ///
     /// # Errors
-    /// `forbidden` without the scope `approvals:decide`, and as [`crate::Approvals::decide_as`].
+    /// `forbidden` without the scope `approvals:decide`, and as [`crate::Approvals::decide`].
     pub async fn decide(
         &self,
         approval_id: &str,
@@ -311,7 +311,7 @@ impl Access<'_> {
         if let Some(run_id) = run_id {
             self.may(Scope::ApprovalsDecide, &run_id).await?;
         }
-        self.app().approvals().decide_as(approval_id, answer, then, self.caller.actor()).await
+        self.app().approvals().decide(approval_id, answer, then, self.caller.actor()).await
     }
 
     /// As [`crate::Approvals::grants`].
@@ -331,7 +331,7 @@ impl Access<'_> {
     /// `forbidden` without the scope `approvals:decide`, and as [`crate::Approvals::revoke`].
     pub async fn revoke(&self, grant_id: &str) -> Result<GrantState> {
         let tenant = self.caller.only_tenant(Scope::ApprovalsDecide)?;
-        self.app().approvals().revoke_of(grant_id, tenant.as_deref(), self.caller.actor()).await
+        self.app().approvals().revoke(grant_id, tenant.as_deref(), self.caller.actor()).await
     }
 
     /// Records of the audit log.

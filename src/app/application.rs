@@ -97,7 +97,7 @@ impl App {
             PolicyReport::of(rules, &catalog)?;
         }
         let journal = Arc::new(Journal::open(&config.journal_path(), config.journal.as_ref()).await?);
-        let pen: Arc<dyn JournalWrite> = match &parts.journal_layer {
+        let writer: Arc<dyn JournalWrite> = match &parts.journal_layer {
             Some(layer) => layer(journal.clone()),
             None => journal.clone(),
         };
@@ -108,7 +108,7 @@ impl App {
         let config = Arc::new(config);
         let history = History {
             journal,
-            pen,
+            writer,
             journal_layer: parts.journal_layer,
             redactor,
             hub: EventHub::default(),

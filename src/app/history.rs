@@ -21,7 +21,7 @@ pub type JournalLayer = Arc<dyn Fn(Arc<dyn JournalWrite>) -> Arc<dyn JournalWrit
 pub struct History {
     pub(super) journal: Arc<Journal>,
     /// What runs write with: the journal, or what was put before it.
-    pub(super) pen: Arc<dyn JournalWrite>,
+    pub(super) writer: Arc<dyn JournalWrite>,
     /// What is put before the journal.
     pub(super) journal_layer: Option<JournalLayer>,
     pub(super) redactor: Arc<Redactor>,
@@ -124,7 +124,7 @@ impl History {
     }
 
     /// The outcome as every edge may send it.
-    pub(crate) fn shown(&self, outcome: RunOutcome) -> RunOutcome {
+    pub(crate) fn redacted(&self, outcome: RunOutcome) -> RunOutcome {
         let RunOutcome { run_id, result, usage, printed, mut candidates, explanation, not_resumable } =
             outcome;
         let redactor = &self.redactor;
@@ -141,18 +141,18 @@ impl History {
     }
 
     pub(crate) fn run_log(&self, run_id: &RunId, listeners: &[EventListener]) -> RunLog {
-        self.run_log_with(self.pen.clone(), run_id, listeners)
+        self.run_log_with(self.writer.clone(), run_id, listeners)
     }
 
     pub(crate) fn run_log_with(
         &self,
-        pen: Arc<dyn JournalWrite>,
+        writer: Arc<dyn JournalWrite>,
         run_id: &RunId,
         listeners: &[EventListener],
     ) -> RunLog {
         let mut all = vec![self.hub.listener()];
         all.extend(listeners.iter().cloned());
-        self.log(pen, run_id, self.redactor.clone(), all)
+        self.log(writer, run_id, self.redactor.clone(), all)
     }
 
     /// The log of what is not recorded: nothing happened.
@@ -162,13 +162,13 @@ impl History {
 
     fn log(
         &self,
-        pen: Arc<dyn JournalWrite>,
+        writer: Arc<dyn JournalWrite>,
         run_id: &RunId,
         redactor: Arc<Redactor>,
         listeners: Vec<EventListener>,
     ) -> RunLog {
         let (clock, randomness) = (self.clock.clone(), self.randomness.clone());
-        RunLog::new(run_id.clone(), pen, clock, randomness, redactor, listeners)
+        RunLog::new(run_id.clone(), writer, clock, randomness, redactor, listeners)
     }
 }
 

@@ -24,7 +24,7 @@ pub trait ArgumentOrigins: Send + Sync {
 /// The approvals and grants for the calls of one plan in one run. The default has none: every call that
 /// needs an approval requests one.
 #[derive(Clone, Default)]
-pub struct Approvals {
+pub struct RunApprovals {
     /// The plan that makes the calls.
     pub plan_hash: Option<ContentHash>,
     /// Earlier requests, with their decisions.
@@ -51,7 +51,7 @@ pub fn approval_id(
     format!("{run_id}:{call_id}:{}", hash.as_str().get(..DIGITS).unwrap_or_default())
 }
 
-impl Approvals {
+impl RunApprovals {
     /// The earlier decision about a call, whatever the policy says now.
     pub(super) fn decided(&self, approval_id: &str) -> Option<&ApprovalDecision> {
         self.known.iter().find(|known| known.approval_id == approval_id)?.decision.as_ref()

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use luaplan_base::{CallId, Error, ErrorCode};
 use luaplan_journal::RunLog;
 
-use super::{Approvals, Limiter, Policy, Registry, RunBudget, RunGate};
+use super::{Limiter, Policy, Registry, RunApprovals, RunBudget, RunGate};
 
 /// The parts of a [`Bus`].
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub struct BusParts {
     /// What this run may do.
     pub policy: Policy,
     /// The approvals and grants for its calls.
-    pub approvals: Approvals,
+    pub approvals: RunApprovals,
     /// The recorded wake times of calls that put the run to sleep.
     pub wakes: HashMap<CallId, Timestamp>,
     /// The run's log.

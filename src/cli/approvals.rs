@@ -14,7 +14,7 @@ use luaplan_journal::{EventListener, GrantState, neutralize};
 
 use super::edits;
 use super::output::Output;
-use super::shown::{Detail, all_of_call};
+use super::shortened::{Detail, all_of_call};
 use super::sleeping::sleep_and_resume;
 
 /// The exact call, the origin of each argument, and why approval is required.
@@ -147,7 +147,7 @@ async fn ask_one(
         };
         let Some(answer) = answer else { continue };
         let (id, by) = (&waits.request.approval_id, Caller::at_terminal());
-        match app.approvals().decide_as(id, answer, AfterDecision::GoesOn, by.actor()).await {
+        match app.approvals().decide(id, answer, AfterDecision::GoesOn, by.actor()).await {
             Ok(_) => return Ok(true),
             // Another approver decided meanwhile: the run may be resumed all the same.
             Err(error) if error.code() == ErrorCode::ApprovalStale => {

@@ -11,7 +11,7 @@ use luaplan_app::{ApprovalAnswer, ArgumentChange, PendingApproval, argument_chan
 use luaplan_base::{Error, ErrorCode, Result, Value};
 use luaplan_journal::{ApprovalState, neutralize};
 
-use super::shown::{Detail, all_of_call};
+use super::shortened::{Detail, all_of_call};
 
 /// How much of a long text is shown before and after a change.
 const AROUND_CHARS: usize = 60;

@@ -17,7 +17,7 @@ mod mcp_args;
 mod output;
 mod planning_args;
 mod progress;
-mod shown;
+mod shortened;
 mod signals;
 mod sink;
 mod sleeping;

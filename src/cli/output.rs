@@ -13,7 +13,7 @@ use luaplan_app::config::{mask_json, mask_passwords};
 use luaplan_base::{Error, ErrorCode};
 use luaplan_journal::neutralize;
 
-use super::shown::Detail;
+use super::shortened::Detail;
 use super::sink;
 
 /// Standard output and standard error, with the user's options for form and colour.

@@ -18,7 +18,7 @@ use luaplan_plan::Finding;
 
 use super::findings;
 use super::output::Output;
-use super::shown::{Detail, all_of_call, all_of_run};
+use super::shortened::{Detail, all_of_call, all_of_run};
 use super::sink::LogLines;
 
 /// The most calls in doubt that are shown at once.

@@ -4,7 +4,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 
 use luaplan_base::RunId;
 
-use super::shown::shorten;
+use super::shortened::shorten;
 
 /// The width where that of the terminal is unknown, as in a pipe.
 const WIDTH_IN_PIPE: usize = 100;

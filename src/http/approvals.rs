@@ -12,7 +12,7 @@ use luaplan_base::{Error, ErrorCode, Result, RunId, Value, parse_duration};
 use super::dto::{ApprovalsQuery, DecisionBody};
 use super::extract::{JsonBody, PathText, QueryOf};
 use super::problem::Problem;
-use super::shown;
+use super::shortened;
 use super::state::ApiState;
 
 /// The calls that wait for a person: exactly what would be called, where each argument came from, and why
@@ -27,7 +27,7 @@ pub(super) async fn list(
 ) -> Result<axum::Json<Json>, Problem> {
     let run_id: Option<RunId> = query.run.as_deref().map(str::parse).transpose()?;
     let approvals = state.runs.access(&caller).pending_approvals(run_id.as_ref()).await?;
-    let approvals = shown::approvals(serde_json::to_value(approvals).unwrap_or_default());
+    let approvals = shortened::approvals(serde_json::to_value(approvals).unwrap_or_default());
     Ok(axum::Json(json!({ "approvals": approvals })))
 }
 

@@ -24,7 +24,7 @@ use tokio_util::task::TaskTracker;
 
 use luaplan_app::config::ServerConfig;
 
-use super::open::{Connection, Open};
+use super::connection_table::{Connection, ConnectionTable};
 use super::shares::Holding;
 
 /// Request line and headers together.
@@ -37,7 +37,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Connections {
     router: Router,
     bounds: Bounds,
-    open: Arc<Open>,
+    table: Arc<ConnectionTable>,
     tasks: TaskTracker,
     closing: CancellationToken,
     cut: CancellationToken,
@@ -67,7 +67,7 @@ impl Connections {
         Self {
             router,
             bounds,
-            open: Open::new(bounds.connections_max),
+            table: ConnectionTable::new(bounds.connections_max),
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
             cut: CancellationToken::new(),
@@ -78,7 +78,7 @@ impl Connections {
     pub(super) async fn accept(&self, listener: &TcpListener) -> Infallible {
         loop {
             let (stream, peer) = next(listener).await;
-            let place = self.open.enter(peer.ip()).await;
+            let place = self.table.enter(peer.ip()).await;
             // Events are small and should leave at once; a failure only delays them.
             let _ = stream.set_nodelay(true);
             self.tasks.spawn(serve(

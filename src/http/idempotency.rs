@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value as Json;
 
-use luaplan_app::{Caller, Claim};
+use luaplan_app::{Caller, KeyClaim};
 use luaplan_base::{ContentHash, Error, ErrorCode, Result, RunId};
 use luaplan_journal::KeyedRequest;
 
@@ -60,9 +60,9 @@ async fn keyed(state: &Arc<ApiState>, mut request: Request, next: Next) -> Resul
         .claim_request(&claimant, &key, request_hash, state.app.config().server.request_timeout)
         .await?;
     let (run_id, first) = match claim {
-        Claim::Repeated(_, Some(answer)) => return Ok(repeated(axum::Json(answer).into_response())),
-        Claim::Repeated(run_id, None) => (run_id, None),
-        Claim::First(request) => (request.run_id.clone(), Some(request)),
+        KeyClaim::Repeated(_, Some(answer)) => return Ok(repeated(axum::Json(answer).into_response())),
+        KeyClaim::Repeated(run_id, None) => (run_id, None),
+        KeyClaim::First(request) => (request.run_id.clone(), Some(request)),
     };
     request = Request::from_parts(parts, Body::from(body));
     request.extensions_mut().insert(KeyedRun { run_id, is_repeated: first.is_none() });

@@ -15,7 +15,7 @@ use luaplan_journal::RunFilter;
 use super::dto::{PartQuery, RunsQuery};
 use super::extract::{CallPath, QueryOf, RunPath};
 use super::problem::Problem;
-use super::shown;
+use super::shortened;
 use super::state::ApiState;
 
 const LIST_DEFAULT: u32 = 50;
@@ -47,7 +47,7 @@ pub(super) async fn show(
     RunPath(run_id): RunPath,
 ) -> Result<axum::Json<Json>, Problem> {
     let report = state.runs.access(&caller).report(&run_id).await?;
-    Ok(axum::Json(shown::run(&state, report)))
+    Ok(axum::Json(shortened::run(&state, report)))
 }
 
 /// A part of a run that an answer was too short for: of its result, where `path` names nothing else.
@@ -67,7 +67,7 @@ pub(super) async fn part(
         offset: query.offset.unwrap_or(0),
         bytes_max: state.app.config().server.answers.result_bytes_max,
     };
-    let read_on = |path: &str, offset| shown::part_address(run_id.as_str(), path, offset).into();
+    let read_on = |path: &str, offset| shortened::part_address(run_id.as_str(), path, offset).into();
     Ok(axum::Json(state.runs.access(&caller).part(&run_id, &part, &read_on).await?))
 }
 

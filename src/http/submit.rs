@@ -19,7 +19,7 @@ use super::extract::{JsonBody, QueryOf, log_run_id};
 use super::idempotency::KeyedRun;
 use super::problem::Problem;
 use super::shares::accepts_events;
-use super::shown;
+use super::shortened;
 use super::state::ApiState;
 
 /// Turn a task in plain words into a plan, check it and run it.
@@ -174,7 +174,7 @@ async fn wait_for(state: &ApiState, run_id: RunId, run: Option<ActiveRun>, wait:
         Some(state.runs.report_at_rest(&run_id, until).await)
     };
     match tokio::time::timeout(wait, ended).await {
-        Ok(Some(outcome)) => (StatusCode::OK, axum::Json(shown::run(state, outcome))).into_response(),
+        Ok(Some(outcome)) => (StatusCode::OK, axum::Json(shortened::run(state, outcome))).into_response(),
         _ => accepted(&run_id, RunStatus::Running),
     }
 }

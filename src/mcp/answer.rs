@@ -6,7 +6,7 @@
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode as McpErrorCode, ErrorData};
 use serde_json::{Value as Json, json};
 
-use luaplan_app::{shortened, shown_calls};
+use luaplan_app::{shorten_calls, shortened};
 use luaplan_base::{Error, ErrorCode, excerpt};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::RunStatus;
@@ -87,7 +87,7 @@ pub(super) fn whole_call(run_id: &str, call_id: &str) -> Json {
 pub(super) fn sent(tool: &str, mut result: CallToolResult, form: &AnswerForm) -> CallToolResult {
     let mut data = result.structured_content.take().unwrap_or_default();
     HELP.say_for_run(&mut data);
-    let data = shown_calls(data, &whole_call);
+    let data = shorten_calls(data, &whole_call);
     let run_id = data.get("run_id").and_then(Json::as_str).map(str::to_owned);
     let data = shortened(data, form.bytes_max, &|path, offset| match (&run_id, tool) {
         (Some(run_id), _) => of_run(run_id, path, offset),

@@ -4,7 +4,9 @@ use rmcp::model::CallToolResult;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
-use luaplan_app::{AuditQuery, PartRequest, PlanOf, bounded, fits_page, part_at, shortened, shown_approvals};
+use luaplan_app::{
+    AuditQuery, PartRequest, PlanOf, bounded, fits_page, part_at, shorten_approvals, shortened,
+};
 use luaplan_base::{Result, RunId};
 use luaplan_catalog::{ToolSpec, search};
 use luaplan_journal::{RunFilter, RunStatus};
@@ -137,7 +139,7 @@ impl McpServer {
         let caller = caller_of(context);
         let run_id: Option<RunId> = args.run_id.as_deref().map(str::parse).transpose()?;
         let approvals = self.runs().access(&caller).pending_approvals(run_id.as_ref()).await?;
-        let listed = shown_approvals(serde_json::to_value(approvals).unwrap_or_default(), &whole_call);
+        let listed = shorten_approvals(serde_json::to_value(approvals).unwrap_or_default(), &whole_call);
         let mut approvals = listed.as_array().cloned().unwrap_or_default();
         let found = approvals.len();
         approvals.truncate(fits_page(&approvals, self.list_bytes_max(context)));

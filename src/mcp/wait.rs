@@ -127,7 +127,7 @@ impl McpServer {
                 if !ends_run {
                     return Ok(None);
                 }
-                self.runs().cancel(run_id).await?; // judged: the client's own request began or resumed it
+                self.runs().cancel(run_id, None).await?; // judged: the client's own request began or resumed it
                 self.runs().report(run_id).await.map(Some) // judged as above
             }
             report = self.runs().report_at_rest(run_id, self.at(deadline)) => Ok(Some(report)),

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use job::{Job, Kill, open};
-use luaplan::app::{ApprovalAnswer, JournalLayer, ResumeRequest, RunSpec, Work};
+use luaplan::app::{AfterDecision, ApprovalAnswer, JournalLayer, ResumeRequest, RunSpec, Work};
 use luaplan::base::{Result, RunId};
-use luaplan::journal::{ConflictGuard, Durability, Event, JournalWrite, Record, Settled};
+use luaplan::journal::{Actor, ConflictGuard, Durability, Event, JournalWrite, Record, Settled};
 use nix::sys::signal::{Signal, raise};
 use tokio_util::sync::CancellationToken;
 
@@ -76,7 +76,9 @@ pub(crate) async fn child(file: &Path) {
     let run_id: RunId = job.run_id.parse().unwrap();
     if job.decides {
         for waits in app.approvals().pending(Some(&run_id)).await.unwrap() {
-            app.approvals().decide(&waits.request.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
+            let (id, by) = (&waits.request.approval_id, Actor::named("ann"));
+            let (once, then) = (ApprovalAnswer::Once, AfterDecision::StaysPaused);
+            app.approvals().decide(id, once, then, &by).await.unwrap();
         }
         app.resume(ResumeRequest::new(run_id, CancellationToken::new())).await.unwrap();
         app.journal().close().await;

@@ -143,7 +143,7 @@ async fn a_run_that_was_decided_about_goes_on_when_a_service_starts_and_one_left
     let app = Arc::new(open(&data, &settings, None).await);
     let by = luaplan::journal::Actor::named("ann");
     let (once, then) = (luaplan::app::ApprovalAnswer::Once, luaplan::app::AfterDecision::GoesOn);
-    app.approvals().decide_as(&approval_id, once, then, &by).await.unwrap();
+    app.approvals().decide(&approval_id, once, then, &by).await.unwrap();
     let second = Service::over(app).await;
     until(async || {
         let run = second.client.get(&format!("/v1/runs/{run_id}")).await.json();

@@ -20,7 +20,7 @@ use crate::runs::spec::{RunSpec, Work};
 
 /// The run whose plan calls agents.
 #[derive(Clone)]
-pub(crate) struct Caller {
+pub(crate) struct CallingRun {
     /// What executes runs, with the tools of this run alone.
     pub(crate) runs: Runs,
     pub(crate) limits: Limits,
@@ -31,13 +31,13 @@ pub(crate) struct Caller {
 /// The tool, as one run has it.
 pub(crate) struct CallAgent {
     spec: ToolSpec,
-    caller: Caller,
+    caller: CallingRun,
     /// The agents' runs under way: they outlast a call that is cut, until they have recorded their ends.
     running: TaskTracker,
 }
 
 impl CallAgent {
-    pub(crate) fn new(spec: ToolSpec, caller: Caller, running: TaskTracker) -> Self {
+    pub(crate) fn new(spec: ToolSpec, caller: CallingRun, running: TaskTracker) -> Self {
         Self { spec, caller, running }
     }
 

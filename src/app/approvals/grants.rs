@@ -17,19 +17,12 @@ impl Approvals {
         Ok(known)
     }
 
-    /// Takes back, in the name of `by`, what was allowed for a time. Calls made meanwhile stand.
+    /// Takes back, in the name of `by`, what was allowed for a time. Calls made meanwhile stand. With `tenant` the grants
+    /// of others are not there.
     ///
     /// # Errors
     /// `not_found`; `approval_stale` where it holds no more, of two who take it back at once for one of them; `forbidden` as for [`Approvals::decide`].
-    pub async fn revoke(&self, grant_id: &str, by: &str) -> Result<GrantState> {
-        self.revoke_of(grant_id, None, &Actor::named(by)).await
-    }
-
-    /// As [`Approvals::revoke`]; with `tenant` the grants of others are not there.
-    ///
-    /// # Errors
-    /// As [`Approvals::revoke`].
-    pub async fn revoke_of(&self, grant_id: &str, tenant: Option<&str>, by: &Actor) -> Result<GrantState> {
+    pub async fn revoke(&self, grant_id: &str, tenant: Option<&str>, by: &Actor) -> Result<GrantState> {
         self.is_approver(&by.by)?;
         let known = grants(&*self.history.journal, None).await?;
         let is_meant = |known: &GrantState| {

@@ -92,17 +92,9 @@ impl Approvals {
     /// # Errors
     /// `not_found`; `approval_stale` where it was decided or is no longer wanted; `run_not_resumable` where the
     /// run cannot be resumed whatever is decided; `forbidden` where the
-    /// policy file does not name `by` as an approver; `bad_arguments`, `bad_request` or
-    /// `permission_denied` for arguments that do not fit, cannot be kept, or are denied by policy.
-    pub async fn decide(&self, approval_id: &str, answer: ApprovalAnswer, by: &str) -> Result<ApprovalState> {
-        self.decide_as(approval_id, answer, AfterDecision::StaysPaused, &Actor::named(by)).await
-    }
-
-    /// As [`Approvals::decide`], where more than a name is known of who decides.
-    ///
-    /// # Errors
-    /// As [`Approvals::decide`]; `approver_is_starter` where the policy keeps who started a run from deciding.
-    pub async fn decide_as(
+    /// policy file does not name `by` as an approver, `approver_is_starter` where it keeps who started a run from deciding;
+    /// `bad_arguments`, `bad_request` or `permission_denied` for arguments that do not fit, cannot be kept, or are denied by policy.
+    pub async fn decide(
         &self,
         approval_id: &str,
         answer: ApprovalAnswer,

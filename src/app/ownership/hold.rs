@@ -7,14 +7,14 @@ use luaplan_journal::{
     EventListener, FencedWriter, JournalWrite, PostgresJournal, RunLease, RunLog, RunState,
 };
 
-use super::local_lock::{Claim, Owners};
+use super::local_lock::{Owners, ResumeLock};
 use crate::history::History;
 use crate::runs::registry::RunRegistry;
 
 /// The right to resume a run.
 pub(crate) enum Hold {
     /// To decide which process resumes it, for as long as this is held.
-    Lock(#[expect(dead_code, reason = "held, not looked at")] Claim),
+    Lock(#[expect(dead_code, reason = "held, not looked at")] ResumeLock),
     /// To write to it, until another node takes it over.
     Lease(Arc<PostgresJournal>, Arc<RunLease>),
 }
@@ -71,10 +71,10 @@ impl Ownership {
             return Ok(Hold::Lease(Arc::clone(journal), Arc::new(held)));
         }
         let owners = Arc::clone(&self.owners);
-        let claim = tokio::task::spawn_blocking(move || owners.claim())
+        let lock = tokio::task::spawn_blocking(move || owners.lock_resume())
             .await
             .map_err(|error| Error::new(ErrorCode::Internal, format!("a thread broke off: {error}")))??;
-        Ok(Hold::Lock(claim))
+        Ok(Hold::Lock(lock))
     }
 
     /// The log of a run that begins here.
@@ -92,12 +92,13 @@ impl Ownership {
     /// The log of a run that is held.
     pub(crate) fn log_under(&self, hold: &Hold, run_id: &RunId, listeners: &[EventListener]) -> RunLog {
         let Hold::Lease(journal, held) = hold else { return self.history.run_log(run_id, listeners) };
-        let pen: Arc<dyn JournalWrite> = Arc::new(FencedWriter::new(Arc::clone(journal), Arc::clone(held)));
-        let pen = match &self.history.journal_layer {
-            Some(layer) => layer(pen),
-            None => pen,
+        let writer: Arc<dyn JournalWrite> =
+            Arc::new(FencedWriter::new(Arc::clone(journal), Arc::clone(held)));
+        let writer = match &self.history.journal_layer {
+            Some(layer) => layer(writer),
+            None => writer,
         };
-        self.history.run_log_with(pen, run_id, listeners)
+        self.history.run_log_with(writer, run_id, listeners)
     }
 
     /// Whether a live process executes it: this one, or another.

@@ -29,7 +29,7 @@ struct Mine {
 }
 
 /// The right to decide who resumes a run. Held for the moment it takes to look and to record it.
-pub(crate) struct Claim {
+pub(crate) struct ResumeLock {
     _lock: File,
 }
 
@@ -103,11 +103,11 @@ impl Owners {
     ///
     /// # Errors
     /// `journal_unavailable` where the folder of locks cannot be used.
-    pub(crate) fn claim(&self) -> Result<Claim> {
+    pub(crate) fn lock_resume(&self) -> Result<ResumeLock> {
         // Never taken away: who waits for a removed file would hold a lock of its own.
         let file = self.make(&self.folder.join("resume.lock")).map_err(|error| self.failed(&error))?;
         file.lock().map_err(|error| self.failed(&error))?;
-        Ok(Claim { _lock: file })
+        Ok(ResumeLock { _lock: file })
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -6,4 +6,4 @@ pub(crate) mod event_hub;
 pub(crate) mod parts;
 pub(crate) mod reading;
 pub(crate) mod run;
-pub(crate) mod shown_calls;
+pub(crate) mod shortened_calls;

@@ -155,20 +155,12 @@ impl ActiveRuns {
         }
     }
 
-    /// Tells a run to end, whichever process or node executes it; calls under way are journaled as cut. One that
+    /// Tells a run in the name of `by` to end, whichever process or node executes it; calls under way are journaled as cut. One that
     /// sleeps, waits for a person or has lost its process has ended when this comes back.
     ///
     /// # Errors
     /// `not_found`; `run_not_active` where it has ended.
-    pub async fn cancel(&self, run_id: &RunId) -> Result<()> {
-        self.cancel_by(run_id, None).await
-    }
-
-    /// As [`ActiveRuns::cancel`], in the name of `by`.
-    ///
-    /// # Errors
-    /// As [`ActiveRuns::cancel`].
-    pub async fn cancel_by(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
+    pub async fn cancel(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
         if self.registry().cancel_in_place(run_id, by) {
             return Ok(());
         }
@@ -180,7 +172,7 @@ impl ActiveRuns {
         {
             return Ok(());
         }
-        self.app().runs().cancel_by(run_id, by).await
+        self.app().runs().cancel(run_id, by).await
     }
 
     /// Whether a run of this id has begun, on record or not.

@@ -10,14 +10,14 @@ use luaplan_journal::{Actor, create_private_folder};
 
 /// What may be asked of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum ControlKind {
     /// To end.
     Cancel,
     /// To pause.
     Pause,
 }
 
-impl Ask {
+impl ControlKind {
     const ALL: [Self; 2] = [Self::Cancel, Self::Pause];
 
     const fn extension(self) -> &'static str {
@@ -30,7 +30,7 @@ impl Ask {
 
 /// What was asked of a run.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Asked {
+pub(crate) struct ControlRequests {
     pub(crate) cancel: bool,
     pub(crate) pause: bool,
     /// The caller that asked for its end, else the one that asked it to pause.
@@ -44,18 +44,18 @@ pub(crate) struct ControlFiles(PathBuf);
 /// A file that a caller left.
 pub(crate) struct ControlFile {
     pub(crate) run_id: RunId,
-    pub(crate) ask: Ask,
+    pub(crate) kind: ControlKind,
     path: PathBuf,
 }
 
 impl ControlFile {
     /// The caller that left it, where it says so.
     pub(crate) fn by(&self) -> Option<Actor> {
-        asker(&self.path)
+        requester(&self.path)
     }
 
     /// Takes it away once it was acted on; a second look would do no harm.
-    pub(crate) fn take_away(&self) {
+    pub(crate) fn remove(&self) {
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -70,12 +70,12 @@ impl ControlFiles {
     ///
     /// # Errors
     /// `journal_unavailable` where the folder cannot be written.
-    pub(crate) fn write(&self, run_id: &RunId, ask: Ask, by: Option<&Actor>) -> Result<()> {
-        let path = self.path(run_id, ask);
+    pub(crate) fn write(&self, run_id: &RunId, kind: ControlKind, by: Option<&Actor>) -> Result<()> {
+        let path = self.path(run_id, kind);
         let said = by.and_then(|by| serde_json::to_vec(by).ok()).unwrap_or_default();
         // Put there whole, as it is read as soon as it is there.
         let written = create_private_folder(&self.0).and_then(|()| {
-            let unfinished = path.with_extension(format!("{}-unfinished", ask.extension()));
+            let unfinished = path.with_extension(format!("{}-unfinished", kind.extension()));
             std::fs::write(&unfinished, said)?;
             std::fs::rename(unfinished, &path)
         });
@@ -88,11 +88,12 @@ impl ControlFiles {
     }
 
     /// Takes back what was asked and no process acted on; says whether its end was, and who asked for that.
-    pub(crate) fn take_back(&self, run_id: &RunId) -> Asked {
-        let by = asker(&self.path(run_id, Ask::Cancel));
+    pub(crate) fn take_back(&self, run_id: &RunId) -> ControlRequests {
+        let by = requester(&self.path(run_id, ControlKind::Cancel));
         // Most of the time there is none; one that was acted on is gone.
-        let [cancel, pause] = Ask::ALL.map(|ask| std::fs::remove_file(self.path(run_id, ask)).is_ok());
-        Asked { cancel, pause, by }
+        let [cancel, pause] =
+            ControlKind::ALL.map(|kind| std::fs::remove_file(self.path(run_id, kind)).is_ok());
+        ControlRequests { cancel, pause, by }
     }
 
     /// What lies in the folder. Most of the time there is none.
@@ -101,8 +102,8 @@ impl ControlFiles {
         let read = |path: PathBuf| {
             let run_id = path.file_stem()?.to_str()?.parse().ok()?;
             let extension = path.extension()?.to_str()?;
-            let ask = Ask::ALL.into_iter().find(|ask| ask.extension() == extension)?;
-            Some(ControlFile { run_id, ask, path })
+            let kind = ControlKind::ALL.into_iter().find(|kind| kind.extension() == extension)?;
+            Some(ControlFile { run_id, kind, path })
         };
         let files = entries
             .filter_map(std::result::Result::ok)
@@ -110,11 +111,11 @@ impl ControlFiles {
         files.filter_map(|entry| read(entry.path())).collect()
     }
 
-    fn path(&self, run_id: &RunId, ask: Ask) -> PathBuf {
-        self.0.join(run_id.as_str()).with_extension(ask.extension())
+    fn path(&self, run_id: &RunId, kind: ControlKind) -> PathBuf {
+        self.0.join(run_id.as_str()).with_extension(kind.extension())
     }
 }
 
-fn asker(path: &Path) -> Option<Actor> {
+fn requester(path: &Path) -> Option<Actor> {
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }

@@ -8,14 +8,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use luaplan_base::Value;
-use luaplan_bus::{Approvals, Bus, BusParts, CallHandler, Registry};
+use luaplan_bus::{Bus, BusParts, CallHandler, Registry, RunApprovals};
 use luaplan_engine::{DriveRequest, RecordedOutput, RunOutcome, drive};
 use luaplan_journal::{Durability, EventBody};
 use luaplan_plan::CheckedPlan;
 
 use super::provenance::PlanOrigins;
 use crate::agents::CALL_AGENT;
-use crate::agents::call::{CallAgent, Caller};
+use crate::agents::call::{CallAgent, CallingRun};
 use crate::runs::run::{Past, Run};
 
 /// How long runs of agents have to record their ends once their caller's calls were cut.
@@ -88,7 +88,7 @@ impl Run<'_> {
         if self.runs.config.agents.is_empty() {
             return all.clone();
         }
-        let caller = Caller {
+        let caller = CallingRun {
             runs: self.runs.clone(),
             limits: self.spec.limits.clone(),
             circumstances: self.spec.circumstances.clone(),
@@ -100,8 +100,8 @@ impl Run<'_> {
     }
 
     /// What people said about the calls of `plan`.
-    fn approvals(&self, plan: &CheckedPlan) -> Approvals {
-        Approvals {
+    fn approvals(&self, plan: &CheckedPlan) -> RunApprovals {
+        RunApprovals {
             plan_hash: Some(plan.hash().clone()),
             known: self.resumed.map(|state| state.approvals.clone()).unwrap_or_default(),
             journal: Some(self.runs.history.journal.clone()),

@@ -11,7 +11,7 @@ use luaplan_journal::{
 };
 use luaplan_vm::FAILED_CALL;
 
-use super::control_files::Asked;
+use super::control_files::ControlRequests;
 use super::service::Runs;
 use super::spec::ResumeRequest;
 use super::start::ClaimedRun;
@@ -86,7 +86,7 @@ impl Runs {
                 () = cancel.cancelled() => (true, false),
                 wakes = self.history.sleep_until(&outcome.run_id, wake_at) => (false, wakes),
             };
-            if cancels && self.cancel(&outcome.run_id).await.is_err() {
+            if cancels && self.cancel(&outcome.run_id, None).await.is_err() {
                 return outcome;
             }
             if !wakes {
@@ -114,13 +114,13 @@ impl Runs {
         let asked = match shares_runs {
             // There the lease says which node executes it, and this node may claim the run again once it is released.
             true => self.registry.remove(run_id),
-            false => self.registry.asked_of(run_id),
+            false => self.registry.requests_of(run_id),
         };
         let outcome = self.record_end(log, self.apply_requests(outcome, &asked), &asked).await;
         let told = if shares_runs {
             match outcome.status().is_suspended() {
                 true => self.told_to_end(run_id).await,
-                false => Asked::default(),
+                false => ControlRequests::default(),
             }
         } else {
             let asked = self.registry.remove(run_id);
@@ -131,7 +131,7 @@ impl Runs {
     }
 
     /// What a run that was about to be suspended does where its end or a pause was requested.
-    fn apply_requests(&self, mut outcome: RunOutcome, asked: &Asked) -> RunOutcome {
+    fn apply_requests(&self, mut outcome: RunOutcome, asked: &ControlRequests) -> RunOutcome {
         let status = outcome.status();
         // A process that stops leaves its runs suspended.
         if status.is_suspended() && asked.cancel && !self.is_interrupting() {
@@ -143,26 +143,26 @@ impl Runs {
     }
 
     /// Ends a run that was just suspended, where its end was requested meanwhile.
-    async fn cancel_if_requested(&self, mut outcome: RunOutcome, told: &Asked) -> RunOutcome {
+    async fn cancel_if_requested(&self, mut outcome: RunOutcome, told: &ControlRequests) -> RunOutcome {
         let rests = outcome.status().is_suspended();
         // That of an agent is ended with the run that called it.
         let ends = rests && told.cancel && !self.is_interrupting();
-        if ends && self.cancel_by(&outcome.run_id, told.by.as_ref()).await.is_ok() {
+        if ends && self.cancel(&outcome.run_id, told.by.as_ref()).await.is_ok() {
             outcome.result = Err(Error::cancelled().into());
         }
         outcome
     }
 
     /// Whether another node was asked to end a run of this one.
-    async fn told_to_end(&self, run_id: &RunId) -> Asked {
-        let Ok(Some(leases)) = self.history.leases() else { return Asked::default() };
+    async fn told_to_end(&self, run_id: &RunId) -> ControlRequests {
+        let Ok(Some(leases)) = self.history.leases() else { return ControlRequests::default() };
         // A database that does not answer tells the next node that takes it up.
         let told = leases.cancel_requested(run_id).await.ok().flatten();
-        Asked { cancel: told.is_some(), pause: false, by: told.flatten() }
+        ControlRequests { cancel: told.is_some(), pause: false, by: told.flatten() }
     }
 
     /// Records how a run ended, or that it waits.
-    async fn record_end(&self, log: &RunLog, mut outcome: RunOutcome, asked: &Asked) -> RunOutcome {
+    async fn record_end(&self, log: &RunLog, mut outcome: RunOutcome, asked: &ControlRequests) -> RunOutcome {
         outcome.not_resumable = log.not_resumable();
         if let (RunStatus::Sleeping, Some(reason)) = (outcome.status(), &outcome.not_resumable) {
             outcome.result = Err(cannot_sleep(log.run_id(), reason).into());

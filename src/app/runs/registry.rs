@@ -14,7 +14,7 @@ use luaplan_base::{Error, ErrorCode, Result, RunId};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{Actor, RunLog};
 
-use super::control_files::{Ask, Asked, ControlFiles};
+use super::control_files::{ControlFiles, ControlKind, ControlRequests};
 
 /// How often a process looks for what others ask of its runs.
 const LOOK: Duration = Duration::from_millis(250);
@@ -75,9 +75,9 @@ struct Entry {
 }
 
 impl Entry {
-    fn asked(&self) -> Asked {
+    fn requests(&self) -> ControlRequests {
         let by = self.cancel_by.clone().or_else(|| self.pause_by.clone());
-        Asked { cancel: self.cancel.is_cancelled(), pause: self.pause.is_cancelled(), by }
+        ControlRequests { cancel: self.cancel.is_cancelled(), pause: self.pause.is_cancelled(), by }
     }
 
     fn cancelled_by(&mut self, by: Option<&Actor>) {
@@ -205,18 +205,18 @@ impl RunRegistry {
     }
 
     /// This process has recorded how a run ended or came to rest. Says what was asked of it here.
-    pub(crate) fn remove(&self, run_id: &RunId) -> Asked {
+    pub(crate) fn remove(&self, run_id: &RunId) -> ControlRequests {
         let mut shared = self.lock();
-        let Some(run) = shared.runs.get_mut(run_id) else { return Asked::default() };
+        let Some(run) = shared.runs.get_mut(run_id) else { return ControlRequests::default() };
         run.log = None;
-        let asked = run.asked();
+        let requests = run.requests();
         shared.forget_if_done(run_id);
-        asked
+        requests
     }
 
     /// What was asked of a run so far.
-    pub(crate) fn asked_of(&self, run_id: &RunId) -> Asked {
-        self.lock().runs.get(run_id).map(Entry::asked).unwrap_or_default()
+    pub(crate) fn requests_of(&self, run_id: &RunId) -> ControlRequests {
+        self.lock().runs.get(run_id).map(Entry::requests).unwrap_or_default()
     }
 
     /// Whether this process executes the run and has not recorded how it ended or came to rest.
@@ -235,12 +235,12 @@ impl RunRegistry {
     }
 
     /// Asks a run that this process executes, and the runs of agents below it; says whether it does.
-    pub(crate) fn ask(&self, run_id: &RunId, ask: Ask, by: Option<&Actor>) -> bool {
-        self.lock().ask(run_id, ask, by)
+    pub(crate) fn request(&self, run_id: &RunId, kind: ControlKind, by: Option<&Actor>) -> bool {
+        self.lock().request(run_id, kind, by)
     }
 
     /// Notes the caller that ended a run before this process claimed it.
-    pub(crate) fn asked_by(&self, run_id: &RunId, by: Option<&Actor>) {
+    pub(crate) fn note_cancelled_by(&self, run_id: &RunId, by: Option<&Actor>) {
         if let Some(run) = self.lock().runs.get_mut(run_id) {
             run.cancelled_by(by);
         }
@@ -262,21 +262,21 @@ impl Shared {
         }
     }
 
-    fn ask(&mut self, run_id: &RunId, ask: Ask, by: Option<&Actor>) -> bool {
+    fn request(&mut self, run_id: &RunId, kind: ControlKind, by: Option<&Actor>) -> bool {
         let Some(run) = self.runs.get_mut(run_id).filter(|run| run.log.is_some()) else { return false };
-        match ask {
+        match kind {
             // What it called is cancelled with it.
-            Ask::Cancel => {
+            ControlKind::Cancel => {
                 run.cancelled_by(by);
                 run.cancel.cancel();
             }
-            Ask::Pause => {
+            ControlKind::Pause => {
                 run.pause_by = run.pause_by.take().or_else(|| by.cloned());
                 run.pause.cancel();
                 let called = self.runs.iter().filter(|(_, run)| run.parent.as_ref() == Some(run_id));
                 let called: Vec<RunId> = called.map(|(called, _)| called.clone()).collect();
                 for called in called {
-                    self.ask(&called, ask, by);
+                    self.request(&called, kind, by);
                 }
             }
         }
@@ -352,8 +352,8 @@ async fn watch_files(shared: Weak<Mutex<Shared>>, files: ControlFiles) {
         let folder = files.clone();
         let left = tokio::task::spawn_blocking(move || folder.all()).await.unwrap_or_default();
         for file in left {
-            if lock(&shared).ask(&file.run_id, file.ask, file.by().as_ref()) {
-                file.take_away();
+            if lock(&shared).request(&file.run_id, file.kind, file.by().as_ref()) {
+                file.remove();
             }
         }
     }

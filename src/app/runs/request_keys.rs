@@ -22,7 +22,7 @@ const KEY_LENGTH_MAX: usize = 255;
 
 /// What a key says of a request.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Claim {
+pub enum KeyClaim {
     /// It is the first; a run that it begins has its id.
     First(KeyedRequest),
     /// It came before and began, or would have begun, the run of this id; its answer, where that was kept.
@@ -42,7 +42,7 @@ impl History {
         key: &str,
         request_hash: ContentHash,
         answered_within: Duration,
-    ) -> Result<Claim> {
+    ) -> Result<KeyClaim> {
         check_key(key)?;
         let keys = self.journal.request_keys();
         let now = self.clock.now();
@@ -56,20 +56,20 @@ impl History {
         };
         let expired = now.checked_sub(KEPT).unwrap_or(jiff::Timestamp::MIN);
         let Some(held) = keys.claim(&request, expired).await? else {
-            return Ok(Claim::First(request));
+            return Ok(KeyClaim::First(request));
         };
         if held.request_hash != request.request_hash {
             let message = "the idempotency key was sent with another request before";
             return Err(Error::new(ErrorCode::IdempotencyKeyReused, message));
         }
         if held.answer.is_some() || self.is_on_record(&held.run_id).await? {
-            return Ok(Claim::Repeated(held.run_id, held.answer));
+            return Ok(KeyClaim::Repeated(held.run_id, held.answer));
         }
         // Nothing on record after so long: the process that claimed it is gone, or its client went away first.
         let answered_within = answered_within + ANSWERED_LATE;
         let claimed_for = now.duration_since(held.claimed_at).unsigned_abs();
         if claimed_for > answered_within && keys.claim_again(&held, now).await? {
-            return Ok(Claim::First(KeyedRequest { claimed_at: now, ..held }));
+            return Ok(KeyClaim::First(KeyedRequest { claimed_at: now, ..held }));
         }
         let message = format!("the same request came {} s ago and is being answered", claimed_for.as_secs());
         Err(Error::new(ErrorCode::IdempotencyInProgress, message))

@@ -93,7 +93,7 @@ impl Runs {
         let parent = state.parent.as_ref().map(|parent| parent.run_id.clone());
         self.registry.insert(log, &request.cancel, parent);
         if request.cancel.is_cancelled() {
-            self.registry.asked_by(run_id, request.by.as_ref());
+            self.registry.note_cancelled_by(run_id, request.by.as_ref());
         }
         Ok((spec, state))
     }

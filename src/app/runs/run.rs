@@ -34,7 +34,7 @@ impl Runs {
         let run_id = spec.run_id.clone();
         match self.start(spec, None, Durability::Ordered).await {
             Ok(started) => self.execute(started).await,
-            Err(error) => self.history.shown(RunOutcome::of_nothing(run_id, error)),
+            Err(error) => self.history.redacted(RunOutcome::of_nothing(run_id, error)),
         }
     }
 
@@ -50,7 +50,7 @@ impl Runs {
         let log = &claimed.log;
         if let Some(suspension) = claimed.resumed.as_ref().and_then(|state| self.must_ask(state)) {
             let outcome = self.end(log, RunOutcome::of_nothing(log.run_id().clone(), suspension)).await;
-            return self.history.shown(outcome);
+            return self.history.redacted(outcome);
         }
         let limits = claimed.spec.limits.clone();
         let budget = Arc::new(match &claimed.agent {
@@ -78,7 +78,7 @@ impl Runs {
         match claimed.agent {
             // The caller's plan continues with the result itself.
             Some(_) => outcome,
-            None => self.history.shown(outcome),
+            None => self.history.redacted(outcome),
         }
     }
 

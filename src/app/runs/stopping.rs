@@ -3,25 +3,17 @@
 use luaplan_base::{Error, ErrorCode, Result, RunId};
 use luaplan_journal::{Actor, RunState, RunStatus};
 
-use super::control_files::Ask;
+use super::control_files::ControlKind;
 use super::service::Runs;
 use crate::ownership::hold::Hold;
 
 impl Runs {
-    /// Ends a run, whichever process executes it: one that sleeps, waits for a person or has lost its process has ended
+    /// Ends a run in the name of `by`, whichever process executes it: one that sleeps, waits for a person or has lost its process has ended
     /// when this comes back, one that is under way in another process of this machine was told to.
     ///
     /// # Errors
     /// `not_found`; `run_not_active` where it has ended.
-    pub async fn cancel(&self, run_id: &RunId) -> Result<()> {
-        self.cancel_by(run_id, None).await
-    }
-
-    /// As [`Runs::cancel`], in the name of `by`.
-    ///
-    /// # Errors
-    /// As [`Runs::cancel`].
-    pub async fn cancel_by(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
+    pub async fn cancel(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
         let hold = self.ownership.hold(run_id).await?;
         let ended = self.cancel_under(&hold, run_id, by).await;
         if ended.is_err() {
@@ -35,7 +27,7 @@ impl Runs {
     /// # Errors
     /// As writing the journal.
     pub async fn cancel_unless_over(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
-        match self.cancel_by(run_id, by).await {
+        match self.cancel(run_id, by).await {
             Err(error) if error.code() == ErrorCode::RunNotActive => Ok(()),
             ended => ended,
         }
@@ -55,11 +47,11 @@ impl Runs {
                 Error::new(ErrorCode::RunNotActive, message).with_help("cancel the run that called it")
             );
         }
-        if state.status == RunStatus::Running && self.registry.ask(run_id, Ask::Cancel, by) {
+        if state.status == RunStatus::Running && self.registry.request(run_id, ControlKind::Cancel, by) {
             return Ok(());
         }
         if state.status == RunStatus::Running && self.ownership.is_under_way(&state) {
-            self.registry.files().write(run_id, Ask::Cancel, by)?;
+            self.registry.files().write(run_id, ControlKind::Cancel, by)?;
             // It may have been suspended before it could hear of it; else it looks for requests after that.
             let state = self.history.known_run(run_id).await?;
             if !state.status.is_suspended() {
@@ -72,21 +64,13 @@ impl Runs {
         self.cancel_family(hold, &state, by).await
     }
 
-    /// Asks a run to pause, once its open calls have ended. It then holds
+    /// Asks a run in the name of `by` to pause, once its open calls have ended. It then holds
     /// nothing until `resume`. The run of an agent takes the one that called it along.
     ///
     /// # Errors
     /// `not_found`; `run_not_active` where it is not under way, or is at another node.
-    pub async fn pause(&self, run_id: &RunId) -> Result<()> {
-        self.pause_by(run_id, None).await
-    }
-
-    /// As [`Runs::pause`], in the name of `by`.
-    ///
-    /// # Errors
-    /// As [`Runs::pause`].
-    pub async fn pause_by(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
-        if self.registry.ask(run_id, Ask::Pause, by) {
+    pub async fn pause(&self, run_id: &RunId, by: Option<&Actor>) -> Result<()> {
+        if self.registry.request(run_id, ControlKind::Pause, by) {
             return Ok(());
         }
         let state = self.history.known_run(run_id).await?;
@@ -113,11 +97,11 @@ impl Runs {
                 .with_help("resume it (`luaplan resume RUN`) or end it (`luaplan cancel RUN`)")
                 .about_run(run_id));
         }
-        self.registry.files().write(run_id, Ask::Pause, by)
+        self.registry.files().write(run_id, ControlKind::Pause, by)
     }
 
     /// Takes back what was asked of a run of another process and it has not acted on.
-    pub fn take_back_asks(&self, run_id: &RunId) {
+    pub fn withdraw_requests(&self, run_id: &RunId) {
         self.registry.files().take_back(run_id);
     }
 }

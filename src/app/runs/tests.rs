@@ -27,7 +27,7 @@ async fn a_run_cancelled_as_it_comes_to_rest_names_the_caller_that_asked_first()
     assert!(!runs.registry().has(&run_id), "its sleep is on record");
 
     for caller in ["first", "second"] {
-        runs.cancel_by(&run_id, Some(&Actor::named(caller))).await.unwrap();
+        runs.cancel(&run_id, Some(&Actor::named(caller))).await.unwrap();
     }
     runs.leave(place, outcome).await;
     let filter = RecordFilter { run_id: Some(run_id.clone()), newest_first: true, ..RecordFilter::default() };

@@ -19,7 +19,7 @@ use crate::cli::exit;
 use crate::cli::exit::usage;
 use crate::cli::governance_args::{ApproveArgs, DecisionArgs};
 use crate::cli::progress::EventPrinter;
-use crate::cli::shown::shorten;
+use crate::cli::shortened::shorten;
 use crate::cli::signals::cancelled_by_signals;
 use crate::cli::sleeping::sleep_and_resume;
 
@@ -101,7 +101,7 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     let by = Caller::at_terminal();
     let then = if args.no_resume { AfterDecision::StaysPaused } else { AfterDecision::GoesOn };
     for (approval_id, answer) in answers {
-        let answered = app.approvals().decide_as(approval_id, answer, then, by.actor()).await;
+        let answered = app.approvals().decide(approval_id, answer, then, by.actor()).await;
         decided.push(answered.map_err(|error| exit::about_argument(error, "--argument"))?);
     }
     let left = app.approvals().pending(Some(&run_id)).await?.len();

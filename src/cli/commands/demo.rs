@@ -19,7 +19,7 @@ use super::run::exit_code;
 use crate::cli::args::DemoArgs;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
-use crate::cli::shown::Detail;
+use crate::cli::shortened::Detail;
 use crate::cli::signals::cancelled_by_signals;
 
 const TASK: &str = "Find all users older than 30 (table users: name, age, email, profile_image_url), \

@@ -13,7 +13,7 @@ use super::{Session, inputs};
 use crate::cli::exit;
 use crate::cli::planning_args::PlanArgs;
 use crate::cli::progress::{EventPrinter, show_findings};
-use crate::cli::shown::Detail;
+use crate::cli::shortened::Detail;
 use crate::cli::signals::cancelled_by_signals;
 
 pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {

@@ -16,7 +16,7 @@ use crate::cli::approvals::describe_grant;
 use crate::cli::exit;
 use crate::cli::governance_args::{ExplainCallArgs, PolicyAction};
 use crate::cli::output::Output;
-use crate::cli::shown::shorten;
+use crate::cli::shortened::shorten;
 
 const ARGUMENTS_SHOWN_CHARS: usize = 300;
 
@@ -137,7 +137,7 @@ async fn list_grants(session: &Session<'_>, all: bool) -> Result<u8> {
 
 async fn revoke(session: &Session<'_>, grant_id: &str) -> Result<u8> {
     let grant =
-        session.open().await?.approvals().revoke_of(grant_id, None, Caller::at_terminal().actor()).await?;
+        session.open().await?.approvals().revoke(grant_id, None, Caller::at_terminal().actor()).await?;
     if session.output.is_json() {
         session.output.data(&grant);
     } else {

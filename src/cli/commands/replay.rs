@@ -11,7 +11,7 @@ use super::policy::because;
 use super::{Session, inputs};
 use crate::cli::args::ReplayArgs;
 use crate::cli::output::Output;
-use crate::cli::shown::shorten;
+use crate::cli::shortened::shorten;
 use crate::cli::signals::cancelled_by_signals;
 use crate::cli::{exit, findings};
 

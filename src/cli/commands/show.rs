@@ -12,7 +12,7 @@ use super::show_page::Page;
 use super::{Session, show_call};
 use crate::cli::args::ShowArgs;
 use crate::cli::exit;
-use crate::cli::shown::Detail;
+use crate::cli::shortened::Detail;
 
 pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
     let journal = session.journal().await?.ok_or_else(no_runs)?;

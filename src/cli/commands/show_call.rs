@@ -6,7 +6,7 @@ use luaplan_journal::{ApprovalState, CallState, Resolved, neutralize};
 
 use crate::cli::edits;
 use crate::cli::output::Output;
-use crate::cli::shown::{Detail, all_of_call};
+use crate::cli::shortened::{Detail, all_of_call};
 
 pub(super) fn print(output: &Output, report: &CallReport, detail: Detail) -> Result<()> {
     if output.is_json() {

@@ -9,7 +9,7 @@ use luaplan_plan::Finding;
 use crate::cli::findings;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
-use crate::cli::shown::{Detail, PAGE_LINES_MAX, all_of_call, all_of_run};
+use crate::cli::shortened::{Detail, PAGE_LINES_MAX, all_of_call, all_of_run};
 
 /// A run, for people.
 pub(super) struct Page<'a> {

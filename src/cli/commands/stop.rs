@@ -18,7 +18,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 
 pub(super) async fn pause(session: &Session<'_>, args: &PauseArgs) -> Result<u8> {
     let (app, run_id) = session.open_for_recorded(&args.run).await?;
-    let asks = async || app.runs().pause_by(&run_id, Some(Caller::at_terminal().actor())).await;
+    let asks = async || app.runs().pause(&run_id, Some(Caller::at_terminal().actor())).await;
     stands(session, &app, &run_id, RunStatus::Paused, args.wait, asks).await
 }
 
@@ -26,7 +26,7 @@ pub(super) async fn cancel(session: &Session<'_>, args: &CancelArgs) -> Result<u
     let (app, run_id) = session.open_for_recorded(&args.run).await?;
     let app = Arc::new(app);
     let runs = ActiveRuns::new(Arc::clone(&app));
-    let asks = async || runs.cancel_by(&run_id, Some(Caller::at_terminal().actor())).await;
+    let asks = async || runs.cancel(&run_id, Some(Caller::at_terminal().actor())).await;
     stands(session, &app, &run_id, RunStatus::Cancelled, args.wait, asks).await
 }
 
@@ -56,7 +56,7 @@ async fn stands(
             return Err(refused);
         }
     }
-    app.runs().take_back_asks(run_id);
+    app.runs().withdraw_requests(run_id);
     let reason = app.journal().run_state(run_id).await?.and_then(|state| state.paused);
     if session.output.is_json() {
         session.output.data(&json!({ "run_id": run_id, "status": wanted, "reason": reason }));

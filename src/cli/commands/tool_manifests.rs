@@ -17,7 +17,7 @@ use super::{Session, inputs, run};
 use crate::cli::args::ManifestKind;
 use crate::cli::exit;
 use crate::cli::progress::{EventPrinter, report};
-use crate::cli::shown::all_of_run;
+use crate::cli::shortened::all_of_run;
 use crate::cli::signals::cancelled_by_signals;
 
 /// Writes a commented manifest into the folder of manifests.

@@ -6,7 +6,7 @@ use luaplan::journal::{JournalRead as _, Resolved, RunStatus};
 
 use super::{COUNTER, agent};
 use crate::app_parts::Bench;
-use crate::approvals::{POLICY, assert_asks, resume_request};
+use crate::approvals::{POLICY, assert_asks, decide, resume_request};
 
 async fn governed() -> (Bench, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -41,12 +41,7 @@ async fn an_agent_that_waits_for_a_person_pauses_its_callers_and_all_go_on_toget
         let child = pending[0].run_id.clone();
         assert_ne!(child, outcome.run_id);
         assert_eq!(bench.app.history().root_of(&child).await.unwrap(), outcome.run_id);
-        bench
-            .app
-            .approvals()
-            .decide(&pending[0].request.approval_id, ApprovalAnswer::Once, "ann")
-            .await
-            .unwrap();
+        decide(&bench.app, &pending[0].request.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
         // Whichever run is named, the outermost caller resumes.
         let named = if through_child { &child } else { &outcome.run_id };
         let done = bench.app.resume(resume_request(named)).await.unwrap();
@@ -91,7 +86,7 @@ async fn a_denial_reaches_the_caller_as_an_error_value() {
     let outcome = bench.run(ASKS).await;
     let pending = bench.app.approvals().pending(Some(&outcome.run_id)).await.unwrap();
     let answer = ApprovalAnswer::Deny("not today".to_owned());
-    bench.app.approvals().decide(&pending[0].request.approval_id, answer, "ann").await.unwrap();
+    decide(&bench.app, &pending[0].request.approval_id, answer, "ann").await.unwrap();
     let done = bench.app.resume(resume_request(&outcome.run_id)).await.unwrap();
     let result = done.result.unwrap().to_json();
     assert!(result["said"].as_str().unwrap().contains("not today"), "{result}");
@@ -104,15 +99,14 @@ async fn a_paused_family_is_cancelled_together() {
     let outcome = bench.run(ASKS).await;
     let pending = bench.app.approvals().pending(Some(&outcome.run_id)).await.unwrap();
     let child = pending[0].run_id.clone();
-    let refused = bench.app.runs().cancel(&child).await.unwrap_err();
+    let refused = bench.app.runs().cancel(&child, None).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::RunNotActive);
-    bench.app.runs().cancel(&outcome.run_id).await.unwrap();
+    bench.app.runs().cancel(&outcome.run_id, None).await.unwrap();
     for run_id in [&outcome.run_id, &child] {
         let state = bench.app.journal().run_state(run_id).await.unwrap().unwrap();
         assert_eq!(state.status, RunStatus::Cancelled, "{run_id}");
     }
-    let late =
-        bench.app.approvals().decide(&pending[0].request.approval_id, ApprovalAnswer::Once, "ann").await;
+    let late = decide(&bench.app, &pending[0].request.approval_id, ApprovalAnswer::Once, "ann").await;
     assert_eq!(late.unwrap_err().code(), ErrorCode::ApprovalStale);
 }
 

@@ -63,7 +63,7 @@ async fn times_beyond_the_cap_are_refused() {
         governed.bench.app.approvals().pending(Some(&run_id)).await.unwrap().remove(0).request.approval_id;
     for seconds in [0, 31 * 24 * 3600] {
         let answer = ApprovalAnswer::For(Duration::from_secs(seconds));
-        let refused = governed.bench.app.approvals().decide(&id, answer, "ann").await.unwrap_err();
+        let refused = decide(&governed.bench.app, &id, answer, "ann").await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::BadRequest, "{seconds}");
     }
     assert_eq!(governed.state(&run_id).await.pending_approvals().count(), 1);
@@ -87,7 +87,7 @@ async fn a_grant_covers_the_tool_as_it_was_and_no_stricter_asking() {
     let run_id = governed.paused(MAILER).await;
     governed.decide(&run_id, ApprovalAnswer::For(Duration::from_secs(3600))).await;
     governed.resume(&run_id).await.result.unwrap();
-    governed.bench.app.approvals().revoke(&grant_of(&governed, &run_id).await, "ann").await.unwrap();
+    revoke(&governed.bench.app, &grant_of(&governed, &run_id).await, "ann").await.unwrap();
     regranted(&governed, &run_id, |body| {
         if let EventBody::GrantIssued { tool_hash, .. } = body {
             *tool_hash = Some(ContentHash::of(b"another tool of that name"));
@@ -120,10 +120,10 @@ async fn a_revoked_grant_covers_nothing_from_then_on() {
     governed.resume(&run_id).await.result.unwrap();
     let grant = grant_of(&governed, &run_id).await;
     let app = &governed.bench.app;
-    assert_eq!(app.approvals().revoke(&grant, "bob").await.unwrap_err().code(), ErrorCode::Forbidden);
-    assert_eq!(app.approvals().revoke("none", "ann").await.unwrap_err().code(), ErrorCode::NotFound);
-    assert!(app.approvals().revoke(&grant, "ann").await.unwrap().is_revoked);
-    assert_eq!(app.approvals().revoke(&grant, "ann").await.unwrap_err().code(), ErrorCode::ApprovalStale);
+    assert_eq!(revoke(&app, &grant, "bob").await.unwrap_err().code(), ErrorCode::Forbidden);
+    assert_eq!(revoke(&app, "none", "ann").await.unwrap_err().code(), ErrorCode::NotFound);
+    assert!(revoke(&app, &grant, "ann").await.unwrap().is_revoked);
+    assert_eq!(revoke(&app, &grant, "ann").await.unwrap_err().code(), ErrorCode::ApprovalStale);
     governed.paused(MAILER).await;
     assert_eq!(governed.mails(), 1);
     // The run it was issued in stays what it was, and its replay the same.
@@ -141,8 +141,8 @@ async fn of_several_who_revoke_at_once_one_does_and_other_grants_of_the_run_do_n
     let grant = grant_of(&governed, &run_id).await;
     regranted(&governed, &run_id, |_| {}).await;
     let app = &governed.bench.app;
-    app.approvals().revoke("another", "ann").await.unwrap();
-    let revokes = futures::future::join_all((0..4).map(|_| app.approvals().revoke(&grant, "ann"))).await;
+    revoke(&app, "another", "ann").await.unwrap();
+    let revokes = futures::future::join_all((0..4).map(|_| revoke(&app, &grant, "ann"))).await;
     let lost: Vec<ErrorCode> =
         revokes.iter().filter_map(|revoked| revoked.as_ref().err().map(luaplan::base::Error::code)).collect();
     assert_eq!(lost, [ErrorCode::ApprovalStale; 3]);

@@ -16,10 +16,10 @@ mod told;
 
 use std::path::PathBuf;
 
-use luaplan::app::{ApprovalAnswer, ResumeRequest};
-use luaplan::base::{ErrorCode, RunId};
+use luaplan::app::{AfterDecision, App, ApprovalAnswer, ResumeRequest};
+use luaplan::base::{ErrorCode, Result, RunId};
 use luaplan::engine::RunOutcome;
-use luaplan::journal::{JournalRead as _, RunState, RunStatus};
+use luaplan::journal::{Actor, ApprovalState, GrantState, JournalRead as _, RunState, RunStatus};
 use tokio_util::sync::CancellationToken;
 
 use crate::app_parts::Bench;
@@ -47,6 +47,16 @@ decision = "deny"
 reason = "nobody writes to the boss by machine"
 arguments.to = { any = "boss@*" }
 "#;
+
+/// Decides in the name of `by`; the run stays paused.
+pub(crate) async fn decide(app: &App, id: &str, answer: ApprovalAnswer, by: &str) -> Result<ApprovalState> {
+    app.approvals().decide(id, answer, AfterDecision::StaysPaused, &Actor::named(by)).await
+}
+
+/// Takes a grant back in the name of `by`.
+async fn revoke(app: &App, grant_id: &str, by: &str) -> Result<GrantState> {
+    app.approvals().revoke(grant_id, None, &Actor::named(by)).await
+}
 
 /// A mail server that is configured and not there: calls that are allowed fail, and say so.
 pub(crate) const ABSENT_MAIL_SERVER: [(&str, &str); 3] = [
@@ -109,7 +119,7 @@ impl Governed {
     pub(crate) async fn decide(&self, run_id: &RunId, answer: ApprovalAnswer) {
         let pending = self.bench.app.approvals().pending(Some(run_id)).await.unwrap();
         assert_eq!(pending.len(), 1, "{pending:?}");
-        self.bench.app.approvals().decide(&pending[0].request.approval_id, answer, "ann").await.unwrap();
+        decide(&self.bench.app, &pending[0].request.approval_id, answer, "ann").await.unwrap();
     }
 
     pub(crate) async fn resume(&self, run_id: &RunId) -> RunOutcome {

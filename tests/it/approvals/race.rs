@@ -26,7 +26,7 @@ async fn of_many_applications_on_one_journal_one_decides() {
             _ => ApprovalAnswer::Deny("no".to_owned()),
         };
         let (id, by) = (id.clone(), format!("approver{number}"));
-        async move { app.approvals().decide(&id, answer, &by).await }
+        async move { decide(app, &id, answer, &by).await }
     }))
     .await;
     let won: Vec<_> = answers.iter().filter_map(|answer| answer.as_ref().ok()).collect();

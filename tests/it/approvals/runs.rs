@@ -60,13 +60,7 @@ end"#,
 
     // Decided one after the other; the run resumes with both.
     for approval in &state.approvals {
-        governed
-            .bench
-            .app
-            .approvals()
-            .decide(&approval.approval_id, ApprovalAnswer::Once, "ann")
-            .await
-            .unwrap();
+        decide(&governed.bench.app, &approval.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
     }
     assert_eq!(result(governed.resume(&run_id).await), json!(2));
     assert_eq!(governed.mails(), 2);
@@ -121,11 +115,11 @@ async fn edited_arguments_are_checked_used_and_on_record() {
         (r#"["x"]"#, ErrorCode::BadArguments),
         (r#"{"to": "a@company.com", "subject": "s", "body": "b"}"#, ErrorCode::RecipientDenied),
     ] {
-        let refused = app.approvals().decide(&id, edit(json), "ann").await.unwrap_err();
+        let refused = decide(&app, &id, edit(json), "ann").await.unwrap_err();
         assert_eq!(refused.code(), code, "{json}: {refused}");
     }
     let fine = edit(r#"{"to": "admin@company.com", "subject": "gentler", "body": "x"}"#);
-    app.approvals().decide(&id, fine, "ann").await.unwrap();
+    decide(&app, &id, fine, "ann").await.unwrap();
     assert_eq!(result(governed.resume(&run_id).await)["delivered"], true);
     let mail = governed.bench.parts.received().pop().unwrap();
     let text = std::fs::read_to_string(&mail.path).unwrap();
@@ -204,7 +198,7 @@ end"#;
     let run_id = governed.paused(source).await;
     let id = governed.state(&run_id).await.approvals.remove(0).approval_id;
     for answer in [ApprovalAnswer::Once, ApprovalAnswer::For(std::time::Duration::from_secs(60))] {
-        let refused = governed.bench.app.approvals().decide(&id, answer, "ann").await.unwrap_err();
+        let refused = decide(&governed.bench.app, &id, answer, "ann").await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::RunNotResumable);
         assert!(refused.message().contains("held a secret"), "{refused}");
     }
@@ -218,7 +212,7 @@ end"#;
     let refused = app.resume(resume_request(&run_id)).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::RunNotResumable);
     assert_eq!(governed.state(&run_id).await.status, RunStatus::Paused, "it is as it was");
-    app.runs().cancel(&run_id).await.unwrap();
+    app.runs().cancel(&run_id, None).await.unwrap();
     assert_eq!(governed.state(&run_id).await.status, RunStatus::Cancelled);
 }
 

@@ -11,7 +11,7 @@ use luaplan::base::{
     SystemClock, SystemRandomness, Value,
 };
 use luaplan::bus::{
-    Approvals, Bus, BusParts, CallHandler, Interruption, Limiter, LimiterSettings, Policy, Registry,
+    Bus, BusParts, CallHandler, Interruption, Limiter, LimiterSettings, Policy, Registry, RunApprovals,
     RunBudget, Tool,
 };
 use luaplan::journal::{EventBody, JournalRead, JournalWrite, RecordFilter, Redactor, RunLog, SqliteJournal};
@@ -75,7 +75,7 @@ impl World {
             limiter: Arc::new(Limiter::new(self.limiter.clone())),
             policy: self.policy.clone(),
             wakes: std::collections::HashMap::new(),
-            approvals: Approvals::default(),
+            approvals: RunApprovals::default(),
             log,
             budget: Arc::new(RunBudget::new(self.limits.clone(), 0)),
             cancellation: self.cancellation.clone(),

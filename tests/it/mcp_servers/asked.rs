@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{accepted, result, run, small, unasked};
+use crate::approvals::decide;
 use crate::http_support::open;
 
 fn plan(call: &str) -> String {
@@ -39,7 +40,7 @@ async fn a_tool_that_may_destroy_something_is_asked_about_without_a_policy_file(
     let paused = run(&app, &plan("tell{text = \"x\"}")).await;
     let waits = app.approvals().pending(Some(&paused.run_id)).await.unwrap().remove(0).request;
     assert!(waits.reason.contains("no policy file") && waits.rules.is_empty(), "{}", waits.reason);
-    app.approvals().decide(&waits.approval_id, ApprovalAnswer::Once, "local").await.unwrap();
+    decide(&app, &waits.approval_id, ApprovalAnswer::Once, "local").await.unwrap();
     let resumed = app.resume(ResumeRequest::new(paused.run_id, CancellationToken::new())).await.unwrap();
     assert_eq!(resumed.result.unwrap().to_json(), json!("did"));
     assert_eq!(did(folder.path()), "addNote\ntell\n");

@@ -156,7 +156,7 @@ impl Stand {
             })),
             policy,
             wakes: std::collections::HashMap::new(),
-            approvals: luaplan::bus::Approvals::default(),
+            approvals: luaplan::bus::RunApprovals::default(),
             log: log.clone(),
             budget: Arc::new(RunBudget::new(limits, 0)),
             cancellation: tokio_util::sync::CancellationToken::new(),

@@ -179,9 +179,9 @@ async fn a_sleeping_run_can_be_cancelled_and_then_goes_on_no_more() {
     while runs.registry().active(&run_id).is_some() {
         tokio::task::yield_now().await;
     }
-    runs.cancel(&run_id).await.unwrap();
+    runs.cancel(&run_id, None).await.unwrap();
     assert_eq!(state(&app, &run_id).await.status, RunStatus::Cancelled);
-    assert_eq!(runs.cancel(&run_id).await.unwrap_err().code(), ErrorCode::RunNotActive);
+    assert_eq!(runs.cancel(&run_id, None).await.unwrap_err().code(), ErrorCode::RunNotActive);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -74,7 +74,7 @@ async fn a_plan_that_only_computes_pauses_too_and_a_paused_run_can_be_cancelled(
     let run_id = request.run_id.clone();
     let (app, id) = (bench.app.clone(), run_id.clone());
     let asks = async move {
-        while app.runs().pause(&id).await.is_err() {
+        while app.runs().pause(&id, None).await.is_err() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -82,9 +82,9 @@ async fn a_plan_that_only_computes_pauses_too_and_a_paused_run_can_be_cancelled(
     let error = outcome.error().unwrap();
     assert_eq!((outcome.status(), error.code()), (RunStatus::Paused, ErrorCode::PauseRequested), "{error}");
     assert_eq!(state(&bench, &run_id).await.status, RunStatus::Paused);
-    bench.app.runs().cancel(&run_id).await.unwrap();
+    bench.app.runs().cancel(&run_id, None).await.unwrap();
     assert_eq!(state(&bench, &run_id).await.status, RunStatus::Cancelled);
-    let late = bench.app.runs().cancel(&run_id).await.unwrap_err();
+    let late = bench.app.runs().cancel(&run_id, None).await.unwrap_err();
     assert_eq!(late.code(), ErrorCode::RunNotActive, "{late}");
     assert_eq!(resume(&bench.app, &run_id).await.unwrap_err().code(), ErrorCode::RunNotResumable);
 }
@@ -104,7 +104,7 @@ async fn a_run_pauses_with_the_agent_it_called_and_both_go_on() {
     let run_id = request.run_id.clone();
     let asks = async {
         gate.asked(1).await;
-        bench.app.runs().pause(&run_id).await.unwrap();
+        bench.app.runs().pause(&run_id, None).await.unwrap();
         gate.open();
     };
     let (outcome, ()) = tokio::join!(bench.app.run(request), asks);
@@ -193,10 +193,10 @@ async fn a_run_whose_process_is_gone_is_cancelled_where_it_stands() {
     let parts = luaplan::demo::DemoParts::start(&folder.path().join("parts")).await.unwrap();
     let run_id = super::resume::in_doubt(&parts, folder.path()).await;
     let app = super::open(folder.path(), parts.configuration(), None).await;
-    let stands = app.runs().pause(&run_id).await.unwrap_err();
+    let stands = app.runs().pause(&run_id, None).await.unwrap_err();
     assert_eq!(stands.code(), ErrorCode::RunNotActive);
     assert!(stands.help().contains("luaplan resume"), "{stands:?}");
-    app.runs().cancel(&run_id).await.unwrap();
+    app.runs().cancel(&run_id, None).await.unwrap();
     let state = app.journal().run_state(&run_id).await.unwrap().unwrap();
     assert_eq!(state.status, RunStatus::Cancelled);
 }
@@ -265,7 +265,7 @@ end"#;
     let asks = async move {
         // Let it print first.
         tokio::time::sleep(Duration::from_millis(20)).await;
-        while app.runs().pause(&id).await.is_err() {
+        while app.runs().pause(&id, None).await.is_err() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use luaplan_app::{shortened, shown_approvals, shown_calls};
+use luaplan_app::{shorten_approvals, shorten_calls, shortened};
 
 use super::help::HELP;
 use super::state::ApiState;
@@ -10,7 +10,7 @@ use super::state::ApiState;
 /// The report of a run, within `server.result_max`.
 pub(super) fn run(state: &ApiState, mut report: Json) -> Json {
     HELP.say_for_run(&mut report);
-    let report = shown_calls(report, &call_address);
+    let report = shorten_calls(report, &call_address);
     let Some(run_id) = report.get("run_id").and_then(Json::as_str).map(str::to_owned) else { return report };
     shortened(report, state.app.config().server.answers.result_bytes_max, &|path, offset| {
         part_address(&run_id, path, offset).into()
@@ -19,7 +19,7 @@ pub(super) fn run(state: &ApiState, mut report: Json) -> Json {
 
 /// A list of requests for approval.
 pub(super) fn approvals(list: Json) -> Json {
-    shown_approvals(list, &call_address)
+    shorten_approvals(list, &call_address)
 }
 
 /// The address at which a part of a run continues.

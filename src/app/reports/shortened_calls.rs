@@ -11,7 +11,7 @@ pub type Whole<'w> = dyn Fn(&str, &str) -> Json + 'w;
 
 /// Shortens the calls that the report of a run names.
 #[must_use]
-pub fn shown_calls(mut report: Json, whole: &Whole<'_>) -> Json {
+pub fn shorten_calls(mut report: Json, whole: &Whole<'_>) -> Json {
     let run_id = report.get("run_id").and_then(Json::as_str).unwrap_or_default().to_owned();
     for place in ["/paused/calls_in_doubt", "/paused/approvals", "/error/calls"] {
         if let Some(calls) = report.pointer_mut(place) {
@@ -23,7 +23,7 @@ pub fn shown_calls(mut report: Json, whole: &Whole<'_>) -> Json {
 
 /// Shortens a list of requests for approval, each of which names its run.
 #[must_use]
-pub fn shown_approvals(mut list: Json, whole: &Whole<'_>) -> Json {
+pub fn shorten_approvals(mut list: Json, whole: &Whole<'_>) -> Json {
     shorten(&mut list, "", whole);
     list
 }

@@ -13,14 +13,14 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// The open connections of one server.
-pub(super) struct Open {
+pub(super) struct ConnectionTable {
     max: usize,
-    table: Mutex<ConnectionTable>,
+    table: Mutex<TableState>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct ConnectionTable {
+struct TableState {
     open: usize,
     /// Incremented for each connection that becomes idle, so the smallest number is the longest idle.
     next: u64,
@@ -28,7 +28,7 @@ struct ConnectionTable {
     idle: HashMap<IpAddr, BTreeMap<u64, CancellationToken>>,
 }
 
-impl Open {
+impl ConnectionTable {
     pub(super) fn new(max: usize) -> Arc<Self> {
         Arc::new(Self { max, table: Mutex::default(), changed: Notify::new() })
     }
@@ -58,13 +58,13 @@ impl Open {
         Some(Connection(Arc::new(OpenConnection { open: self.clone(), address, evicted, state })))
     }
 
-    fn lock(&self) -> MutexGuard<'_, ConnectionTable> {
+    fn lock(&self) -> MutexGuard<'_, TableState> {
         // Each change of the table is complete under the lock, so a poisoned lock is usable.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ConnectionTable {
+impl TableState {
     fn put_idle(&mut self, address: IpAddr, evicted: CancellationToken) -> u64 {
         self.next += 1;
         self.idle.entry(address).or_default().insert(self.next, evicted);
@@ -100,7 +100,7 @@ impl ConnectionTable {
 pub(super) struct Connection(Arc<OpenConnection>);
 
 struct OpenConnection {
-    open: Arc<Open>,
+    open: Arc<ConnectionTable>,
     address: IpAddr,
     evicted: CancellationToken,
     state: Mutex<Activity>,
@@ -133,7 +133,7 @@ impl Connection {
 }
 
 impl OpenConnection {
-    fn change(&self, change: impl FnOnce(&mut ConnectionTable, IpAddr, &mut Activity)) {
+    fn change(&self, change: impl FnOnce(&mut TableState, IpAddr, &mut Activity)) {
         let mut table = self.open.lock();
         let mut activity = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut table, self.address, &mut activity);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_address_with_most_idle_connections_makes_room() {
-        let open = Open::new(4);
+        let open = ConnectionTable::new(4);
         let other = open.try_enter(address("192.0.2.9")).unwrap();
         let many: Vec<Connection> = (0..3).map(|_| open.try_enter(address("192.0.2.1")).unwrap()).collect();
         let next = open.try_enter(address("192.0.2.1")).unwrap();
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_is_being_answered_is_never_closed_and_counts_until_its_end() {
-        let open = Open::new(2);
+        let open = ConnectionTable::new(2);
         let (one, two) = (open.try_enter(address("::1")).unwrap(), open.try_enter(address("::1")).unwrap());
         let (first, second) = (one.answering().unwrap(), two.answering().unwrap());
         assert!(open.try_enter(address("::1")).is_none());
