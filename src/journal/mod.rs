@@ -30,7 +30,6 @@ mod request_keys;
 mod run_log;
 mod run_summary;
 mod select;
-mod sequenced;
 mod sqlite;
 mod status;
 mod store;

@@ -37,8 +37,8 @@ pub use self::runs::{Alarm, OpenRun};
 use self::session::WriterSession;
 use self::writer::{Append, Settle, Writer, WriterCommand, closed};
 use super::anchor;
+use super::chain::{Head, Row};
 use super::private_folder::create_private_folder;
-use super::sequenced::{Head, Row};
 use super::{ConflictGuard, Durability, Event, JournalWrite, PostgresSettings, Record, Settled};
 
 /// Appends that may wait for the writer before `append` itself waits.

@@ -9,8 +9,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, R
 use luaplan_base::{Error, ErrorCode};
 
 use super::errors::{is_transient, journal_error, newer_record};
+use crate::chain::{ChainedRow, Head};
 use crate::select::stored_time;
-use crate::sequenced::{ChainedRow, Head};
 use crate::{Durability, RECORD_VERSION};
 
 /// The time-out for a new connection.

@@ -24,8 +24,8 @@ use super::leases::{Fence, Leases, taken_over};
 use super::record_row::decode;
 use super::session::{Transaction, TransactionError, WriterSession};
 use crate::anchor::{self, Anchor};
+use crate::chain::{ChainedRow, Head, Row, place};
 use crate::select::select_precluding;
-use crate::sequenced::{ChainedRow, Head, Row, place};
 use crate::{ConflictGuard, Durability, EventBody, Record, Settled};
 
 /// The most appends in one transaction.

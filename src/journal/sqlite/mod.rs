@@ -28,8 +28,8 @@ use luaplan_base::{Error, ErrorCode, Result};
 
 pub use self::contexts::SqliteContexts;
 use self::writer::{Writer, WriterCommand};
+use super::chain::Row;
 use super::private_folder::create_private_folder;
-use super::sequenced::Row;
 use super::{ConflictGuard, Durability, Event, GENESIS_HASH, JournalWrite, Record, Settled, anchor};
 
 /// How long a process waits for another process's write.

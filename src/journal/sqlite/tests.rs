@@ -11,7 +11,7 @@ use luaplan_base::{RunId, SeededRandomness, SpanId, TraceId};
 
 use super::writer::{Append, Writer, WriterCommand};
 use super::*;
-use crate::sequenced::Row;
+use crate::chain::Row;
 use crate::{EventBody, JournalRead as _, RecordFilter};
 
 fn printed(text: String) -> Event {

@@ -14,8 +14,8 @@ use super::errors::{journal_error, newer};
 use super::identity::FileIdentity;
 use super::record_row::decode;
 use crate::anchor::Anchor;
+use crate::chain::{ChainedRow, Head, Row, place};
 use crate::select::{select_precluding, stored_time};
-use crate::sequenced::{ChainedRow, Head, Row, place};
 use crate::{ConflictGuard, Durability, RECORD_VERSION, Record, Settled, anchor};
 
 /// The most appends in one transaction.
