@@ -22,7 +22,6 @@ mod idempotency;
 mod mount;
 mod openapi;
 mod openapi_forms;
-mod origin;
 mod problem;
 mod redirect;
 mod resume;

@@ -24,14 +24,14 @@ use luaplan_app::{ActiveRuns, ApiKeys, App};
 use luaplan_base::{Error, ErrorCode, Result};
 
 use super::abandoned::resume_abandoned;
-use super::auth::require_key;
+use super::auth::{require_key, well_named};
 use super::connections::{Bounds, Connections};
 use super::mount::{mounted, refusing};
 use super::shares::within_share;
 use super::state::ApiState;
 use super::{
-    approvals, audit, events, explain, grants, health, idempotency, openapi, origin, problem, resume, runs,
-    submit, tools,
+    approvals, audit, events, explain, grants, health, idempotency, openapi, problem, resume, runs, submit,
+    tools,
 };
 
 /// How long cancelled runs have to record their end.
@@ -206,7 +206,7 @@ pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Rou
         .layer(middleware::map_response(problem::shape_plain_errors))
         .layer(middleware::map_response_with_state(state.app.clone(), problem::without_secrets));
     api.merge(beside)
-        .layer(middleware::from_fn(origin::well_named))
+        .layer(middleware::from_fn(well_named))
         .layer(
             TraceLayer::new_for_http()
                 .make_span_with(request_span)
