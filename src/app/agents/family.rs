@@ -62,6 +62,7 @@ impl Runs {
             os_user: None,
         };
         log.emit(resumed, Durability::Forced).await?;
+        self.registry.files().take_back(&spec.run_id);
         self.registry.insert(&log, &spec.cancel, Some(agent.parent_run_id.clone()));
         drop(hold);
         Ok(self.execute(ClaimedRun { spec, log, resumed: Some(state), agent: Some(agent) }).await)

@@ -1,6 +1,6 @@
 //! What is told of runs, calls and events, in the form every edge sends, and read part by part where it is long.
 
-pub(crate) mod audit_names;
+pub(crate) mod audit;
 pub(crate) mod call;
 pub(crate) mod event_hub;
 pub(crate) mod parts;

@@ -11,7 +11,6 @@ pub(crate) mod provenance;
 pub(crate) mod recovered;
 pub(crate) mod registry;
 pub(crate) mod request_keys;
-pub(crate) mod request_params;
 pub(crate) mod reset;
 pub(crate) mod resolutions;
 pub(crate) mod restore;

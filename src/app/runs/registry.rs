@@ -193,8 +193,6 @@ impl RunRegistry {
 
     /// This process executes a run from now on, until [`RunRegistry::remove`]. Needs a tokio runtime.
     pub(crate) fn insert(&self, log: &RunLog, cancel: &CancellationToken, parent: Option<RunId>) {
-        // What was requested while it was suspended was not meant for what executes now.
-        self.files.take_back(log.run_id());
         let mut shared = self.lock();
         let run = shared.runs.entry(log.run_id().clone()).or_default();
         (run.log, run.cancel, run.parent) = (Some(log.clone()), cancel.clone(), parent);

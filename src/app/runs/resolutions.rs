@@ -1,5 +1,6 @@
 //! Calls in doubt: their resolutions, and who may give them.
 
+use serde::{Deserialize as _, Deserializer};
 use serde_json::Value as Json;
 
 use luaplan_base::{Error, ErrorCode, Result, Value};
@@ -40,4 +41,12 @@ impl CallResolution {
         };
         Ok(Self { call_id, resolved })
     }
+}
+
+/// For serde's `deserialize_with`: a `null` that is there is a value, not an absence.
+///
+/// # Errors
+/// As the deserializer's.
+pub fn present<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
 }

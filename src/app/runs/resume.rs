@@ -91,6 +91,8 @@ impl Runs {
         };
         log.emit(resumed, Durability::Forced).await?;
         let parent = state.parent.as_ref().map(|parent| parent.run_id.clone());
+        // What was requested while it was suspended was not meant for what executes now.
+        self.registry.files().take_back(run_id);
         self.registry.insert(log, &request.cancel, parent);
         if request.cancel.is_cancelled() {
             self.registry.note_cancelled_by(run_id, request.by.as_ref());

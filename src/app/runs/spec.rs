@@ -8,13 +8,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_base::{Error, ErrorCode, Limits, Result, RunId, Value};
+use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, RunId, Value};
 use luaplan_bus::{CallHandler, Circumstances};
 use luaplan_journal::{Actor, EventListener};
 use luaplan_plan::CheckReport;
 use luaplan_planner::CANDIDATES_MAX;
 
 use super::resolutions::CallResolution;
+
+/// The longest name of a plan.
+const NAME_CHARACTERS_MAX: usize = 128;
 
 /// What is to be run.
 #[derive(Debug, Clone)]
@@ -197,4 +200,54 @@ impl PlanningOptions {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a plan may be called that.
+///
+/// # Errors
+/// `bad_request` where the name is empty or too long, or would not stay on its line.
+pub fn check_plan_name(name: &str) -> Result<()> {
+    let length = name.chars().count();
+    // Names stand in log lines, lists and messages: a line break would make up a line of its own.
+    if let Some(seen) = name.chars().find(|character| breaks_a_line(*character)) {
+        let message = format!("`name` has the character {:?}, which is no text", seen.to_string());
+        return Err(Error::new(ErrorCode::BadRequest, message)
+            .with_help("leave it out, or give one without line breaks and control characters"));
+    }
+    if (1..=NAME_CHARACTERS_MAX).contains(&length) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorCode::BadRequest, "`name` is empty or too long")
+        .with_limit(NAME_CHARACTERS_MAX, length)
+        .with_help("leave it out, or give one that fits on a line"))
+}
+
+/// Control characters, separators of lines and paragraphs, and marks that turn the direction of writing.
+fn breaks_a_line(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The server's limits with the request's below them. A request can ask for less, never for more.
+///
+/// # Errors
+/// `bad_request` for a limit that is not known, not a number with its unit, or above the server's.
+pub fn lowered(server: &Limits, wanted: &BTreeMap<String, Json>) -> Result<Limits> {
+    let mut limits = server.clone();
+    for (name, value) in wanted {
+        let bad = |error: &Error| {
+            Error::new(ErrorCode::BadRequest, format!("limits.{name}: {}", error.message()))
+                .with_help(error.help().to_owned())
+        };
+        let limit: LimitName = name.parse().map_err(|error| bad(&error))?;
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        limits.set(limit, &text).map_err(|error| bad(&error))?;
+        if limits.get(limit) > server.get(limit) {
+            let message = format!("limits.{name} is above the server's own");
+            return Err(
+                Error::new(ErrorCode::BadRequest, message).with_limit(server.get(limit), limits.get(limit))
+            );
+        }
+    }
+    Ok(limits)
 }
