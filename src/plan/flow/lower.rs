@@ -1,7 +1,5 @@
 //! Turns the syntax tree into a [`Program`].
 
-use std::rc::Rc;
-
 use emmylua_parser::{
     BinaryOperator, LuaAstToken, LuaBlock, LuaCallArgList, LuaCallExpr, LuaChunk, LuaClosureExpr, LuaExpr,
     LuaFuncStat, LuaIndexExpr, LuaIndexKey, LuaLiteralExpr, LuaLiteralToken, LuaParamList, LuaStat,
@@ -14,52 +12,57 @@ use super::program::{
     AssignTarget, Block, Call, CallPlace, Expr, Function, FunctionId, Literal, Operator, Program, Stat,
     Table, VarId,
 };
+use super::variables::Variables;
 use crate::names::found::span_of;
 
 pub(super) fn lower(chunk: &LuaChunk, source: &str) -> Program {
     let mut lowerer = Lowerer {
         lines: Lines::new(source),
-        scope: Vec::new(),
-        function: 0,
+        variables: Variables::default(),
         program: Program { functions: Vec::new(), owners: Vec::new(), calls: Vec::new(), unreadable: false },
     };
     lowerer.program.functions.push(Function { parameters: Vec::new(), body: Vec::new() });
-    let body = lowerer.block(chunk.get_block().as_ref());
+    let body = lowerer.block(0, chunk.get_block().as_ref());
     if let Some(function) = lowerer.program.functions.first_mut() {
         function.body = body;
     }
+    lowerer.program.owners = lowerer.variables.into_owners();
     lowerer.program
 }
 
 struct Lowerer<'a> {
     lines: Lines<'a>,
-    scope: Vec<(Rc<str>, VarId)>,
-    function: FunctionId,
+    variables: Variables,
     program: Program,
 }
 
 impl Lowerer<'_> {
     fn declare(&mut self, name: &str) -> VarId {
         self.program.unreadable |= name == "_ENV";
-        let variable = u32::try_from(self.program.owners.len()).unwrap_or(u32::MAX);
-        self.program.owners.push(self.function);
-        self.scope.push((name.into(), variable));
-        variable
+        self.variables.declare(name)
     }
 
-    fn block(&mut self, block: Option<&LuaBlock>) -> Block {
-        let depth = self.scope.len();
-        let body = self.open_block(block);
-        self.scope.truncate(depth);
+    fn inner_block(&mut self, block: Option<&LuaBlock>) -> Block {
+        self.block(self.variables.depth(), block)
+    }
+
+    /// The statements of a block whose variables start at `start`, and end with it.
+    fn block(&mut self, start: usize, block: Option<&LuaBlock>) -> Block {
+        let body = self.open_block(start, block);
+        self.variables.truncate(start);
         body
     }
 
     /// The statements; their declarations stay in scope.
-    fn open_block(&mut self, block: Option<&LuaBlock>) -> Block {
+    fn open_block(&mut self, start: usize, block: Option<&LuaBlock>) -> Block {
+        let statements = || block.into_iter().flat_map(LuaBlock::get_stats);
+        let has_label = statements().any(|statement| matches!(statement, LuaStat::LabelStat(_)));
+        let outer = self.variables.open_block(start, has_label);
         let mut body = Vec::new();
-        for statement in block.into_iter().flat_map(LuaBlock::get_stats) {
+        for statement in statements() {
             body.extend(self.statement(&statement));
         }
+        self.variables.return_to(outer);
         body
     }
 
@@ -85,56 +88,57 @@ impl Lowerer<'_> {
             LuaStat::FuncStat(statement) => self.function(statement),
             LuaStat::AssignStat(statement) => {
                 let (targets, values) = statement.get_var_and_expr_list();
-                let targets = targets.iter().map(|target| self.target(target)).collect();
+                let targets: Vec<_> = targets.iter().map(|target| self.target(target)).collect();
                 let values = values.iter().map(|value| self.expression(value)).collect();
-                Stat::Assign { targets, values }
+                match self.variables.replaced(&targets) {
+                    Some(variables) => Stat::Local { variables, values, closes: false },
+                    None => Stat::Assign { targets, values },
+                }
             }
             LuaStat::CallExprStat(statement) => Stat::Call(self.call(&statement.get_call_expr()?)),
             LuaStat::IfStat(statement) => {
                 let mut arms = vec![(
                     self.maybe(statement.get_condition_expr()),
-                    self.block(statement.get_block().as_ref()),
+                    self.inner_block(statement.get_block().as_ref()),
                 )];
                 let mut otherwise = None;
                 for clause in statement.get_all_clause() {
                     match clause.get_condition_expr() {
                         Some(condition) => {
                             let condition = self.expression(&condition);
-                            arms.push((condition, self.block(clause.get_block().as_ref())));
+                            arms.push((condition, self.inner_block(clause.get_block().as_ref())));
                         }
-                        None => otherwise = Some(self.block(clause.get_block().as_ref())),
+                        None => otherwise = Some(self.inner_block(clause.get_block().as_ref())),
                     }
                 }
                 Stat::If { arms, otherwise }
             }
             LuaStat::WhileStat(statement) => Stat::While {
                 condition: self.maybe(statement.get_condition_expr()),
-                body: self.block(statement.get_block().as_ref()),
+                body: self.inner_block(statement.get_block().as_ref()),
             },
-            LuaStat::DoStat(statement) => Stat::Do(self.block(statement.get_block().as_ref())),
+            LuaStat::DoStat(statement) => Stat::Do(self.inner_block(statement.get_block().as_ref())),
             LuaStat::ForStat(statement) => {
                 let limits = statement.get_iter_expr().map(|limit| self.expression(&limit)).collect();
-                let depth = self.scope.len();
+                let depth = self.variables.depth();
                 let name = statement.get_var_name();
                 let variable = self.declare(name.as_ref().map_or("", |token| token.get_name_text()));
-                let body = self.block(statement.get_block().as_ref());
-                self.scope.truncate(depth);
+                let body = self.block(depth, statement.get_block().as_ref());
                 Stat::NumericFor { variable, limits, body }
             }
             LuaStat::ForRangeStat(statement) => {
                 let values = statement.get_expr_list().map(|value| self.expression(&value)).collect();
-                let depth = self.scope.len();
+                let depth = self.variables.depth();
                 let variables =
                     statement.get_var_name_list().map(|token| self.declare(token.get_name_text())).collect();
-                let body = self.block(statement.get_block().as_ref());
-                self.scope.truncate(depth);
+                let body = self.block(depth, statement.get_block().as_ref());
                 Stat::GenericFor { variables, values, body }
             }
             LuaStat::RepeatStat(statement) => {
-                let depth = self.scope.len();
-                let body = self.open_block(statement.get_block().as_ref());
+                let depth = self.variables.depth();
+                let body = self.open_block(depth, statement.get_block().as_ref());
                 let condition = self.maybe(statement.get_condition_expr());
-                self.scope.truncate(depth);
+                self.variables.truncate(depth);
                 Stat::Repeat { body, condition }
             }
             LuaStat::BreakStat(_) => Stat::Break,
@@ -173,7 +177,7 @@ impl Lowerer<'_> {
             LuaVarExpr::NameExpr(name) => {
                 let name = name.get_name_text().unwrap_or_default();
                 self.program.unreadable |= name == "_ENV";
-                match self.local(&name) {
+                match self.variables.named(&name) {
                     Some(variable) => AssignTarget::Var(variable),
                     None => AssignTarget::Global(name.into()),
                 }
@@ -185,15 +189,11 @@ impl Lowerer<'_> {
         }
     }
 
-    fn local(&self, name: &str) -> Option<VarId> {
-        self.scope.iter().rev().find(|(known, _)| **known == *name).map(|(_, variable)| *variable)
-    }
-
     fn closure(&mut self, closure: Option<LuaClosureExpr>, is_method: bool) -> FunctionId {
         let id = u32::try_from(self.program.functions.len()).unwrap_or(u32::MAX);
         self.program.functions.push(Function { parameters: Vec::new(), body: Vec::new() });
-        let outer = std::mem::replace(&mut self.function, id);
-        let depth = self.scope.len();
+        let outer = self.variables.enter_function(id);
+        let depth = self.variables.depth();
         let mut parameters = Vec::new();
         if is_method {
             parameters.push(self.declare("self"));
@@ -204,13 +204,13 @@ impl Lowerer<'_> {
                     parameters.push(self.declare(name.get_name_text()));
                 }
             }
-            let body = self.block(closure.get_block().as_ref());
+            let body = self.block(depth, closure.get_block().as_ref());
             if let Some(function) = self.program.functions.get_mut(id as usize) {
                 *function = Function { parameters, body };
             }
         }
-        self.scope.truncate(depth);
-        self.function = outer;
+        self.variables.truncate(depth);
+        self.variables.enter_function(outer);
         id
     }
 
@@ -225,7 +225,7 @@ impl Lowerer<'_> {
         match expression {
             LuaExpr::NameExpr(name) => {
                 let name = name.get_name_text().unwrap_or_default();
-                match self.local(&name) {
+                match self.variables.named(&name) {
                     Some(variable) => Expr::Var(variable),
                     None => Expr::Global(name.into()),
                 }

@@ -32,6 +32,7 @@ mod solver;
 mod state;
 mod tables;
 mod value;
+mod variables;
 
 use std::rc::Rc;
 
