@@ -42,18 +42,26 @@ pub(super) fn print(output: &Output, name: &str, source: &str, findings: &[Findi
     output.line(format_args!("{name}: {}, {}", counted(errors, "error"), counted(warnings, "warning")));
 }
 
-/// The byte range of a finding. Findings that were read from data have only line and column.
+/// The byte range of a finding. Findings that were read from data have only lines and columns, those of old records only
+/// where they start.
 fn span(source: &str, finding: &Finding) -> (usize, usize) {
     if finding.span != (0, 0) || finding.line == 0 {
         return finding.span;
     }
-    let line_start: usize = source.split_inclusive('\n').take(finding.line as usize - 1).map(str::len).sum();
-    let rest = source.get(line_start..).unwrap_or_default();
-    let column = rest.char_indices().nth((finding.column as usize).saturating_sub(1));
-    let start = column.map_or(source.len(), |(offset, _)| line_start + offset);
+    let start = offset(source, finding.line, finding.column);
+    if finding.end_line != 0 {
+        return (start, offset(source, finding.end_line, finding.end_column));
+    }
     let word = source.get(start..).unwrap_or_default();
     let length = word.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.')).unwrap_or(word.len());
     (start, start + length)
+}
+
+fn offset(source: &str, line: u32, column: u32) -> usize {
+    let line_start: usize = source.split_inclusive('\n').take(line as usize - 1).map(str::len).sum();
+    let rest = source.get(line_start..).unwrap_or_default();
+    let column = rest.char_indices().nth((column as usize).saturating_sub(1));
+    column.map_or(source.len(), |(offset, _)| line_start + offset)
 }
 
 /// `source` with characters that could control a terminal replaced, byte for byte, so that

@@ -1,7 +1,8 @@
 //! Checks the arguments of a tool call as far as the source shows them.
 
 use emmylua_parser::{
-    LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexKey, LuaLiteralToken, LuaTableExpr, NumberResult, UnaryOperator,
+    LuaAstNode, LuaAstToken, LuaCallExpr, LuaExpr, LuaIndexKey, LuaLiteralToken, LuaTableExpr, NumberResult,
+    UnaryOperator,
 };
 use indexmap::IndexMap;
 
@@ -23,7 +24,14 @@ enum Shown {
 }
 
 /// A table constructor whose keys are all plain names.
-struct NamedFields(Vec<(String, LuaExpr)>);
+struct NamedFields(Vec<NamedField>);
+
+struct NamedField {
+    name: String,
+    /// Where the name stands.
+    span: Span,
+    value: LuaExpr,
+}
 
 /// Checks `call` against the parameters of `spec`; the tool's arguments start after the first `skip`.
 pub(super) fn check(spec: &ToolSpec, call: &LuaCallExpr, skip: usize, report: &mut Report<'_>) {
@@ -32,7 +40,7 @@ pub(super) fn check(spec: &ToolSpec, call: &LuaCallExpr, skip: usize, report: &m
     let checker = Checker { spec, call_span: span_of(call) };
     if let [LuaExpr::TableExpr(table)] = arguments.as_slice() {
         match fields(table) {
-            Fields::Named(named) if spec.takes_as_named(named.0.iter().map(|(name, _)| name.as_str())) => {
+            Fields::Named(named) if spec.takes_as_named(named.0.iter().map(|field| field.name.as_str())) => {
                 checker.named(&named, report);
                 return;
             }
@@ -64,23 +72,23 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     fn named(&self, given: &NamedFields, report: &mut Report<'_>) {
-        for (name, value) in &given.0 {
+        for NamedField { name, span, value } in &given.0 {
             if self.spec.parameter(name).is_some() {
                 self.value(name, value, report);
             } else if !self.spec.takes_unknown_names() {
-                self.refuse(span_of(value), self.spec.unknown_name_message(name), report);
+                self.refuse(*span, self.spec.unknown_name_message(name), report);
             }
         }
         let names: Vec<&str> = self.spec.parameters().map(|(name, _)| name).collect();
         let is_given = |name: &str| {
-            given.0.iter().any(|(given, value)| {
+            given.0.iter().any(|NamedField { name: given, value, .. }| {
                 // A misspelt name is reported as such and not again as missing.
                 given == name && !(is_nil(value) && self.nil_is_absent(name))
                     || !names.contains(&given.as_str()) && nearest(given, names.iter().copied()) == Some(name)
             })
         };
         let shows = |name: &str| {
-            given.0.iter().any(|(given, value)| given == name && (is_plain(value) && !is_nil(value)))
+            given.0.iter().any(|given| given.name == name && is_plain(&given.value) && !is_nil(&given.value))
         };
         self.choice(is_given, shows, report);
         self.missing(is_given, report);
@@ -190,13 +198,14 @@ fn fields(table: &LuaTableExpr) -> Fields {
             items += 1;
             continue;
         }
-        let key = match field.get_field_key() {
-            Some(LuaIndexKey::Name(name)) => name.get_name_text().to_owned(),
-            Some(LuaIndexKey::String(text)) => text.get_value(),
+        let (name, range) = match field.get_field_key() {
+            Some(LuaIndexKey::Name(name)) => (name.get_name_text().to_owned(), name.get_range()),
+            Some(LuaIndexKey::String(text)) => (text.get_value(), text.get_range()),
             _ => return Fields::Hidden,
         };
         let Some(value) = field.get_value_expr() else { return Fields::Hidden };
-        named.push((key, value));
+        let span = (usize::from(range.start()), usize::from(range.end()));
+        named.push(NamedField { name, span, value });
     }
     match (named.len(), items) {
         (_, 0) => Fields::Named(NamedFields(named)),
@@ -240,7 +249,7 @@ fn literal(expression: &LuaExpr) -> Option<Value> {
                 items.collect::<Option<Vec<Value>>>().map(Value::Array)
             }
             Fields::Named(named) => {
-                let members = named.0.iter().map(|(name, value)| Some((name.clone(), literal(value)?)));
+                let members = named.0.iter().map(|field| Some((field.name.clone(), literal(&field.value)?)));
                 members.collect::<Option<IndexMap<String, Value>>>().map(Value::Object)
             }
         },

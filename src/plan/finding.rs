@@ -25,6 +25,12 @@ pub struct Finding {
     pub line: u32,
     /// Column in characters, counted from 1.
     pub column: u32,
+    /// The line of its end. 0 in records of versions that did not say it.
+    #[serde(default)]
+    pub end_line: u32,
+    /// The column after its last character.
+    #[serde(default)]
+    pub end_column: u32,
     /// Byte range in the source.
     #[serde(skip)]
     pub span: (usize, usize),

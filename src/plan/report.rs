@@ -33,6 +33,8 @@ impl<'a> Report<'a> {
             severity,
             line: self.lines.line(start),
             column: self.lines.column(start),
+            end_line: self.lines.line(end),
+            end_column: self.lines.column(end),
             span: (start, end),
             message,
             help,

@@ -1,4 +1,4 @@
---! expect: plan_bad_argument 3:36 `desk.search` has no parameter `qeury`; did you mean `query`?
+--! expect: plan_bad_argument 3:28 `desk.search` has no parameter `qeury`; did you mean `query`?
 function run(context)
   context.x = desk.search{ qeury = "x" }
   return context

@@ -1,4 +1,4 @@
---! expect: plan_bad_argument 3:46 `send_email` has no parameter `subjct`; did you mean `subject`?
+--! expect: plan_bad_argument 3:37 `send_email` has no parameter `subjct`; did you mean `subject`?
 function run(context)
   send_email{ to = "a@example.com", subjct = "s", body = "b" }
   return context

@@ -51,7 +51,12 @@ fn three_where_the_check_refuses_with_the_place_in_the_source() {
     let findings = data["error"]["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 2, "{data}");
     assert_eq!((&findings[0]["line"], &findings[0]["column"]), (&json!(2), &json!(16)));
+    assert_eq!((&findings[0]["end_line"], &findings[0]["end_column"]), (&json!(2), &json!(25)));
     let check = folder.run(&["check", "plan.lua"]).exits(3);
+    let marks = |out: &str| -> Vec<String> {
+        out.lines().filter(|line| line.contains('┬') || line.contains('▲')).map(str::to_owned).collect()
+    };
+    assert_eq!(marks(&ended.out), marks(&check.out), "{ended}\n{check}");
     assert!(check.out.contains("plan.lua: 2 errors, 0 warnings"), "{check}");
     let data = folder.run(&["check", "plan.lua", "--json"]).exits(3).json();
     assert_eq!((&data["ok"], &data["findings"]), (&json!(false), &json!(findings)));

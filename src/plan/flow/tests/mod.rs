@@ -106,6 +106,44 @@ fn data_goes_through_every_construct() {
 }
 
 #[test]
+fn a_variable_that_its_own_block_assigns_again_has_the_last_value() {
+    for (body, expected) in [
+        ("local n = context.x n = 5 put{a = n}", ""),
+        ("local n = context.x n = n .. context.y put{a = n}", ".x .y"),
+        ("local n, m = context.x, context.y n, m = m, 1 put{a = n}", ".y"),
+        ("for _, v in ipairs(context.x) do v = 5 put{a = v} end", ""),
+        ("local function f(v) v = context.y put{a = v} end f(context.x)", ".y"),
+        // What may be skipped, repeated or seen from elsewhere keeps all that was assigned.
+        ("local n = context.x if context.c then n = 5 end put{a = n}", ".c .x"),
+        ("local n = context.x while context.c do put{a = n} n = context.y end", ".c .x .y"),
+        ("local n = context.x local f = function() return n end n = context.y put{a = f()}", ".x .y"),
+        ("local n = context.x if context.c then goto over end n = 5 ::over:: put{a = n}", ".c .x"),
+        (
+            "local n = context.x ::again:: put{a = n} n = context.y if context.c then goto again end",
+            ".c .x .y",
+        ),
+        ("local f = context.x f = function(v) return v and f(nil) end put{a = f(context.y)}", ".x .y"),
+    ] {
+        assert_eq!(data(body), expected, "{body}");
+    }
+    let shown = |body: &str| flow(&format!("{body} return n")).result().shown.clone();
+    assert_eq!(shown("local n = context.total n = 5"), "5");
+    assert_eq!(shown("local n = context.total if context.c then n = 5 end"), "5 or context.total");
+}
+
+#[test]
+fn an_argument_of_an_unknown_name_is_marked_at_its_name() {
+    for (key, at) in [("wrong", "wrong"), ("['wrong']", "'wrong'")] {
+        let source = format!("function run(context)\nput{{a = 1, {key} = context.x}}\nend");
+        let findings = check(&source, "plan", &catalog(), &LimitProfile::Standard.limits()).findings;
+        let marked: Vec<&str> = findings.iter().map(|found| &source[found.span.0..found.span.1]).collect();
+        assert_eq!(marked, [at], "{findings:?}");
+        let ends = u32::try_from(source.lines().nth(1).unwrap().find(at).unwrap() + at.len() + 1).unwrap();
+        assert_eq!((findings[0].end_line, findings[0].end_column), (2, ends));
+    }
+}
+
+#[test]
 fn a_result_in_the_context_is_told_where_the_context_is_shown() {
     let told = flow("context.rows = get{a = 1}\nreturn context").result().shown.clone();
     assert_eq!(told, "context, with what call 1 gave");
