@@ -12,7 +12,7 @@ use luaplan_catalog::toml_error::unknown_field;
 use luaplan_catalog::toml_lines::{key_at, line_at, lines_of};
 
 use super::mask::{mask_of_mcp, mask_value};
-use super::values::refused;
+use super::values::{refused, refused_in};
 use super::{Config, Environment, RawConfig};
 
 /// The variable that names the configuration file.
@@ -341,13 +341,7 @@ fn describe(error: &toml::de::Error, origin: &str, text: Option<&str>) -> Error 
         Some(key) if unknown_field(error.message()).is_none() => {
             refused(error, &format!("{place}: {key}")).with_detail("key", key)
         }
-        _ => match text.zip(error.span()).and_then(|(text, span)| text.get(span)) {
-            Some(key) if error.message() == "duplicate key" => {
-                Error::new(ErrorCode::ConfigInvalid, format!("{place}: duplicate key `{key}`"))
-                    .with_help("it is already in this file: keep one of the two")
-            }
-            _ => refused(error, &place),
-        },
+        _ => refused_in(error, &place, text.unwrap_or_default()),
     };
     match line {
         Some(line) => described.with_detail("line", line),

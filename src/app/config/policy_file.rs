@@ -14,7 +14,7 @@ use luaplan_bus::{
 use luaplan_catalog::regular_file::read_text;
 use luaplan_catalog::toml_lines::line_at;
 
-use super::values::refused;
+use super::values::refused_in;
 
 /// `[policy]` of the configuration.
 #[derive(Debug, Clone, Default, serde::Serialize, Deserialize)]
@@ -116,7 +116,7 @@ pub fn parse_policy(text: &str, origin: &str) -> Result<PolicyRules> {
     let raw: RawFile = toml::from_str(text).map_err(|error| {
         let line = error.span().map(|span| line_at(text, span.start));
         let place = line.map_or_else(|| origin.to_owned(), |line| format!("{origin}, line {line}"));
-        let refused = refused(&error, &place);
+        let refused = refused_in(&error, &place, text);
         match line {
             Some(line) => refused.with_detail("line", line),
             None => refused,

@@ -34,6 +34,17 @@ pub(super) fn invalid(key: &str, seen: &str, expected: &str) -> Error {
         .with_detail("key", key)
 }
 
+/// As [`refused`], for a file of which `text` is at hand: a key that stands twice is named.
+pub(super) fn refused_in(error: &toml::de::Error, place: &str, text: &str) -> Error {
+    match error.span().and_then(|span| text.get(span)) {
+        Some(key) if error.message() == "duplicate key" => {
+            Error::new(ErrorCode::ConfigInvalid, format!("{place}: duplicate key `{key}`"))
+                .with_help("its table has it already: keep one of the two")
+        }
+        _ => refused(error, place),
+    }
+}
+
 /// What TOML says, as an error of ours: `config_unknown_key` or `config_invalid`, with the nearest
 /// known key and without the passwords of values it repeats.
 pub(crate) fn refused(error: &toml::de::Error, place: &str) -> Error {

@@ -18,6 +18,8 @@ fn each_fault_names_file_line_and_key() {
         ("version = 1\n[defaults]\nsend = \"maybe\"".into(), 3, "maybe"),
         ("version = 1\n[defaults]\nsends = \"auto\"".into(), 3, "did you mean `send`"),
         (with_rule("tool = []"), 3, "tool"),
+        (with_rule("decision = \"deny\""), 7, "duplicate key `decision`"),
+        ("version = 1\n[defaults]\nread = \"auto\"\n[defaults]".into(), 4, "duplicate key `defaults`"),
         (with_rule("tols = \"x\""), 7, "unknown field `tols`"),
         (with_rule("arguments.to = 5"), 7, "arguments.to"),
         (with_rule("arguments.to = { any = [] }"), 7, "arguments.to.any"),
