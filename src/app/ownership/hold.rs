@@ -34,7 +34,7 @@ impl Hold {
     async fn release_or_leave(&self, leave: bool) {
         let Self::Lease(_, held) = self else { return };
         if let Err(error) = held.release(leave).await {
-            tracing::warn!(%error, "a run that was not taken up could not be given back");
+            tracing::warn!(%error, "the lease of a run that was not claimed could not be released");
         }
     }
 }

@@ -73,14 +73,14 @@ impl ActiveRuns {
         }
         let request = ResumeRequest { by: cancelled_by, ..ResumeRequest::new(run_id.clone(), cancel) };
         match self.resume(request).await {
-            Ok(_) => tracing::info!(%run_id, "took up a run that nobody was at"),
+            Ok(_) => tracing::info!(%run_id, "claimed a run without an owner"),
             // Another node was first, or this one is full or stopping.
             Err(error)
                 if matches!(
                     error.code(),
                     ErrorCode::RunActive | ErrorCode::TooManyRequests | ErrorCode::ShuttingDown
                 ) => {}
-            Err(error) => tracing::warn!(%run_id, %error, "a run that nobody is at was left as it is"),
+            Err(error) => tracing::warn!(%run_id, %error, "a run without an owner was not claimed"),
         }
     }
 
