@@ -54,6 +54,8 @@ pub struct AppParts {
     pub worker_program: Option<WorkerProgram>,
     /// Put between runs and the journal, to watch or to disturb what they write.
     pub journal_layer: Option<JournalLayer>,
+    /// The clock of all that the application does; the system's when not given.
+    pub clock: Option<Arc<dyn Clock>>,
 }
 
 impl App {
@@ -77,7 +79,7 @@ impl App {
         }
         let placed = |error| loaded.placed(error);
         let randomness: Arc<dyn Randomness> = Arc::new(SystemRandomness);
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let clock = parts.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let llm = match parts.llm {
             Some(client) => Some(client),
             None => assemble::llm(&config, environment, &clock, &randomness).map_err(placed)?,
@@ -87,7 +89,7 @@ impl App {
             let redactor = Arc::clone(&redactor);
             Arc::new(RedactingClient { model, redactor }) as Arc<dyn LlmClient>
         });
-        let servers = McpServers::new(&config).map_err(placed)?;
+        let servers = McpServers::new(&config, &clock).map_err(placed)?;
         let registry = assemble::registry(&config, environment, llm.as_ref(), &servers).map_err(placed)?;
         let mut catalog = registry.catalog();
         assemble::note_absent(&config, &mut catalog);

@@ -1,6 +1,8 @@
 //! Time and randomness, injected everywhere so that runs replay and tests are deterministic.
 
-use std::sync::Mutex;
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -9,6 +11,11 @@ use jiff::Timestamp;
 pub trait Clock: Send + Sync + std::fmt::Debug {
     /// The current instant.
     fn now(&self) -> Timestamp;
+
+    /// Ready once the clock was moved after this call. One that moves by itself is never ready, as timers follow it.
+    fn moved(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(std::future::pending())
+    }
 }
 
 /// The operating system's clock.
@@ -24,25 +31,55 @@ impl Clock for SystemClock {
 
 /// A clock that moves only on request; for tests.
 #[derive(Debug)]
-pub struct ManualClock(Mutex<Timestamp>);
+pub struct ManualClock(Mutex<Hands>);
+
+#[derive(Debug)]
+struct Hands {
+    now: Timestamp,
+    moves: u64,
+    /// Of tasks that wait for a move.
+    waiting: Vec<Waker>,
+}
 
 impl ManualClock {
     /// A clock set to `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
-        Self(Mutex::new(start))
+        Self(Mutex::new(Hands { now: start, moves: 0, waiting: Vec::new() }))
     }
 
-    /// Moves the clock forward.
+    /// Moves the clock forward, and wakes what waits for its time.
     pub fn advance(&self, by: Duration) {
-        let mut now = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        *now = now.saturating_add(by).unwrap_or(Timestamp::MAX);
+        let mut hands = self.hands();
+        hands.now = hands.now.saturating_add(by).unwrap_or(Timestamp::MAX);
+        hands.moves += 1;
+        let waiting = std::mem::take(&mut hands.waiting);
+        drop(hands);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    fn hands(&self) -> MutexGuard<'_, Hands> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.hands().now
+    }
+
+    fn moved(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let seen = self.hands().moves;
+        Box::pin(std::future::poll_fn(move |context| {
+            let mut hands = self.hands();
+            if hands.moves != seen {
+                return Poll::Ready(());
+            }
+            if !hands.waiting.iter().any(|known| known.will_wake(context.waker())) {
+                hands.waiting.push(context.waker().clone());
+            }
+            Poll::Pending
+        }))
     }
 }
 

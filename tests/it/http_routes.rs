@@ -1,7 +1,10 @@
 //! Every route, when things go well.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use luaplan::app::AppParts;
+use luaplan::base::{Clock as _, ManualClock, SystemClock};
 use luaplan::llm::{RecordedClient, RecordedReply};
 use serde_json::json;
 
@@ -239,8 +242,18 @@ async fn the_graph_of_a_run_comes_in_every_form() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wait_outlasts_a_sleep_that_ends_within_it_and_no_other() {
     let gate = Gate::new().await;
+    let hosts = format!("[\"{}\"]", gate.host);
     // A wait for nothing is longer than the client's time-out.
-    let service = Service::beside(&gate, &[("server.request_timeout", "\"10m\"")]).await;
+    let settings = [("server.request_timeout", "\"10m\""), ("tools.fetch_url.allow_hosts", hosts.as_str())];
+    let clock = Arc::new(ManualClock::new(SystemClock.now()));
+    let parts = AppParts { clock: Some(clock.clone()), ..AppParts::default() };
+    let service = Service::of_parts(&settings, parts).await;
+    let _hurries = tokio_util::task::AbortOnDropHandle::new(tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            clock.advance(Duration::from_millis(200));
+        }
+    }));
     let sleeping = |plan: &str| json!({ "plan": plan });
     let twice = "function run()\n  sleep(1.2)\n  sleep(1.2)\n  return 'awake'\nend";
     let outcome = service.client.post("/v1/runs?wait=5m", &sleeping(twice)).await;
@@ -259,6 +272,6 @@ async fn a_wait_outlasts_a_sleep_that_ends_within_it_and_no_other() {
     // One that wakes in time and then goes on for longer is still running.
     let busy =
         format!("function run()\n  sleep(1.2)\n  return fetch_url(\"http://{}/hold\")\nend", gate.host);
-    let outcome = service.client.post("/v1/runs?wait=6s", &sleeping(&busy)).await;
+    let outcome = service.client.post("/v1/runs?wait=2s", &sleeping(&busy)).await;
     assert_eq!((outcome.status, &outcome.json()["status"]), (202, &json!("running")), "{}", outcome.text);
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use luaplan::base::{Clock as _, SystemClock};
+use luaplan::app::AppParts;
+use luaplan::base::{Clock, ManualClock, SystemClock};
 use serde_json::{Value as Json, json};
 
 use crate::approvals::{ABSENT_MAIL_SERVER, MAILER, POLICY};
@@ -15,14 +16,15 @@ const FEW: &str = "k-few-0123456789abcdefghi";
 /// Goes on for half a minute.
 const BUSY: &str = "function run() retry(10, function() error('busy') end) end";
 
-async fn service(settings: &[(&str, &str)]) -> (Service, Client, Client) {
+async fn service(settings: &[(&str, &str)], clock: Option<&Arc<ManualClock>>) -> (Service, Client, Client) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys");
     std::fs::write(&file, format!("many {MANY}\nfew {FEW}\n")).unwrap();
     let file = format!("{:?}", file.display().to_string());
     let settings: Vec<_> =
         settings.iter().copied().chain([("server.api_keys_file", file.as_str())]).collect();
-    let service = Service::with(&settings, None).await;
+    let clock = clock.map(|clock| Arc::clone(clock) as Arc<dyn Clock>);
+    let service = Service::of_parts(&settings, AppParts { clock, ..AppParts::default() }).await;
     let of = |key: &str| Client { key: Some(key.to_owned()), ..service.client.clone() };
     let (many, few) = (of(MANY), of(FEW));
     (service, many, few)
@@ -34,7 +36,7 @@ async fn begun(client: &Client, plan: &str) -> u16 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tenant_that_wants_every_place_leaves_one_for_the_next() {
-    let (service, many, few) = service(&[("server.max_concurrent_runs", "4")]).await;
+    let (service, many, few) = service(&[("server.max_concurrent_runs", "4")], None).await;
     let mut answers = Vec::new();
     for _ in 0..6 {
         answers.push(begun(&many, BUSY).await);
@@ -57,8 +59,9 @@ async fn one_tenant_alone_may_have_every_place() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn runs_of_a_tenant_that_wait_for_a_place_to_wake_hold_up_no_other() {
-    let (service, many, few) = service(&[("server.max_concurrent_runs", "4")]).await;
-    let now = SystemClock.now();
+    let clock = Arc::new(ManualClock::new(SystemClock.now()));
+    let (service, many, few) = service(&[("server.max_concurrent_runs", "4")], Some(&clock)).await;
+    let now = clock.now();
     let after = |seconds: u64| (now + Duration::from_secs(seconds)).to_string();
     let asleep = async |client: &Client, wakes: &str, then: &str| {
         let plan = format!("function run() wait_until('{wakes}') {then} end");
@@ -75,6 +78,14 @@ async fn runs_of_a_tenant_that_wait_for_a_place_to_wake_hold_up_no_other() {
     }
     // By then those before it have taken what they get.
     let other = asleep(&few, &after(12), "return 7").await;
+    clock.advance(Duration::from_secs(10));
+    until(async || {
+        let runs = many.get("/v1/runs").await.json()["runs"].as_array().unwrap().clone();
+        let running = runs.iter().filter(|run| run["status"] == "running").count();
+        (running == 2).then_some(())
+    })
+    .await;
+    clock.advance(Duration::from_secs(2));
     let woken = until(async || {
         let run = few.get(&format!("/v1/runs/{other}")).await.json();
         (run["status"] == "succeeded").then_some(run)

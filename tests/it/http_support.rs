@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use luaplan::app::config::{LoadOptions, load};
 use luaplan::app::{App, AppParts};
-use luaplan::base::RunId;
 use luaplan::http::Server;
 use luaplan::journal::{JournalRead as _, Record, RecordFilter};
 use luaplan::llm::LlmClient;
@@ -49,8 +48,12 @@ impl Service {
 
     /// With configuration, `key.path` and TOML text, and a model.
     pub(crate) async fn with(settings: &[(&str, &str)], llm: Option<Arc<dyn LlmClient>>) -> Self {
+        Self::of_parts(settings, AppParts { llm, ..AppParts::default() }).await
+    }
+
+    pub(crate) async fn of_parts(settings: &[(&str, &str)], parts: AppParts) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let app = Arc::new(open(folder.path(), settings, llm).await);
+        let app = Arc::new(open_with(folder.path(), settings, parts).await);
         Self { folder, ..Self::over(app).await }
     }
 
@@ -76,9 +79,8 @@ impl Service {
     /// A service whose plans may fetch from `gate`.
     pub(crate) async fn beside(gate: &Gate, settings: &[(&str, &str)]) -> Self {
         let hosts = format!("[\"{}\"]", gate.host);
-        let mut all = vec![("tools.fetch_url.allow_hosts", hosts.as_str())];
-        all.extend(settings);
-        Self::with(&all, None).await
+        let allowed = [("tools.fetch_url.allow_hosts", hosts.as_str())];
+        Self::with(&[&allowed, settings].concat(), None).await
     }
 
     /// Tells the server to stop, as a signal would.
@@ -98,6 +100,10 @@ impl Service {
 }
 
 pub(crate) async fn open(folder: &Path, settings: &[(&str, &str)], llm: Option<Arc<dyn LlmClient>>) -> App {
+    open_with(folder, settings, AppParts { llm, ..AppParts::default() }).await
+}
+
+async fn open_with(folder: &Path, settings: &[(&str, &str)], parts: AppParts) -> App {
     let mut flags = vec![("server.listen".to_owned(), toml::Value::String("127.0.0.1:0".to_owned()))];
     for (key, text) in settings {
         let mut table: toml::Table = toml::from_str(&format!("value = {text}")).unwrap();
@@ -105,12 +111,11 @@ pub(crate) async fn open(folder: &Path, settings: &[(&str, &str)], llm: Option<A
     }
     let environment = environment(folder);
     let loaded = load(&environment, &LoadOptions { file: None, flags }).unwrap();
-    App::open_with(&loaded, &environment, AppParts { llm, ..AppParts::default() }).await.unwrap()
+    App::open_with(&loaded, &environment, parts).await.unwrap()
 }
 
 pub(crate) async fn records(app: &App, run_id: &str) -> Vec<Record> {
-    let run_id: RunId = run_id.parse().unwrap();
-    let filter = RecordFilter { run_id: Some(run_id), ..RecordFilter::default() };
+    let filter = RecordFilter { run_id: Some(run_id.parse().unwrap()), ..RecordFilter::default() };
     app.journal().records(filter).await.unwrap()
 }
 

@@ -86,8 +86,10 @@ impl ActiveRuns {
 /// waits for one, and no other with it.
 async fn watch(timers: Arc<TimerQueue>, runs: Weak<ActiveRuns>) {
     let mut waiting = HashSet::new();
+    let Some(clock) = runs.upgrade().map(|runs| Arc::clone(&runs.app().history().clock)) else { return };
     loop {
         let Some(runs) = runs.upgrade() else { return };
+        let moved = clock.moved();
         match timers.due(runs.app().history().now(), &waiting) {
             Ok(due) => {
                 if let Some(due) = runs.wake(due).await {
@@ -97,13 +99,19 @@ async fn watch(timers: Arc<TimerQueue>, runs: Weak<ActiveRuns>) {
             }
             Err(next) => {
                 let next = next.map_or(LOOK_AGAIN, |wake_at| runs.app().history().until(wake_at));
+                let time_comes = async {
+                    tokio::select! {
+                        () = moved => {}
+                        _ = tokio::time::timeout(next, timers.changed.notified()) => {}
+                    }
+                };
                 if waiting.is_empty() {
                     drop(runs);
-                    let _ = tokio::time::timeout(next, timers.changed.notified()).await;
+                    time_comes.await;
                 } else {
                     tokio::select! {
                         () = runs.registry().until_one_ends() => waiting.clear(),
-                        _ = tokio::time::timeout(next, timers.changed.notified()) => {}
+                        () = time_comes => {}
                     }
                 }
             }
@@ -121,8 +129,16 @@ impl History {
     pub async fn sleep_until(&self, run_id: &RunId, wake_at: Timestamp) -> bool {
         /// How soon its end is noticed.
         const LOOK: Duration = Duration::from_secs(2);
-        while self.now() < wake_at {
-            tokio::time::sleep(self.until(wake_at).clamp(Duration::from_millis(1), LOOK)).await;
+        loop {
+            let moved = self.clock.moved();
+            if self.now() >= wake_at {
+                return true;
+            }
+            let time = self.until(wake_at).clamp(Duration::from_millis(1), LOOK);
+            tokio::select! {
+                () = moved => {}
+                () = tokio::time::sleep(time) => {}
+            }
             // A journal that does not answer now says nothing about the run.
             if let Ok(Some(run)) = self.journal.run_summary(run_id).await
                 && run.ended_at.is_some()
@@ -130,6 +146,5 @@ impl History {
                 return false;
             }
         }
-        true
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use luaplan_base::{Clock, Error, ErrorCode, Randomness, Result};
+use luaplan_base::{Clock, Error, ErrorCode, Randomness, Result, SystemClock};
 use luaplan_bus::{Registry, Tool};
 use luaplan_catalog::{Catalog, ToolKind, ToolSpec, builtin_manifests};
 use luaplan_engine::Isolation;
@@ -128,7 +128,8 @@ fn adjusted(config: &Config, mut spec: ToolSpec, known: &[ToolSpec]) -> Option<T
 /// # Errors
 /// `config_invalid` or `config_unknown_key`, naming the tool and key.
 pub fn check_tool_settings(config: &Config, environment: &Environment) -> Result<()> {
-    registry(config, environment, None, &McpServers::new(config)?).map(drop)
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    registry(config, environment, None, &McpServers::new(config, &clock)?).map(drop)
 }
 
 pub(crate) fn registry(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use luaplan_base::{Error, ErrorCode, Result};
+use luaplan_base::{Clock, Error, ErrorCode, Result};
 use luaplan_bus::Tool;
 use luaplan_catalog::{TargetKind, ToolSpec};
 use luaplan_planner::Note;
@@ -16,7 +16,7 @@ use crate::runs::spec::PromptRef;
 pub(crate) struct McpServers;
 
 impl McpServers {
-    pub(crate) fn new(_: &Config) -> Result<Self> {
+    pub(crate) fn new(_: &Config, _: &Arc<dyn Clock>) -> Result<Self> {
         Ok(Self)
     }
 

@@ -7,7 +7,7 @@ use luaplan_app::{
     AfterDecision, App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest, approval_of, cannot_go_on,
     pending_approvals,
 };
-use luaplan_base::{Clock as _, ErrorCode, Result, RunId, SystemClock, parse_duration};
+use luaplan_base::{ErrorCode, Result, RunId, parse_duration};
 use luaplan_bus::LOCAL_TENANT;
 use luaplan_journal::{JournalRead as _, grants, neutralize};
 
@@ -117,7 +117,7 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
             for grant in known.iter().filter(|grant| issued.contains(&&grant.grant_id)) {
                 session.output.line(format_args!(
                     "allowed for a time: {}\ntake it back with `luaplan policy revoke {}`",
-                    describe_grant(grant, SystemClock.now()),
+                    describe_grant(grant, app.history().now()),
                     grant.grant_id
                 ));
             }

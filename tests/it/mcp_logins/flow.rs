@@ -1,13 +1,15 @@
 //! Logging in, and being kept logged in.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use luaplan::app::{mcp_server_states, offer_of_mcp_server};
-use luaplan::base::ErrorCode;
+use luaplan::app::{AppParts, mcp_server_states, offer_of_mcp_server};
+use luaplan::base::{Clock as _, ErrorCode, ManualClock, SystemClock};
 use serde_json::json;
 
 use super::site::{CANARY, Site, field};
-use super::{app, config, folder, log_in, log_in_for, ready, token_file, write, written};
+use super::{app, app_with, config, folder, log_in, log_in_for, ready, token_file, write, written};
+use crate::http_support::until;
 use crate::mcp_servers::{failure, result};
 
 const ECHO: &str = "far.echo{}";
@@ -118,9 +120,10 @@ async fn a_call_that_is_given_up_during_a_renewal_costs_no_login() {
     assert_eq!(failure(&app, ECHO).await["worked"], "you are Bearer [redacted]");
     site.revoke();
     site.seen().token_delay = Duration::from_secs(2);
+    let before = std::fs::read(token_file(folder.path())).unwrap();
     assert_eq!(failure(&app, ECHO).await["code"], "tool_timeout");
     // The refresh token is used up: the answer to it must be stored, though no call waits for it.
-    tokio::time::sleep(Duration::from_secs(3)).await;
+    until(async || (std::fs::read(token_file(folder.path())).unwrap() != before).then_some(())).await;
     site.seen().token_delay = Duration::ZERO;
     assert_eq!(failure(&app, ECHO).await["worked"], "you are Bearer [redacted]");
     assert_eq!(site.seen().renewals(), 1);
@@ -161,7 +164,10 @@ async fn nobody_logged_in_is_told_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_authorization_server_out_of_order_costs_no_login() {
     let site = Site::start().await;
-    let (folder, app) = ready(&site, "").await;
+    let (folder, _app) = ready(&site, "").await;
+    let clock = Arc::new(ManualClock::new(SystemClock.now()));
+    let parts = AppParts { clock: Some(clock.clone()), ..AppParts::default() };
+    let app = app_with(folder.path(), parts).await;
     site.seen().renewal_fails = true;
     site.revoke();
     let failed = failure(&app, ECHO).await;
@@ -175,7 +181,7 @@ async fn an_authorization_server_out_of_order_costs_no_login() {
     assert_eq!(site.seen().renewals(), asked, "it is not asked again at once");
     assert!(token_file(folder.path()).exists());
     site.seen().renewal_fails = false;
-    tokio::time::sleep(Duration::from_secs(6)).await;
+    clock.advance(Duration::from_secs(6));
     assert_eq!(failure(&app, ECHO).await["worked"], "you are Bearer [redacted]");
 }
 

@@ -7,7 +7,7 @@ use luaplan_tools::mcp::{
     Authorization, LoginState, McpServerSettings, McpTransport, OAuthGrant, PendingLogin, shown_address,
 };
 
-use super::servers::{accepted_of, authorization, complete, settings_of};
+use super::servers::{accepted_of, authorization, complete, settings_of, system_clock};
 use crate::config::Config;
 use crate::tools::mcp_server_state::{McpHelp, McpServerState};
 
@@ -37,7 +37,8 @@ fn state_of(config: &Config, name: &str, settings: &McpServerSettings) -> McpSer
     let accepted = accepted_of(config, name);
     let tools = accepted.as_ref().ok().and_then(|accepted| Some(accepted.as_ref()?.tools.len()));
     let (mut login, mut token_until, mut ended, mut unreadable) = (None, None, false, None);
-    let state = authorization(config, settings).and_then(|found| found.map(|one| one.state()).transpose());
+    let state = authorization(config, settings, &system_clock())
+        .and_then(|found| found.map(|one| one.state()).transpose());
     match state {
         Ok(None) => {}
         Ok(Some(LoginState::None)) => login = Some("none"),
@@ -110,7 +111,7 @@ pub async fn log_out_of_mcp_server(config: &Config, name: &str) -> Result<bool> 
 }
 
 fn wanted(config: &Config, settings: &McpServerSettings) -> Result<Arc<Authorization>> {
-    authorization(config, settings)?.ok_or_else(|| takes_none(&settings.name))
+    authorization(config, settings, &system_clock())?.ok_or_else(|| takes_none(&settings.name))
 }
 
 fn takes_none(name: &str) -> Error {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use luaplan_base::{Effect, Error, ErrorCode, Result, ToolFailure, Value};
+use luaplan_base::{Clock, Effect, Error, ErrorCode, Result, SystemClock, ToolFailure, Value};
 use luaplan_bus::Tool;
 use luaplan_catalog::{TargetKind, ToolSpec};
 use luaplan_plan::preview::host_of;
@@ -122,10 +122,10 @@ pub(crate) fn may_have(config: &Config, specs: &[ToolSpec], tool: &str) -> bool 
 }
 
 impl McpServers {
-    pub(crate) fn new(config: &Config) -> Result<Self> {
+    pub(crate) fn new(config: &Config, clock: &Arc<dyn Clock>) -> Result<Self> {
         let server = |(name, settings): (&String, &McpServerSettings)| {
             let accepted = Accepted::load(&path(config, name));
-            let connection = McpConnection::new(settings.clone(), authorization(config, settings)?);
+            let connection = McpConnection::new(settings.clone(), authorization(config, settings, clock)?);
             Ok((name.clone(), Server { connection: Arc::new(connection), accepted }))
         };
         config.mcp.iter().map(server).collect::<Result<_>>().map(|servers| Self(Arc::new(servers)))
@@ -245,7 +245,7 @@ pub async fn offer_of_mcp_server(config: &Config, name: &str, accept: bool) -> R
     let settings = complete(settings_of(config, name)?)?;
     let path = path(config, name);
     let before = Accepted::load(&path)?;
-    let connection = McpConnection::new(settings.clone(), authorization(config, settings)?);
+    let connection = McpConnection::new(settings.clone(), authorization(config, settings, &system_clock())?);
     let (offered, refused) = connection.offered().await.map_err(|failure| error_of(&failure))?;
     let tools = offered
         .changes(&before)
@@ -306,14 +306,20 @@ fn error_of(failure: &ToolFailure) -> Error {
     }
 }
 
+/// The clock of what is done without an application.
+pub(super) fn system_clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock)
+}
+
 /// The way to tokens for a server; `None` where it takes none.
 pub(crate) fn authorization(
     config: &Config,
     settings: &McpServerSettings,
+    clock: &Arc<dyn Clock>,
 ) -> Result<Option<Arc<Authorization>>> {
     let McpTransport::Url { url, oauth: Some(oauth), .. } = &settings.transport else { return Ok(None) };
     let path = login_path(config, &settings.name);
-    Authorization::new(&settings.name, url, oauth.clone(), &path).map(Arc::new).map(Some)
+    Authorization::new(&settings.name, url, oauth.clone(), &path, Arc::clone(clock)).map(Arc::new).map(Some)
 }
 
 fn login_path(config: &Config, server: &str) -> PathBuf {

@@ -16,15 +16,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use rmcp::transport::auth::AuthError;
 use secrecy::{ExposeSecret, SecretString};
-use tokio::time::Instant;
 use url::Url;
 
 pub(super) use client::AuthorizedClient;
 pub use login::PendingLogin;
 
-use luaplan_base::{Clock as _, Error, ErrorCode, Result, SystemClock, ToolFailure};
+use luaplan_base::{Clock, Error, ErrorCode, Result, ToolFailure};
 
 use self::exchange::OAuthExchange;
 use self::token_file::{Login, TokenFile};
@@ -70,6 +70,7 @@ pub struct Authorization {
     settings: OAuthSettings,
     file: TokenFile,
     exchange: Arc<OAuthExchange>,
+    clock: Arc<dyn Clock>,
     live: Mutex<Live>,
 }
 
@@ -80,7 +81,7 @@ struct Live {
     /// Why the last request was not made, or was refused.
     failure: Option<ToolFailure>,
     /// The last renewal that failed, and until when it counts.
-    pause: Option<(Instant, ToolFailure)>,
+    pause: Option<(Timestamp, ToolFailure)>,
 }
 
 impl Authorization {
@@ -88,7 +89,13 @@ impl Authorization {
     ///
     /// # Errors
     /// `config_invalid` for an address that is none.
-    pub fn new(server: &str, url: &str, settings: OAuthSettings, path: &Path) -> Result<Self> {
+    pub fn new(
+        server: &str,
+        url: &str,
+        settings: OAuthSettings,
+        path: &Path,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self> {
         let parsed = Url::parse(url).map_err(|error| {
             let key = format!("mcp.{server}.url");
             Error::new(ErrorCode::ConfigInvalid, format!("{key}: {error}")).with_detail("key", key)
@@ -100,6 +107,7 @@ impl Authorization {
             url: parsed,
             settings,
             file: TokenFile::new(path),
+            clock,
             live: Mutex::default(),
         })
     }
@@ -111,7 +119,7 @@ impl Authorization {
     pub fn state(&self) -> Result<LoginState> {
         let Some(login) = self.login()? else { return Ok(LoginState::None) };
         let renewed = login.can_be_renewed() || self.is_service();
-        Ok(match login.fresh_token(SystemClock.now()) {
+        Ok(match login.fresh_token(self.clock.now()) {
             None if !renewed => LoginState::Ended,
             _ => LoginState::Valid { until: login.ends_at(), renewed },
         })
@@ -163,7 +171,7 @@ impl Authorization {
     async fn token(self: &Arc<Self>) -> Result<Option<String>, ToolFailure> {
         let login = self.login().map_err(|error| self.unreadable(&error))?;
         match login {
-            Some(login) => match login.fresh_token(SystemClock.now()) {
+            Some(login) => match login.fresh_token(self.clock.now()) {
                 Some(token) => Ok(Some(token)),
                 None => self.renewed("").await.map(Some),
             },
@@ -186,12 +194,12 @@ impl Authorization {
         let _lock = lock.map_err(|error| self.unavailable(error.message()))?;
         let login = self.login().map_err(|error| self.unreadable(&error))?;
         // Another process, or another call, may have renewed it meanwhile.
-        let token = login.as_ref().and_then(|login| login.fresh_token(SystemClock.now()));
+        let token = login.as_ref().and_then(|login| login.fresh_token(self.clock.now()));
         if let Some(token) = token.filter(|token| token != refused) {
             return Ok(token);
         }
         if let Some((until, failure)) = &self.live().pause
-            && Instant::now() < *until
+            && self.clock.now() < *until
         {
             return Err(failure.clone());
         }
@@ -201,8 +209,8 @@ impl Authorization {
             let login = login.ok_or_else(|| self.login_required("nobody is logged in"))?;
             self.within(self.refreshed(&login)).await
         };
-        self.live().pause =
-            renewed.as_ref().err().map(|failure| (Instant::now() + RENEWAL_PAUSE, failure.clone()));
+        let until = self.clock.now().saturating_add(RENEWAL_PAUSE).unwrap_or(Timestamp::MAX);
+        self.live().pause = renewed.as_ref().err().map(|failure| (until, failure.clone()));
         renewed
     }
 
@@ -358,8 +366,14 @@ mod tests {
     fn no_command_is_made_of_what_a_shell_would_run() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("far.login.json");
-        let far = Authorization::new("far", "https://far.example.com/mcp", OAuthSettings::default(), &path)
-            .unwrap();
+        let far = Authorization::new(
+            "far",
+            "https://far.example.com/mcp",
+            OAuthSettings::default(),
+            &path,
+            Arc::new(luaplan_base::SystemClock),
+        )
+        .unwrap();
         let told = |scope: &str| far.scope_required(scope).message;
         let command = "`luaplan mcp login far --scope files.read --scope https://a.example/x`";
         assert!(told("files.read https://a.example/x").contains(command));
