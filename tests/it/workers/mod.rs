@@ -21,6 +21,7 @@ use luaplan::journal::{MemoryJournal, Redactor, RunLog};
 use luaplan::plan::check;
 use luaplan::sandbox::{EngineKind, Interrupt, VmLimits, VmOptions};
 use luaplan::workers::{PoolSettings, WorkerPool, WorkerProgram};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) fn limits() -> Limits {
@@ -73,12 +74,13 @@ fn broken_worker() -> PathBuf {
     path
 }
 
-/// Answers every call with its own arguments, after a while where it is asked to.
-struct Echo;
+/// Answers every call with its own arguments, and tells of it.
+struct Echo(Arc<Notify>);
 
 #[async_trait]
 impl CallHandler for Echo {
     async fn answer(&self, calls: Vec<CallRequest>) -> Result<Vec<CallOutcome>, Interruption> {
+        self.0.notify_one();
         Ok(calls
             .into_iter()
             .map(|call| {
@@ -95,6 +97,8 @@ pub(crate) struct Wanted {
     pub(crate) limits: Limits,
     pub(crate) workers: Option<WorkerPool>,
     pub(crate) cancel: CancellationToken,
+    /// Told of each call.
+    pub(crate) called: Arc<Notify>,
 }
 
 impl Wanted {
@@ -106,6 +110,7 @@ impl Wanted {
             limits: limits(),
             workers,
             cancel,
+            called: Arc::default(),
         }
     }
 
@@ -117,7 +122,7 @@ impl Wanted {
             cancel: self.cancel,
             ..DriveRequest::new(plan, self.context, tools(), self.limits)
         };
-        drive(request, &Echo, &log()).await
+        drive(request, &Echo(self.called), &log()).await
     }
 }
 

@@ -64,13 +64,14 @@ async fn results_errors_prints_and_usage_are_the_same_in_both_places() {
 async fn the_wall_limit_and_a_cancel_stop_a_loop_with_its_usage_known() {
     let pool = pool();
     for (after_cancel, code) in [(false, ErrorCode::LimitWallTime), (true, ErrorCode::Cancelled)] {
-        let mut wanted = Wanted::new("function run() while true do end end", Some(pool.clone()));
+        let source = "function run() for _ = 1, 100000 do end sleep(0) while true do end end";
+        let mut wanted = Wanted::new(source, Some(pool.clone()));
         wanted.limits.instructions = u64::MAX / 2;
         wanted.limits.wall = Duration::from_millis(if after_cancel { 600_000 } else { 3_000 });
-        let cancel = wanted.cancel.clone();
+        let (cancel, called) = (wanted.cancel.clone(), wanted.called.clone());
         let run = tokio::spawn(wanted.run());
         if after_cancel {
-            tokio::time::sleep(Duration::from_secs(3)).await;
+            called.notified().await;
             cancel.cancel();
         }
         let outcome = run.await.unwrap();
