@@ -77,6 +77,7 @@ mod plan_tests_from_run;
 mod plan_tests_reports;
 mod plan_tests_watch;
 mod planner;
+mod planning_bench;
 mod policy_spellings;
 mod postgres_cluster;
 mod postgres_support;
