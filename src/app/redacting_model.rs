@@ -23,7 +23,9 @@ impl LlmClient for RedactingClient {
     ) -> Result<ChatReply> {
         let mut request = request.clone();
         for message in &mut request.messages {
-            message.text = self.redactor.text(&message.text);
+            let (stable, rest) = message.parts();
+            let stable = self.redactor.text(stable);
+            (message.stable_bytes, message.text) = (stable.len(), stable + &self.redactor.text(rest));
         }
         if let Some(schema) = &mut request.reply_schema {
             self.redactor.document(schema);

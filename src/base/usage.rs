@@ -18,6 +18,9 @@ pub struct Usage {
     pub result_bytes: u64,
     /// Tokens sent to and received from models, by planner and `call_llm` together.
     pub llm_tokens: u64,
+    /// Of the tokens sent, those that providers read from their caches. Written only where there are any.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub llm_cached_tokens: u64,
     /// Money spent on models, in millionths of a US dollar; 0 where the price is not known.
     pub llm_cost_micro_usd: u64,
     /// How long calls waited for rate limits, in milliseconds, summed over the calls. Written only where one

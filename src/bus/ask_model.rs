@@ -93,6 +93,8 @@ async fn write_down(
             model: reply.model.clone(),
             text: reply.text.clone(),
             input_tokens: reply.usage.input_tokens,
+            cached_tokens: reply.usage.cached_tokens,
+            cache_write_tokens: reply.usage.cache_write_tokens,
             output_tokens: reply.usage.output_tokens,
             cost_micro_usd: reply.usage.cost_micro_usd,
             duration_ms: u64::try_from(reply.duration.as_millis()).unwrap_or(u64::MAX),

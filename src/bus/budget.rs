@@ -36,6 +36,7 @@ pub struct RunBudget {
     tool_calls: AtomicU64,
     result_bytes: AtomicU64,
     llm_tokens: AtomicU64,
+    cached_tokens: AtomicU64,
     llm_cost_micro_usd: AtomicU64,
     waited_ms: AtomicU64,
     idle: Arc<IdleTime>,
@@ -55,6 +56,7 @@ impl RunBudget {
             tool_calls: AtomicU64::new(0),
             result_bytes: AtomicU64::new(0),
             llm_tokens: AtomicU64::new(0),
+            cached_tokens: AtomicU64::new(0),
             llm_cost_micro_usd: AtomicU64::new(0),
             waited_ms: AtomicU64::new(0),
             idle: Arc::default(),
@@ -81,6 +83,20 @@ impl RunBudget {
     /// Adds the time that a call waited for its turn. Concurrent waits each add theirs.
     pub fn waited(&self, time: Duration) {
         self.waited_ms.fetch_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Counts tokens sent that a provider read from its cache. They are tokens of models like all others.
+    pub fn read_from_cache(&self, tokens: u64) {
+        self.cached_tokens.fetch_add(tokens, Ordering::Relaxed);
+        if let Some(outer) = &self.outer {
+            outer.read_from_cache(tokens);
+        }
+    }
+
+    /// How many tokens providers read from their caches.
+    #[must_use]
+    pub fn cached_tokens(&self) -> u64 {
+        self.cached_tokens.load(Ordering::Relaxed)
     }
 
     /// How long the run's calls waited for their turns, in milliseconds.

@@ -102,9 +102,18 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
             format!("… the model failed ({code}); trying again in {wait_ms} ms")
         }
         EventBody::ModelFallback { from, to, code } => format!("… {from} failed ({code}); asking {to}"),
-        EventBody::LlmResponseReceived { input_tokens, output_tokens, duration_ms, recorded, .. } => {
+        EventBody::LlmResponseReceived {
+            input_tokens,
+            cached_tokens,
+            output_tokens,
+            duration_ms,
+            recorded,
+            ..
+        } => {
             let kind = if *recorded { "recorded reply" } else { "reply" };
-            format!("✓ {kind}: {input_tokens} tokens in, {output_tokens} out, {duration_ms} ms")
+            let cached =
+                if *cached_tokens > 0 { format!(" ({cached_tokens} cached)") } else { String::new() };
+            format!("✓ {kind}: {input_tokens} tokens in{cached}, {output_tokens} out, {duration_ms} ms")
         }
         EventBody::PlanProposed { explanation: Some(explanation), .. } => {
             format!("✓ a plan; the model says: {}", explanation.trim())

@@ -234,6 +234,12 @@ pub enum EventBody {
         model: String,
         text: String,
         input_tokens: u64,
+        /// Of those sent, the ones that the provider read from its cache; written only where there are any.
+        #[serde(default, skip_serializing_if = "super::fold::is_zero")]
+        cached_tokens: u64,
+        /// Of those sent, the ones that the provider wrote to its cache; written only where there are any.
+        #[serde(default, skip_serializing_if = "super::fold::is_zero")]
+        cache_write_tokens: u64,
         output_tokens: u64,
         cost_micro_usd: u64,
         duration_ms: u64,

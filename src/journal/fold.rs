@@ -95,6 +95,9 @@ pub struct RunState {
     pub resumptions: u32,
     /// Tokens its models used so far.
     pub llm_tokens: u64,
+    /// Of these, the ones that providers read from their caches.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub llm_cached_tokens: u64,
     /// What its models cost so far.
     pub llm_cost_micro_usd: u64,
     /// The calls, in the order they were allowed or refused.
@@ -169,6 +172,7 @@ impl RunState {
             not_resumable: None,
             resumptions: 0,
             llm_tokens: 0,
+            llm_cached_tokens: 0,
             llm_cost_micro_usd: 0,
             sources: Vec::new(),
             calls: Vec::new(),
@@ -265,7 +269,14 @@ impl RunState {
                     plan.retries = plan.retries.saturating_add(1);
                 }
             }
-            EventBody::LlmResponseReceived { input_tokens, output_tokens, cost_micro_usd, .. } => {
+            EventBody::LlmResponseReceived {
+                input_tokens,
+                cached_tokens,
+                output_tokens,
+                cost_micro_usd,
+                ..
+            } => {
+                self.llm_cached_tokens = self.llm_cached_tokens.saturating_add(*cached_tokens);
                 self.llm_tokens = self.llm_tokens.saturating_add(input_tokens.saturating_add(*output_tokens));
                 self.llm_cost_micro_usd = self.llm_cost_micro_usd.saturating_add(*cost_micro_usd);
             }
@@ -338,4 +349,9 @@ impl RunState {
     pub fn was_interrupted(&self) -> bool {
         self.status.was_interrupted(self.code.as_ref())
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form serde asks for")]
+pub(super) fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

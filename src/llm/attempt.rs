@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use genai::adapter::AdapterKind;
-use genai::chat::{ChatOptions, ChatResponseFormat, ChatStreamEvent, JsonSpec};
+use genai::chat::{ChatOptions, ChatResponseFormat, ChatStreamEvent, JsonSpec, Usage};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Headers, ModelIden, ServiceTarget};
 use secrecy::{ExposeSecret, SecretString};
@@ -19,7 +19,8 @@ use super::classify::FailureContext;
 use super::failure::AttemptFailure;
 use super::settings::is_loopback;
 use super::wire::WireWatch;
-use super::{ChatRequest, ChatRole, LlmProgress, LlmSettings, Provider};
+use super::wire_request::to_genai;
+use super::{ChatRequest, LlmProgress, LlmSettings, Provider};
 
 /// A streamed answer may take this many times the longest silence.
 const WHOLE_ANSWER_FACTOR: u32 = 10;
@@ -46,6 +47,21 @@ pub(super) struct ModelAnswer {
     pub(super) text: String,
     pub(super) input_tokens: Option<u64>,
     pub(super) output_tokens: Option<u64>,
+    pub(super) cached_tokens: u64,
+    pub(super) cache_write_tokens: u64,
+}
+
+impl ModelAnswer {
+    fn new(text: String, usage: Option<&Usage>) -> Self {
+        let details = usage.and_then(|usage| usage.prompt_tokens_details.as_ref());
+        Self {
+            text,
+            input_tokens: usage.and_then(|usage| count(usage.prompt_tokens)),
+            output_tokens: usage.and_then(|usage| count(usage.completion_tokens)),
+            cached_tokens: details.and_then(|details| count(details.cached_tokens)).unwrap_or(0),
+            cache_write_tokens: details.and_then(|details| count(details.cache_creation_tokens)).unwrap_or(0),
+        }
+    }
 }
 
 impl Model {
@@ -154,31 +170,28 @@ impl Model {
         // The library logs whole bodies; its log is turned off rather than trusted.
         let response = self
             .client
-            .exec_chat_stream(self.target(), to_genai(request), Some(options))
+            .exec_chat_stream(self.target(), to_genai(request, &self.settings), Some(options))
             .with_subscriber(tracing::Dispatch::none())
             .await;
         let mut stream = response.map_err(|error| circumstances.judge(error))?.stream;
-        let mut answer = ModelAnswer { text: String::new(), input_tokens: None, output_tokens: None };
+        let (mut text, mut usage) = (String::new(), None);
         while let Some(event) = stream.next().with_subscriber(tracing::Dispatch::none()).await {
             match event.map_err(|error| circumstances.judge(error))? {
                 ChatStreamEvent::Chunk(chunk) => {
-                    if answer.text.len() + chunk.content.len() > ANSWER_BYTES_MAX {
+                    if text.len() + chunk.content.len() > ANSWER_BYTES_MAX {
                         return Err(circumstances.nonsense("it does not end"));
                     }
-                    answer.text.push_str(&chunk.content);
+                    text.push_str(&chunk.content);
                     progress(LlmProgress::Text(chunk.content));
                 }
                 ChatStreamEvent::End(end) => {
-                    if let Some(usage) = end.captured_usage {
-                        answer.input_tokens = count(usage.prompt_tokens);
-                        answer.output_tokens = count(usage.completion_tokens);
-                    }
+                    usage = end.captured_usage;
                     break;
                 }
                 _ => {}
             }
         }
-        Ok(answer)
+        Ok(ModelAnswer::new(text, usage.as_ref()))
     }
 
     async fn fetch(
@@ -190,7 +203,7 @@ impl Model {
     ) -> Result<ModelAnswer, AttemptFailure> {
         let response = self
             .client
-            .exec_chat(self.target(), to_genai(request), Some(options))
+            .exec_chat(self.target(), to_genai(request, &self.settings), Some(options))
             .with_subscriber(tracing::Dispatch::none())
             .await;
         let response = match response {
@@ -205,11 +218,8 @@ impl Model {
         if let Some(body) = &response.captured_raw_body {
             watch.look_at_body(body);
         }
-        Ok(ModelAnswer {
-            input_tokens: count(response.usage.prompt_tokens),
-            output_tokens: count(response.usage.completion_tokens),
-            text: response.content.into_joined_texts().unwrap_or_default(),
-        })
+        let usage = response.usage;
+        Ok(ModelAnswer::new(response.content.into_joined_texts().unwrap_or_default(), Some(&usage)))
     }
 
     fn target(&self) -> ServiceTarget {
@@ -280,19 +290,4 @@ fn verify(
 
 fn count(tokens: Option<i32>) -> Option<u64> {
     tokens.and_then(|tokens| u64::try_from(tokens).ok())
-}
-
-fn to_genai(request: &ChatRequest) -> genai::chat::ChatRequest {
-    use genai::chat::ChatMessage;
-    let mut system = Vec::new();
-    let mut messages = Vec::new();
-    for message in &request.messages {
-        match message.role {
-            ChatRole::System => system.push(message.text.as_str()),
-            ChatRole::User => messages.push(ChatMessage::user(message.text.as_str())),
-            ChatRole::Assistant => messages.push(ChatMessage::assistant(message.text.as_str())),
-        }
-    }
-    let chat = genai::chat::ChatRequest::new(messages);
-    if system.is_empty() { chat } else { chat.with_system(system.join("\n\n")) }
 }

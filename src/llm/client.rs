@@ -25,6 +25,28 @@ pub struct ChatMessage {
     pub role: ChatRole,
     /// The text.
     pub text: String,
+    /// So many of its first bytes begin other requests as well: a provider may keep what it computed for them.
+    pub stable_bytes: usize,
+}
+
+impl ChatMessage {
+    /// A message of this request alone.
+    #[must_use]
+    pub fn new(role: ChatRole, text: impl Into<String>) -> Self {
+        Self { role, text: text.into(), stable_bytes: 0 }
+    }
+
+    /// Says how many of its first bytes begin other requests as well.
+    #[must_use]
+    pub fn with_stable_bytes(self, stable_bytes: usize) -> Self {
+        Self { stable_bytes, ..self }
+    }
+
+    /// The part that begins other requests as well, and the rest.
+    #[must_use]
+    pub fn parts(&self) -> (&str, &str) {
+        self.text.split_at_checked(self.stable_bytes).unwrap_or(("", &self.text))
+    }
 }
 
 /// A request to a model.
@@ -43,12 +65,27 @@ pub struct ChatRequest {
 /// Tokens of one exchange.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TokenUsage {
-    /// Sent.
+    /// Sent, cached ones included.
     pub input_tokens: u64,
+    /// Of those sent, the ones that the provider read from its cache.
+    pub cached_tokens: u64,
+    /// Of those sent, the ones that the provider wrote to its cache.
+    pub cache_write_tokens: u64,
     /// Received.
     pub output_tokens: u64,
     /// What it cost, in millionths of a US dollar; 0 where the price is not known.
     pub cost_micro_usd: u64,
+}
+
+impl TokenUsage {
+    /// Adds what another exchange used.
+    pub fn add(&mut self, other: &Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cost_micro_usd = self.cost_micro_usd.saturating_add(other.cost_micro_usd);
+    }
 }
 
 /// A model's answer.

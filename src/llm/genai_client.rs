@@ -125,7 +125,13 @@ impl GenaiClient {
             .unwrap_or_else(|| request.messages.iter().map(|message| count_tokens(&message.text)).sum());
         let output_tokens =
             answer.output_tokens.filter(|tokens| *tokens > 0).unwrap_or_else(|| count_tokens(&answer.text));
-        let mut usage = TokenUsage { input_tokens, output_tokens, cost_micro_usd: 0 };
+        let mut usage = TokenUsage {
+            input_tokens,
+            output_tokens,
+            cached_tokens: answer.cached_tokens.min(input_tokens),
+            cache_write_tokens: answer.cache_write_tokens.min(input_tokens),
+            cost_micro_usd: 0,
+        };
         usage.cost_micro_usd = model.settings.cost_micro_usd(&usage);
         ChatReply {
             text: answer.text,

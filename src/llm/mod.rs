@@ -17,6 +17,7 @@ mod retry_after;
 mod settings;
 mod tokens;
 mod wire;
+mod wire_request;
 
 pub use client::{ChatMessage, ChatReply, ChatRequest, ChatRole, LlmClient, LlmProgress, TokenUsage};
 pub use genai_client::{GenaiClient, install_crypto_provider};

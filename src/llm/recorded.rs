@@ -87,7 +87,11 @@ impl LlmClient for RecordedClient {
         progress(LlmProgress::Text(reply.text.clone()));
         let input_tokens = request.messages.iter().map(|message| count_tokens(&message.text)).sum();
         Ok(ChatReply {
-            usage: TokenUsage { input_tokens, output_tokens: count_tokens(&reply.text), cost_micro_usd: 0 },
+            usage: TokenUsage {
+                input_tokens,
+                output_tokens: count_tokens(&reply.text),
+                ..TokenUsage::default()
+            },
             text: reply.text,
             provider: PROVIDER.to_owned(),
             model: self.model.clone(),

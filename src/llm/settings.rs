@@ -109,6 +109,16 @@ pub struct LlmSettings {
     /// US dollars per million tokens received. Absent: not known, counted as 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_output: Option<f64>,
+    /// US dollars per million tokens that the provider reads from its cache. Absent: as `price_input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_cache_read: Option<f64>,
+    /// US dollars per million tokens that the provider writes to its cache. Absent: as `price_input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_cache_write: Option<f64>,
+    /// Whether to ask the provider to keep the part of prompts that is the same for every task. Those that keep it
+    /// without being asked do so in any case.
+    #[serde(default = "default_prompt_cache")]
+    pub prompt_cache: bool,
     /// The models to ask, in order, when this one cannot answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<LlmSettings>,
@@ -121,6 +131,9 @@ fn default_timeout() -> Duration {
     Duration::from_secs(60)
 }
 fn default_stream() -> bool {
+    true
+}
+fn default_prompt_cache() -> bool {
     true
 }
 fn default_max_attempts() -> u32 {
@@ -165,6 +178,9 @@ impl LlmSettings {
             output_tokens: default_output_tokens(),
             price_input: None,
             price_output: None,
+            price_cache_read: None,
+            price_cache_write: None,
+            prompt_cache: default_prompt_cache(),
             fallback: Vec::new(),
         }
     }
@@ -253,7 +269,13 @@ impl LlmSettings {
         if self.temperature.is_some_and(|value| !(0.0..=2.0).contains(&value)) {
             return Err(invalid("temperature", "must be between 0 and 2"));
         }
-        for (key, price) in [("price_input", self.price_input), ("price_output", self.price_output)] {
+        let prices = [
+            ("price_input", self.price_input),
+            ("price_output", self.price_output),
+            ("price_cache_read", self.price_cache_read),
+            ("price_cache_write", self.price_cache_write),
+        ];
+        for (key, price) in prices {
             if price.is_some_and(|value| !(0.0..=1e6).contains(&value)) {
                 return Err(invalid(key, "must be US dollars per million tokens, 0 or more"));
             }
@@ -282,9 +304,14 @@ impl LlmSettings {
 
     /// What `usage` costs at this model's prices, in millionths of a US dollar, rounded up.
     pub(super) fn cost_micro_usd(&self, usage: &TokenUsage) -> u64 {
+        let input = self.price_input.unwrap_or(0.0);
+        let uncached =
+            usage.input_tokens.saturating_sub(usage.cached_tokens).saturating_sub(usage.cache_write_tokens);
         // Dollars per million tokens are millionths of a dollar per token.
         #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
-        let cost = usage.input_tokens as f64 * self.price_input.unwrap_or(0.0)
+        let cost = uncached as f64 * input
+            + usage.cached_tokens as f64 * self.price_cache_read.unwrap_or(input)
+            + usage.cache_write_tokens as f64 * self.price_cache_write.unwrap_or(input)
             + usage.output_tokens as f64 * self.price_output.unwrap_or(0.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "prices are checked")]
         let cost = cost.ceil() as u64;

@@ -56,7 +56,7 @@ fn unknown_keys_and_providers_are_refused() {
 #[test]
 fn settings_that_make_no_sense_name_their_key() {
     type Spoil = fn(&mut LlmSettings);
-    let cases: [(&str, Spoil); 9] = [
+    let cases: [(&str, Spoil); 10] = [
         ("llm.model", |settings| settings.model = " ".to_owned()),
         ("llm.base_url", |settings| settings.base_url = Some("not a url".to_owned())),
         ("llm.base_url", |settings| settings.base_url = Some("ftp://host/".to_owned())),
@@ -66,6 +66,7 @@ fn settings_that_make_no_sense_name_their_key() {
         ("llm.retry_wait_max", |settings| settings.retry_wait_max = Duration::from_millis(1)),
         ("llm.temperature", |settings| settings.temperature = Some(2.5)),
         ("llm.price_output", |settings| settings.price_output = Some(-1.0)),
+        ("llm.price_cache_read", |settings| settings.price_cache_read = Some(f64::NAN)),
     ];
     for (key, spoil) in cases {
         let mut link = LlmSettings::new(Provider::Gemini, "m");
@@ -129,7 +130,7 @@ fn tokens_are_counted_and_huge_texts_estimated() {
 fn request(text: &str) -> ChatRequest {
     ChatRequest {
         purpose: RequestPurpose::Plan,
-        messages: vec![ChatMessage { role: ChatRole::User, text: text.to_owned() }],
+        messages: vec![ChatMessage::new(ChatRole::User, text)],
         reply_schema: None,
         output_tokens_max: 10,
     }

@@ -50,6 +50,7 @@ pub(super) async fn ask_all(
         .filter_map(|refusal| refusal.map_or_else(|| answers.next(), |error| Some(Err(error))))
         .collect();
     for reply in replies.iter().flatten() {
+        budget.read_from_cache(reply.usage.cached_tokens);
         let tokens = reply.usage.input_tokens.saturating_add(reply.usage.output_tokens);
         for (name, amount) in
             [(LimitName::LlmTokens, tokens), (LimitName::LlmCost, reply.usage.cost_micro_usd)]

@@ -94,7 +94,7 @@ impl Turn {
 
     /// As messages after the prompt.
     pub(super) fn messages(&self) -> Vec<ChatMessage> {
-        let message = |role, text: &str| ChatMessage { role, text: text.to_owned() };
+        let message = |role, text: &str| ChatMessage::new(role, text);
         let answer = self.answer.as_deref().map(|answer| message(ChatRole::Assistant, answer));
         answer.into_iter().chain([message(ChatRole::User, &self.reply)]).collect()
     }

@@ -25,8 +25,10 @@ pub(super) async fn chat_request(
         tools_left_out: budget.tools_left_out.clone(),
     };
     log.emit(computed, Durability::Ordered).await?;
-    let mut messages = vec![ChatMessage { role: ChatRole::System, text: prompt.system }];
-    messages.push(ChatMessage { role: ChatRole::User, text: prompt.user });
+    let mut messages = vec![
+        ChatMessage::new(ChatRole::System, prompt.system),
+        ChatMessage::new(ChatRole::User, prompt.user),
+    ];
     for said in prompt.follows {
         match messages.last_mut() {
             // Two messages of one speaker in a row are one: some providers refuse them.

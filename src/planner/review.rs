@@ -44,10 +44,7 @@ pub(super) fn request(task: &str, shown: &[Shown<'_>], prompt_tokens: u64) -> Op
     let ids: Vec<String> = shown.iter().map(|shown| shown.candidate.to_string()).collect();
     Some(ChatRequest {
         purpose: RequestPurpose::Review,
-        messages: vec![
-            ChatMessage { role: ChatRole::System, text: RULES.to_owned() },
-            ChatMessage { role: ChatRole::User, text },
-        ],
+        messages: vec![ChatMessage::new(ChatRole::System, RULES), ChatMessage::new(ChatRole::User, text)],
         reply_schema: Some(json!({
             "type": "object",
             "properties": {"best": {"type": "string", "enum": ids}, "reason": {"type": "string"}},

@@ -212,9 +212,7 @@ impl<'a> Rounds<'a> {
             }
         };
         self.overflow = None;
-        self.usage.input_tokens += reply.usage.input_tokens;
-        self.usage.output_tokens += reply.usage.output_tokens;
-        self.usage.cost_micro_usd += reply.usage.cost_micro_usd;
+        self.usage.add(&reply.usage);
         self.model = Some(format!("{}/{}", reply.provider, reply.model));
         self.heard = Some(reply.clone());
         let (next, code, message) = match extract(&reply.text) {

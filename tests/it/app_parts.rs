@@ -89,7 +89,12 @@ impl LlmClient for PricedModel {
     ) -> luaplan::base::Result<ChatReply> {
         Ok(ChatReply {
             text: "hello".to_owned(),
-            usage: TokenUsage { input_tokens: 1, output_tokens: 1, cost_micro_usd: 10_000 },
+            usage: TokenUsage {
+                input_tokens: 1,
+                output_tokens: 1,
+                cost_micro_usd: 10_000,
+                ..TokenUsage::default()
+            },
             provider: "test".to_owned(),
             model: "priced".to_owned(),
             duration: std::time::Duration::ZERO,

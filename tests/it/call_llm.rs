@@ -51,7 +51,12 @@ impl LlmClient for FixedModel {
 }
 
 fn model(text: &'static str, input: u64, output: u64, cost: u64) -> Arc<FixedModel> {
-    let usage = TokenUsage { input_tokens: input, output_tokens: output, cost_micro_usd: cost };
+    let usage = TokenUsage {
+        input_tokens: input,
+        output_tokens: output,
+        cost_micro_usd: cost,
+        ..TokenUsage::default()
+    };
     Arc::new(FixedModel { answer: Ok((text, usage)), asked: Mutex::default() })
 }
 

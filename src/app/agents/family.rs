@@ -22,6 +22,7 @@ pub(super) async fn spent_by(history: &History, child: &RunId, budget: &RunBudge
     let Some(usage) = history.journal.run_summary(child).await?.and_then(|run| run.usage) else {
         return Ok(());
     };
+    budget.read_from_cache(usage.llm_cached_tokens);
     let spent = [
         (LimitName::ToolCalls, usage.tool_calls),
         (LimitName::ResultBytes, usage.result_bytes),

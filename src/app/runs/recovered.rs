@@ -55,6 +55,7 @@ impl Run<'_> {
         let (count, bytes) = earlier.fold((0, 0), |(count, bytes), call| {
             (count + 1, bytes + call.end.as_ref().map_or(0, |end| end.result_bytes))
         });
+        self.budget.read_from_cache(state.llm_cached_tokens);
         let spent = [
             (LimitName::LlmTokens, state.llm_tokens),
             (LimitName::LlmCost, state.llm_cost_micro_usd),

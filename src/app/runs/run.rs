@@ -70,6 +70,7 @@ impl Runs {
             tool_calls: outcome.usage.tool_calls.max(budget.used(LimitName::ToolCalls)),
             result_bytes: budget.used(LimitName::ResultBytes),
             llm_tokens: budget.used(LimitName::LlmTokens),
+            llm_cached_tokens: budget.cached_tokens(),
             llm_cost_micro_usd: budget.used(LimitName::LlmCost),
             rate_wait_ms: budget.waited_ms(),
             ..outcome.usage
@@ -97,7 +98,11 @@ impl Runs {
         let budget = Arc::new(RunBudget::new(started.spec.limits.clone(), 0));
         let (run, log) = (Run::of(self, &started, &budget), &started.log);
         let proposed = run.propose().await.map_err(|error| error.about_run(&run_id));
-        let usage = Usage { llm_tokens: budget.used(LimitName::LlmTokens), ..Usage::default() };
+        let usage = Usage {
+            llm_tokens: budget.used(LimitName::LlmTokens),
+            llm_cached_tokens: budget.cached_tokens(),
+            ..Usage::default()
+        };
         let end = match &proposed {
             Ok(_) => {
                 EventBody::RunFinished { stop_reason: StopReason::Planned.into(), result: Json::Null, usage }

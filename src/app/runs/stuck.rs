@@ -61,6 +61,7 @@ fn spent(state: &RunState) -> Usage {
     Usage {
         tool_calls: state.calls.iter().filter(|call| !call.refused).count() as u64,
         llm_tokens: state.llm_tokens,
+        llm_cached_tokens: state.llm_cached_tokens,
         llm_cost_micro_usd: state.llm_cost_micro_usd,
         ..Usage::default()
     }

@@ -41,7 +41,8 @@ impl LlmClient for Scripted {
         let text = self.answers.lock().unwrap().pop_front().expect("an answer is scripted")?;
         tokio::task::yield_now().await;
         progress(LlmProgress::Text(text.clone()));
-        let usage = TokenUsage { input_tokens: 100, output_tokens: 10, cost_micro_usd: 7 };
+        let usage =
+            TokenUsage { input_tokens: 100, output_tokens: 10, cost_micro_usd: 7, ..TokenUsage::default() };
         Ok(ChatReply { text, usage, provider, model, duration: Duration::ZERO, recorded: false })
     }
 
@@ -129,7 +130,10 @@ async fn findings_go_back_with_their_lines_and_the_repaired_plan_passes() {
     let outcome = plan(&[BAD, GOOD]).await;
     let proposal = outcome.result.as_ref().unwrap();
     assert_eq!(proposal.rounds, 1);
-    assert_eq!(proposal.usage, TokenUsage { input_tokens: 200, output_tokens: 20, cost_micro_usd: 14 });
+    assert_eq!(
+        proposal.usage,
+        TokenUsage { input_tokens: 200, output_tokens: 20, cost_micro_usd: 14, ..TokenUsage::default() }
+    );
     assert!(outcome.names().contains(&"repair_round"));
     let repair = &outcome.asked[1];
     assert_eq!(repair.purpose, RequestPurpose::Repair);
@@ -229,7 +233,7 @@ async fn the_tokens_of_the_run_bound_the_rounds() {
 async fn a_window_smaller_than_the_budget_gets_one_shorter_prompt() {
     let overflow = || Err(Error::new(ErrorCode::LlmContextOverflow, "too long"));
     let answers = vec![overflow(), Ok(BAD.to_owned()), Ok(GOOD.to_owned())];
-    let library: &'static str = Box::leak(super::LIBRARY.repeat(60).into_boxed_str());
+    let library: &'static str = Box::leak(super::LIBRARY.repeat(400).into_boxed_str());
     let roomy = PlannerSettings { library_stubs: library, ..settings() };
     let outcome = plan_with(answers, roomy.clone(), limits(), None).await;
     assert!(outcome.result.is_ok(), "{:?}", outcome.result);

@@ -26,7 +26,7 @@ fn settings() -> Option<LlmSettings> {
 fn user(text: &str, output_tokens_max: u32, reply_schema: Option<Json>) -> ChatRequest {
     ChatRequest {
         purpose: RequestPurpose::Plan,
-        messages: vec![ChatMessage { role: ChatRole::User, text: text.to_owned() }],
+        messages: vec![ChatMessage::new(ChatRole::User, text)],
         reply_schema,
         output_tokens_max,
     }

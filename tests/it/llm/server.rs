@@ -204,7 +204,7 @@ pub(crate) fn client(settings: &LlmSettings, keys: &ProviderKeys) -> GenaiClient
 }
 
 pub(crate) fn request() -> ChatRequest {
-    let message = |role, text: &str| ChatMessage { role, text: text.to_owned() };
+    let message = |role, text: &str| ChatMessage::new(role, text);
     ChatRequest {
         purpose: RequestPurpose::Plan,
         messages: vec![

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use luaplan::base::ErrorCode;
-use luaplan::llm::{LlmProgress, Provider};
+use luaplan::llm::{ChatMessage, ChatRequest, ChatRole, LlmClient as _, LlmProgress, Provider};
 use serde_json::{Value as Json, json};
 
 use super::server::{ANSWER, Answer, Asked, KEY, Server, ask, story};
@@ -110,6 +110,71 @@ async fn a_whole_answer_is_read_with_its_usage_and_price() {
         assert!(!reply.recorded);
         assert_eq!(story(&progress), [format!("sent {} 1", settings.model)]);
         assert_sent_as_the_provider_expects(provider, &server.asked()[0], false);
+    }
+}
+
+/// The request of a task: its rules and what databases hold are the same for every task.
+fn with_stable_parts() -> ChatRequest {
+    let mut request = super::server::request();
+    request.messages[0].stable_bytes = "You write".len();
+    request.messages[1] =
+        ChatMessage::new(ChatRole::User, "tables\n\ntask").with_stable_bytes("tables".len());
+    request
+}
+
+#[tokio::test]
+async fn what_is_the_same_for_every_task_is_marked_for_anthropic_and_for_no_other() {
+    let mark = json!({"type": "ephemeral"});
+    for provider in ALL {
+        let server = Server::start([Answer::case(200, &path(provider, "normal.json"))]).await;
+        let mut settings = server.settings(provider);
+        settings.stream = false;
+        let client = super::server::client(&settings, &super::server::keys());
+        client.chat(&with_stable_parts(), &|_| {}).await.unwrap();
+        let body = &server.asked()[0].body;
+        if provider != Provider::Anthropic {
+            assert!(!body.to_string().contains("cache"), "{body}");
+            continue;
+        }
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let marked = |text: &str| json!({"type": "text", "text": text, "cache_control": mark});
+        assert_eq!(body["system"], json!([marked("You write"), text(" Lua.")]));
+        assert_eq!(body["messages"][0]["content"], json!([marked("tables"), text("\n\ntask")]));
+        assert_eq!(body["messages"][2]["content"], "again");
+    }
+    let server = Server::start([Answer::case(200, "anthropic/normal.json")]).await;
+    let mut settings = server.settings(Provider::Anthropic);
+    (settings.stream, settings.prompt_cache) = (false, false);
+    let client = super::server::client(&settings, &super::server::keys());
+    client.chat(&with_stable_parts(), &|_| {}).await.unwrap();
+    assert_eq!(server.asked()[0].body["system"], "You write Lua.");
+    assert_eq!(server.asked()[0].body["messages"][0]["content"], "tables\n\ntask");
+}
+
+#[tokio::test]
+async fn tokens_from_a_cache_are_counted_and_have_their_own_price() {
+    let answer = json!({"type": "message", "role": "assistant", "stop_reason": "end_turn",
+        "content": [{"type": "text", "text": ANSWER}],
+        "usage": {"input_tokens": 100, "cache_read_input_tokens": 2_000, "cache_creation_input_tokens": 300, "output_tokens": 10}});
+    let openai = json!({"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": ANSWER}}],
+        "usage": {"prompt_tokens": 2_400, "completion_tokens": 10, "total_tokens": 2_410, "prompt_tokens_details": {"cached_tokens": 2_000}}});
+    for (provider, answer, written) in [(Provider::Anthropic, answer, 300), (Provider::OpenAi, openai, 0)] {
+        let body = answer.to_string();
+        let answers = [Answer::text("application/json", &body), Answer::text("application/json", &body)];
+        let server = Server::start(answers).await;
+        let mut settings = server.settings(provider);
+        settings.stream = false;
+        (settings.price_input, settings.price_output) = (Some(3.0), Some(15.0));
+        let usage = ask(&settings).await.0.unwrap().usage;
+        assert_eq!(
+            (usage.input_tokens, usage.cached_tokens, usage.cache_write_tokens),
+            (2_400, 2_000, written)
+        );
+        assert_eq!(usage.cost_micro_usd, 2_400 * 3 + 10 * 15, "without prices of a cache");
+        (settings.price_cache_read, settings.price_cache_write) = (Some(0.3), Some(3.75));
+        let usage = ask(&settings).await.0.unwrap().usage;
+        let expected = (400 - written) * 3 + 600 + written * 375 / 100 + 10 * 15;
+        assert_eq!(usage.cost_micro_usd, expected, "{provider:?}");
     }
 }
 

@@ -139,7 +139,12 @@ impl LlmClient for Attentive {
         self.0.lock().unwrap().push(format!("{request:?}"));
         Ok(ChatReply {
             text: json!({ "plan": "function run() return 1 end" }).to_string(),
-            usage: TokenUsage { input_tokens: 1, output_tokens: 1, cost_micro_usd: 0 },
+            usage: TokenUsage {
+                input_tokens: 1,
+                output_tokens: 1,
+                cost_micro_usd: 0,
+                ..TokenUsage::default()
+            },
             provider: "test".to_owned(),
             model: "attentive".to_owned(),
             duration: std::time::Duration::ZERO,

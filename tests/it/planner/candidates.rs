@@ -50,7 +50,12 @@ impl LlmClient for Choir {
         progress(LlmProgress::RequestSent { provider: provider.clone(), model: model.clone(), attempt: 1 });
         let reply = |text: String| ChatReply {
             text,
-            usage: TokenUsage { input_tokens: 500, output_tokens: 50, cost_micro_usd: 10 },
+            usage: TokenUsage {
+                input_tokens: 500,
+                output_tokens: 50,
+                cost_micro_usd: 10,
+                ..TokenUsage::default()
+            },
             provider: provider.clone(),
             model: model.clone(),
             duration: Duration::ZERO,

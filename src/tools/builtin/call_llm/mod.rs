@@ -80,6 +80,7 @@ fn fit(budget: &RunBudget, asked: &LlmArguments<'_>) -> Result<u32> {
 /// Counts tokens and cost before either limit refuses, as both are spent.
 fn pay(budget: &RunBudget, reply: &ChatReply) -> Result<()> {
     let usage = reply.usage;
+    budget.read_from_cache(usage.cached_tokens);
     let tokens = budget.spend(LimitName::LlmTokens, usage.input_tokens.saturating_add(usage.output_tokens));
     let cost = budget.spend(LimitName::LlmCost, usage.cost_micro_usd);
     tokens.and(cost)

@@ -57,9 +57,9 @@ impl<'a> LlmArguments<'a> {
         let mut messages = Vec::new();
         if self.format == AnswerFormat::Json {
             let rule = "Answer with one JSON document and nothing else: no explanation, no code fence.";
-            messages.push(ChatMessage { role: ChatRole::System, text: rule.to_owned() });
+            messages.push(ChatMessage::new(ChatRole::System, rule));
         }
-        messages.push(ChatMessage { role: ChatRole::User, text: self.prompt.to_owned() });
+        messages.push(ChatMessage::new(ChatRole::User, self.prompt));
         // No reply schema: providers take only schemas that name every member, and none is known.
         ChatRequest { purpose: RequestPurpose::CallLlm, messages, reply_schema: None, output_tokens_max }
     }
