@@ -3,7 +3,7 @@
 date = {}
 
 ---@alias DateUnit "years"|"quarters"|"months"|"weeks"|"days"|"hours"|"minutes"|"seconds"|"milliseconds"
----@alias DateStep integer|DateUnit|{years?: integer, quarters?: integer, months?: integer, weeks?: integer, days?: integer, hours?: integer, minutes?: integer, seconds?: integer, milliseconds?: integer}
+---@alias DateStep integer|DateUnit|table<DateUnit, integer>
 
 ---Reads a date and gives it as ISO text; with a format such as "%d.%m.%Y" reads by it. Raises where it is no date.
 ---@param text string

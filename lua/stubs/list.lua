@@ -1,5 +1,5 @@
 ---@meta
--- list: no function changes the list it is given. A function given to one may call tools.
+-- No function changes the list it is given. A function given to one may call tools.
 -- A key is a member's name or a function of the item; a test is a function or a table of members that must be equal.
 list = {}
 

@@ -1,5 +1,5 @@
 ---@meta
--- stats: each takes numbers (or numeric text, not both), or rows and the name of a member; nil and null are left out.
+-- Each takes numbers (or numeric text, not both), or rows and the name of a member; nil and null are left out.
 stats = {}
 
 ---The sum; 0 of none.

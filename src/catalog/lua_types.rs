@@ -91,8 +91,17 @@ impl<'a> LuaTypes<'a> {
 
     /// One line of a class.
     pub(super) fn field(&mut self, name: &str, schema: &Json, required: bool) -> String {
+        self.documented("field", name, schema, required)
+    }
+
+    /// One line of a function.
+    pub(super) fn parameter(&mut self, name: &str, schema: &Json, required: bool) -> String {
+        self.documented("param", name, schema, required)
+    }
+
+    fn documented(&mut self, tag: &str, name: &str, schema: &Json, required: bool) -> String {
         let optional = if required { "" } else { "?" };
-        let mut line = format!("---@field {}{optional} {}", key(name), self.of(schema));
+        let mut line = format!("---@{tag} {}{optional} {}", key(name), self.of(schema));
         if let Some(description) = schema.get("description").and_then(Json::as_str) {
             let _ = write!(line, " {}", one_line(description));
         }

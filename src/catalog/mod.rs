@@ -34,7 +34,7 @@ pub use relevance::{WeightedWords, relevance};
 pub use schema::accepts;
 pub use search::{FoundTool, named_in, search};
 pub use spec::{ArgumentRole, Catalog, ServerHints, TargetKind, ToolKind, ToolSpec, check_document};
-pub use stub::{is_lua_keyword, stubs};
+pub use stub::{is_lua_keyword, prompt_stubs, stubs};
 
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,17 @@ const PREAMBLE: &str = "\
 /// Stubs of every tool, in the catalog's order, as one valid Lua text.
 #[must_use]
 pub fn stubs(catalog: &Catalog) -> String {
-    let mut text = PREAMBLE.to_owned();
+    together(catalog, PREAMBLE, ToolSpec::stub)
+}
+
+/// Stubs for a prompt, in the catalog's order: see [`ToolSpec::prompt_stub`]. The prompt says what a failed call returns.
+#[must_use]
+pub fn prompt_stubs(catalog: &Catalog) -> String {
+    together(catalog, "", ToolSpec::prompt_stub)
+}
+
+fn together(catalog: &Catalog, preamble: &str, stub: impl Fn(&ToolSpec) -> String) -> String {
+    let mut text = preamble.to_owned();
     let mut servers: Vec<&str> = Vec::new();
     for spec in catalog.iter() {
         if let Some((server, _)) = spec.name.split_once('.')
@@ -32,7 +42,7 @@ pub fn stubs(catalog: &Catalog) -> String {
             let _ = write!(text, "\n{server} = {{}}\n");
         }
         text.push('\n');
-        text.push_str(&spec.stub());
+        text.push_str(&stub(spec));
     }
     text
 }
@@ -55,11 +65,7 @@ impl ToolSpec {
             }
             types.write_classes(&mut text);
         }
-        for line in self.description.lines() {
-            let _ = writeln!(text, "---{}", one_line(line));
-        }
-        let repeat = if self.idempotent { "safe to repeat" } else { "not safe to repeat" };
-        let _ = writeln!(text, "---Effect: {}; {repeat}.", self.effect.as_str());
+        self.describe(&mut text);
         if parameters.is_empty() {
             let _ = writeln!(text, "---@return {result}|ToolError");
             let _ = writeln!(text, "function {}() end", self.name);
@@ -77,6 +83,35 @@ impl ToolSpec {
         let _ = writeln!(text, "---@return {result}|ToolError");
         let _ = writeln!(text, "function {}(params) end", self.name);
         text
+    }
+
+    /// The tool in the fewest words that tell all of it: each parameter once, in the order of positional arguments.
+    #[must_use]
+    pub fn prompt_stub(&self) -> String {
+        let mut text = String::new();
+        let mut results = LuaTypes::with_classes(&self.result, &format!("{}.result", self.name));
+        let result = results.whole(&self.result, &mut text);
+        results.write_classes(&mut text);
+        let mut types = LuaTypes::with_classes(&self.params, &format!("{}.params", self.name));
+        let parameters: Vec<String> = self
+            .parameters()
+            .map(|(name, schema)| types.parameter(name, schema, self.is_required(name)))
+            .collect();
+        types.write_classes(&mut text);
+        self.describe(&mut text);
+        text.push_str(&parameters.concat());
+        let names: Vec<String> = self.parameters().map(|(name, _)| identifier(name)).collect();
+        let _ = writeln!(text, "---@return {result}|ToolError");
+        let _ = writeln!(text, "function {}({}) end", self.name, names.join(", "));
+        text
+    }
+
+    fn describe(&self, text: &mut String) {
+        for line in self.description.lines() {
+            let _ = writeln!(text, "---{}", one_line(line));
+        }
+        let repeat = if self.idempotent { "safe to repeat" } else { "not safe to repeat" };
+        let _ = writeln!(text, "---Effect: {}; {repeat}.", self.effect.as_str());
     }
 
     /// The type of the parameter `name`, on one line.

@@ -1,6 +1,10 @@
 //! Worked examples for the prompt. A test holds them to the check.
 
 use luaplan_catalog::Catalog;
+use luaplan_llm::count_tokens;
+
+/// The most tokens of all examples together; the first is shown in any case.
+const TOKENS_MAX: u64 = 260;
 
 /// A task with a plan that does it well.
 pub(super) struct Example {
@@ -33,7 +37,24 @@ pub(super) const EXAMPLES: [Example; 3] = [
     },
 ];
 
-/// The examples that only use tools of `catalog`.
-pub(super) fn fitting(catalog: &Catalog) -> impl Iterator<Item = &'static Example> {
-    EXAMPLES.iter().filter(|example| example.tools.iter().all(|tool| catalog.get(tool).is_some()))
+impl Example {
+    /// As the prompt shows it.
+    pub(super) fn text(&self) -> String {
+        format!("Task: {}\n```lua\n{}\n```", self.task, self.source.trim_end())
+    }
+}
+
+/// The first examples that only use tools of `catalog`, as many as a prompt has room for.
+pub(super) fn fitting(catalog: &Catalog) -> Vec<&'static Example> {
+    let mut used = 0;
+    EXAMPLES
+        .iter()
+        .filter(|example| example.tools.iter().all(|tool| catalog.get(tool).is_some()))
+        .enumerate()
+        .take_while(|(at, example)| {
+            used += count_tokens(&example.text());
+            *at == 0 || used <= TOKENS_MAX
+        })
+        .map(|(_, example)| example)
+        .collect()
 }

@@ -9,9 +9,9 @@ use luaplan_plan::shape;
 use super::databases::DatabaseChoice;
 use super::examples::{Example, fitting};
 use super::feedback::Turn;
-use super::library::{LibraryStub, split};
+use super::library::LibraryChoice;
 use super::planning::{Note, PlannerSettings, PlanningRequest};
-use super::tool_choice::ToolChoice;
+use super::tool_choice::{ToolChoice, words_of};
 
 const RULES: &str = include_str!("rules.md");
 /// The introduction of untrusted texts.
@@ -29,10 +29,14 @@ const TOOLS_SHARE: u64 = 2;
 /// A composed prompt.
 #[derive(Debug, Clone)]
 pub struct Prompt {
-    /// Rules, tools and library.
+    /// Rules, library, tools and examples.
     pub system: String,
-    /// Databases, context shape, examples and task.
+    /// So many of its first bytes are the same for every task under this configuration.
+    pub system_stable_bytes: usize,
+    /// Databases, library functions near to the task, context shape and task.
     pub user: String,
+    /// So many of its first bytes are the same for every task under this configuration.
+    pub user_stable_bytes: usize,
     /// The messages after it: the plan of a failed run, and what happened.
     pub follows: Vec<ChatMessage>,
     /// How it was fitted.
@@ -48,7 +52,7 @@ pub struct PromptBudget {
     pub used_tokens: u64,
     /// Its parts in order.
     pub parts: Vec<PromptPart>,
-    /// The cuts, in their order: `tools:N left out`, `example:NAME`, `library:NAME`,
+    /// The cuts, in their order: `tools:N left out`, `example:NAME`, `library:declarations`, `library:index`,
     /// `databases:N left out`, `context:depth N`, `tools:descriptions`, and again `tools:N left out`, with the total number.
     pub trimmed: Vec<String>,
     /// The tools that the prompt omits, the least relevant first.
@@ -58,7 +62,7 @@ pub struct PromptBudget {
 /// One part of a prompt and what it takes.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct PromptPart {
-    /// `rules`, `tools`, `library`, `databases`, `context`, `notes`, `examples`, `task` or `conversation`.
+    /// `rules`, `library`, `tools`, `examples`, `databases`, `context`, `notes`, `task` or `conversation`.
     pub name: &'static str,
     /// Its tokens.
     pub tokens: u64,
@@ -79,7 +83,7 @@ impl fmt::Display for Prompt {
 struct PromptDraft<'a> {
     rules: String,
     tools: ToolChoice<'a>,
-    libraries: Vec<LibraryStub>,
+    library: LibraryChoice,
     databases: DatabaseChoice<'a>,
     context_depth: usize,
     context: String,
@@ -111,12 +115,12 @@ pub(super) fn compose(
     let mut draft = PromptDraft {
         rules: format!("{}\n{}", RULES.trim_end(), limits_text(request.limits)),
         tools: ToolChoice::all(request, &said, budget_tokens),
-        libraries: split(settings.library_stubs),
+        library: LibraryChoice::new(settings.library_stubs, &words_of(request), &said),
         databases: DatabaseChoice::new(request, budget_tokens),
         context_depth: 0,
         context: String::new(),
         notes: notes_section(request.notes),
-        examples: fitting(request.catalog).collect(),
+        examples: fitting(request.catalog),
         task: [Some(request.task.trim()), leaning].into_iter().flatten().collect::<Vec<_>>().join("\n\n"),
         reserved: turn.map_or(0, Turn::tokens),
     };
@@ -140,7 +144,9 @@ pub(super) fn compose(
     let used_tokens = sum(&parts);
     let tools_left_out = draft.tools.left_out();
     Ok(Prompt {
+        system_stable_bytes: draft.system_stable_bytes(),
         system: draft.system(),
+        user_stable_bytes: draft.user_stable_bytes(),
         user: draft.user(),
         follows: turn.map_or_else(Vec::new, Turn::messages),
         budget: PromptBudget { budget_tokens, used_tokens, parts, trimmed, tools_left_out },
@@ -175,8 +181,11 @@ impl PromptDraft<'_> {
         if let Some(example) = self.examples.pop() {
             return Some(format!("example:{}", example.name));
         }
-        if let Some(library) = self.libraries.pop() {
-            return Some(format!("library:{}", library.name));
+        if self.library.leave_out_declared() {
+            return Some("library:declarations".to_owned());
+        }
+        if self.library.leave_out_index() {
+            return Some("library:index".to_owned());
         }
         if self.databases.halve() {
             return Some(self.databases_left_out());
@@ -196,57 +205,64 @@ impl PromptDraft<'_> {
     }
 
     fn context_section(&self) -> String {
-        section("Context", None, &format!("context: {}", self.context))
+        section("Context", &format!("context: {}", self.context))
     }
 
-    fn library(&self) -> String {
-        self.libraries.iter().map(|library| library.text.as_str()).collect::<Vec<_>>().join("\n\n")
+    fn task_section(&self) -> String {
+        section("Task", &self.task)
     }
 
-    fn examples(&self) -> String {
-        let one = |example: &&Example| {
-            format!("Task: {}\n```lua\n{}\n```", example.task, example.source.trim_end())
-        };
-        self.examples.iter().map(one).collect::<Vec<_>>().join("\n\n")
+    fn examples_section(&self) -> String {
+        let examples: Vec<String> = self.examples.iter().map(|example| example.text()).collect();
+        section("Examples", &examples.join("\n\n"))
     }
 
     fn parts(&self) -> Vec<PromptPart> {
         let part = |name, text: &str| PromptPart { name, tokens: count_tokens(text) };
+        let library = count_tokens(self.library.index()) + count_tokens(self.library.declared());
         let mut parts = vec![
             part("rules", &self.rules),
+            PromptPart { name: "library", tokens: library },
             PromptPart { name: "tools", tokens: self.tools.tokens() },
-            part("library", &section("Library", Some("lua"), &self.library())),
+            part("examples", &self.examples_section()),
             part("context", &self.context_section()),
-            part("examples", &section("Examples", None, &self.examples())),
-            part("task", &section("Task", None, &self.task)),
+            part("task", &self.task_section()),
             PromptPart { name: "conversation", tokens: self.reserved },
         ];
         // Most prompts have none; the text of these must not change.
         if !self.notes.is_empty() {
-            parts.insert(4, part("notes", &self.notes));
+            parts.insert(5, part("notes", &self.notes));
         }
         if self.databases.tokens() > 0 {
-            parts.insert(3, PromptPart { name: "databases", tokens: self.databases.tokens() });
+            parts.insert(4, PromptPart { name: "databases", tokens: self.databases.tokens() });
         }
         parts
     }
 
     fn system(&self) -> String {
-        join([
-            self.rules.clone(),
-            self.tools.section().to_owned(),
-            section("Library", Some("lua"), &self.library()),
-        ])
+        join([&self.rules, self.library.index(), self.tools.section(), &self.examples_section()])
+    }
+
+    fn system_stable_bytes(&self) -> usize {
+        if self.tools.is_whole() {
+            self.system().len()
+        } else {
+            join([&self.rules, self.library.index()]).len()
+        }
     }
 
     fn user(&self) -> String {
         join([
-            self.databases.section().to_owned(),
-            self.context_section(),
-            self.notes.clone(),
-            section("Examples", None, &self.examples()),
-            section("Task", None, &self.task),
+            self.databases.section(),
+            self.library.declared(),
+            &self.context_section(),
+            &self.notes,
+            &self.task_section(),
         ])
+    }
+
+    fn user_stable_bytes(&self) -> usize {
+        if self.databases.left_out() == 0 { self.databases.section().len() } else { 0 }
     }
 }
 
@@ -260,19 +276,18 @@ fn notes_section(notes: &[Note]) -> String {
         format!("From `{}`:\n\n{}", note.from, quoted.join("\n"))
     };
     let notes: Vec<String> = notes.iter().map(one).collect();
-    section("Notes", None, &format!("{NOTES}\n\n{}", notes.join("\n\n")))
+    section("Notes", &format!("{NOTES}\n\n{}", notes.join("\n\n")))
 }
 
-fn section(title: &str, fence: Option<&str>, text: &str) -> String {
-    match (text.trim(), fence) {
-        ("", _) => String::new(),
-        (text, Some(language)) => format!("## {title}\n\n```{language}\n{text}\n```"),
-        (text, None) => format!("## {title}\n\n{text}"),
+fn section(title: &str, text: &str) -> String {
+    match text.trim() {
+        "" => String::new(),
+        text => format!("## {title}\n\n{text}"),
     }
 }
 
-fn join<const N: usize>(sections: [String; N]) -> String {
-    let kept: Vec<String> = sections.into_iter().filter(|section| !section.is_empty()).collect();
+fn join<const N: usize>(sections: [&str; N]) -> String {
+    let kept: Vec<&str> = sections.into_iter().filter(|section| !section.is_empty()).collect();
     kept.join("\n\n")
 }
 

@@ -25,9 +25,11 @@ pub(super) async fn chat_request(
         tools_left_out: budget.tools_left_out.clone(),
     };
     log.emit(computed, Durability::Ordered).await?;
+    let system = ChatMessage::new(ChatRole::System, prompt.system);
+    let user = ChatMessage::new(ChatRole::User, prompt.user);
     let mut messages = vec![
-        ChatMessage::new(ChatRole::System, prompt.system),
-        ChatMessage::new(ChatRole::User, prompt.user),
+        system.with_stable_bytes(prompt.system_stable_bytes),
+        user.with_stable_bytes(prompt.user_stable_bytes),
     ];
     for said in prompt.follows {
         match messages.last_mut() {

@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 use serde_json::Value as Json;
 
 use luaplan_base::Value;
-use luaplan_catalog::{Catalog, ToolSpec, named_in, search, stubs};
+use luaplan_catalog::{Catalog, ToolSpec, named_in, prompt_stubs, search};
 use luaplan_llm::count_tokens;
 
 use super::planning::PlanningRequest;
@@ -17,8 +17,8 @@ const SHOWN_MIN: usize = 5;
 /// Keys of the context below this depth do not count as words of the task.
 const KEY_DEPTH_MAX: usize = 3;
 const KEYS_MAX: usize = 200;
-/// The approximate size of the section beside the tools: the notes on failed calls and omitted tools.
-const FIXED_TOKENS: u64 = 160;
+/// The approximate size of the section beside the tools: the note on omitted tools.
+const FIXED_TOKENS: u64 = 95;
 
 /// No declarations have more bytes a token than this; so a longer text surely does not fit and need not be
 /// counted.
@@ -85,6 +85,11 @@ impl<'a> ToolChoice<'a> {
         self.tokens
     }
 
+    /// Whether every tool is shown, so that the section is the same for each task.
+    pub(super) fn is_whole(&self) -> bool {
+        self.shown == self.order.len()
+    }
+
     /// The names of the omitted tools, the least relevant first.
     pub(super) fn left_out(&self) -> Vec<String> {
         self.order.iter().skip(self.shown).rev().map(|spec| spec.name.clone()).collect()
@@ -125,7 +130,7 @@ impl<'a> ToolChoice<'a> {
     }
 
     fn stub(&self, spec: &ToolSpec) -> String {
-        if self.bare { without_descriptions(spec).stub() } else { spec.stub() }
+        if self.bare { without_descriptions(spec).prompt_stub() } else { spec.prompt_stub() }
     }
 
     fn refresh(&mut self) {
@@ -146,7 +151,7 @@ impl<'a> ToolChoice<'a> {
             .filter(|spec| shown.contains(spec.name.as_str()))
             .map(|spec| if self.bare { without_descriptions(spec) } else { (**spec).clone() })
             .collect();
-        format!("## Tools\n\n{}```lua\n{}\n```", self.note(), stubs(&kept).trim())
+        format!("## Tools\n\n{}```lua\n{}\n```", self.note(), prompt_stubs(&kept).trim())
     }
 
     /// The note to the model on omitted tools.

@@ -30,7 +30,7 @@ fn the_prompt_holds_its_parts_in_order() {
     let prompt = compose(&settings(), "Sum up the orders.", &catalog()).unwrap();
     insta::assert_snapshot!(prompt.to_string());
     let names: Vec<&str> = prompt.budget.parts.iter().map(|part| part.name).collect();
-    assert_eq!(names, ["rules", "tools", "library", "context", "examples", "task", "conversation"]);
+    assert_eq!(names, ["rules", "library", "tools", "examples", "context", "task", "conversation"]);
     assert!(prompt.budget.trimmed.is_empty());
     assert!(!prompt.to_string().contains("secret"));
 }
@@ -40,7 +40,7 @@ fn without_tools_and_library_their_sections_say_so_by_absence() {
     let settings = PlannerSettings { library_stubs: "", ..settings() };
     let prompt = compose(&settings, "Count to ten.", &Catalog::default()).unwrap();
     assert!(!prompt.system.contains("## Library"));
-    assert!(!prompt.user.contains("## Examples"));
+    assert!(!prompt.system.contains("## Examples") && !prompt.user.contains("## Library"));
 }
 
 #[test]
@@ -57,15 +57,15 @@ fn the_least_critical_part_is_cut_first_and_rules_and_task_never() {
         };
         assert!(prompt.budget.used_tokens < budget);
         assert!(prompt.system.contains("Define `function run(context)"), "the rules stay");
-        assert!(prompt.system.contains("function query_db(params) end"), "the tools stay");
+        assert!(prompt.system.contains("function query_db(table, limit) end"), "the tools stay");
         assert!(prompt.user.contains(task), "the task stays");
         seen = prompt.budget.trimmed;
         budget = prompt.budget.used_tokens;
     };
     let order = [
         "example:retry_parallel",
-        "library:stats",
-        "library:text",
+        "library:declarations",
+        "library:index",
         "context:depth 3",
         "context:depth 2",
         "context:depth 1",
@@ -88,6 +88,25 @@ fn the_count_is_that_of_what_is_sent() {
 fn an_empty_task_is_refused() {
     let error = compose(&settings(), " \n", &catalog()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::BadRequest);
+}
+
+#[test]
+fn what_is_the_same_for_every_task_comes_first() {
+    let shipped: Catalog = luaplan_catalog::builtin_manifests().unwrap().into_iter().collect();
+    let first = compose(&settings(), "Sum up the orders.", &shipped).unwrap();
+    let second = compose(&settings(), "Mail the users.", &shipped).unwrap();
+    assert_eq!(first.system_stable_bytes, first.system.len());
+    assert_eq!(first.system, second.system);
+    assert_eq!((first.user_stable_bytes, second.user_stable_bytes), (0, 0), "there is no database");
+
+    let tight = PlannerSettings { prompt_tokens: 1_800, ..settings() };
+    let cut = compose(&tight, "Sum up the orders.", &shipped).unwrap();
+    assert!(!cut.budget.tools_left_out.is_empty());
+    let stable = &cut.system[..cut.system_stable_bytes];
+    assert!(
+        stable.contains("Rules of the sandbox") && !stable.contains("## Tools"),
+        "tools are by the task here"
+    );
 }
 
 #[test]

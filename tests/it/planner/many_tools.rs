@@ -125,7 +125,7 @@ fn few_tools_are_all_shown_and_many_leave_room_for_the_rest() {
     let prompt =
         prompt("Which invoices are unpaid?", json!({"month": "2025-06"}), &catalog(), 16_000).unwrap();
     assert_eq!(prompt.budget.trimmed.len(), 1, "library and context stay whole: {:?}", prompt.budget.trimmed);
-    assert!(prompt.system.contains("function stats.mean"));
+    assert!(prompt.system.contains("mean(list, key?)"));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod canary;
 mod candidates;
 mod many_tools;
+mod prompt_sizes;
 mod prompts;
 mod repair_corpus;
 mod repair_double;
@@ -166,7 +167,7 @@ async fn a_task_becomes_a_checked_plan_after_a_retry_and_a_repair() {
     let repair = asked[2].body["messages"][3]["content"].as_str().unwrap();
     assert!(repair.contains("plan_bad_argument") && repair.contains("limt"), "{repair}");
     assert!(
-        asked[0].body["messages"][0]["content"].as_str().unwrap().contains("function find_rows(params) end")
+        asked[0].body["messages"][0]["content"].as_str().unwrap().contains("function find_rows(limit) end")
     );
 }
 

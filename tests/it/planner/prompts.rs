@@ -1,6 +1,6 @@
 //! Twenty prompts as files: `NAME.json` says for what, `NAME.md` is what `--print-prompt` shows.
 //!
-//! What is the same in all of them (the rules, the library) is shown by name.
+//! What is the same in all of them (the rules, the functions of the library by name) is shown by its file.
 //! `LUAPLAN_TEST_BLESS=1` writes the files anew.
 
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use luaplan::base::{LimitProfile, Value};
 use luaplan::catalog::{Catalog, builtin_manifests};
 use luaplan::planner::{FailedRun, PastCall, Planner, PlannerSettings, PlanningRequest, Prompt};
-use luaplan::sandbox::{LIBRARY_STUB_FILES, LIBRARY_STUBS};
-use serde_json::Value as Json;
+use luaplan::sandbox::LIBRARY_STUBS;
+use serde_json::{Value as Json, json};
 
 use super::{many_tools, settings};
 
@@ -85,9 +85,8 @@ fn shown(prompt: &Prompt) -> String {
     let rules = std::fs::read_to_string(root().join("src/planner/rules.md")).unwrap();
     assert!(text.contains(rules.trim_end()), "the rules are never cut");
     text = text.replace(rules.trim_end(), "[src/planner/rules.md]");
-    for (name, stubs) in LIBRARY_STUB_FILES {
-        let stubs = stubs.replace("\r\n", "\n");
-        text = text.replace(stubs.trim(), &format!("[lua/stubs/{name}.lua]"));
+    if let Some(library) = library(&prompt.system) {
+        text = text.replace(library, "[tests/cases/prompts/library.txt]");
     }
     let budget = &prompt.budget;
     let parts: Vec<String> =
@@ -99,6 +98,24 @@ fn shown(prompt: &Prompt) -> String {
         budget.budget_tokens,
         parts.join(", ")
     )
+}
+
+/// The section of the library's functions by name.
+fn library(system: &str) -> Option<&str> {
+    let from = system.find("## Library\n")?;
+    let rest = &system[from..];
+    Some(&rest[..rest.find("\n\n## Tools")?])
+}
+
+#[test]
+fn the_library_by_name_is_as_its_file_says() {
+    let case = json!({"task": "Anything.", "context": {}, "tools": []});
+    let (prompt, file) = (prompt(&case), root().join("tests/cases/prompts/library.txt"));
+    let actual = format!("{}\n", library(&prompt.system).unwrap());
+    if std::env::var_os("LUAPLAN_TEST_BLESS").is_some() {
+        std::fs::write(&file, &actual).unwrap();
+    }
+    assert_eq!(actual, std::fs::read_to_string(&file).unwrap());
 }
 
 #[test]
