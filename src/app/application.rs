@@ -126,7 +126,8 @@ impl App {
         };
         let (redactor, analysis) = (history.redactor.clone(), Arc::new(AnalysisPool::new()));
         let plans = Plans { config: config.clone(), tools: tools.clone(), redactor, analysis };
-        let models = Models { config: config.clone(), tools: tools.clone(), llm };
+        let clock = history.clock.clone();
+        let models = Models { config: config.clone(), tools: tools.clone(), llm, clock };
         let approvals = Approvals { config: config.clone(), history: history.clone(), tools: tools.clone() };
         let owners = Arc::new(Owners::new(&config.data_dir));
         let registry = Arc::new(RunRegistry::new(owners.folder()));

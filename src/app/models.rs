@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use luaplan_base::{Error, ErrorCode, Limits, Result, Value};
+use jiff::Timestamp;
+
+use luaplan_base::{Clock, Error, ErrorCode, Limits, Result, Value};
 use luaplan_catalog::DatabaseSchema;
 use luaplan_llm::LlmClient;
-use luaplan_planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt};
+use luaplan_planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt, ToolRules};
 use luaplan_vm::LIBRARY_STUBS;
 
 use crate::config::Config;
@@ -18,6 +20,15 @@ pub struct Models {
     pub(super) config: Arc<Config>,
     pub(super) tools: Toolbox,
     pub(super) llm: Option<Arc<dyn LlmClient>>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// What a model is told of the place that a plan is for, beside the tools themselves.
+pub(crate) struct PlanningPlace {
+    databases: Vec<DatabaseSchema>,
+    database_notes: Option<String>,
+    tool_rules: Vec<ToolRules>,
+    today: String,
 }
 
 impl Models {
@@ -32,8 +43,8 @@ impl Models {
         limits: &Limits,
         notes: &[Note],
     ) -> Result<Prompt> {
-        let databases = self.tools.databases().await;
-        let request = PlanningRequest { notes, ..self.planning_request(task, context, &databases, limits) };
+        let place = self.place(self.clock.now()).await;
+        let request = PlanningRequest { notes, ..self.planning_request(task, context, &place, limits) };
         Planner::prompt(&self.planner_settings(), &request)
     }
 
@@ -57,15 +68,39 @@ impl Models {
         self.tools.servers.notes(planning).await
     }
 
+    /// The place of a run that started at `started_at`. Databases are asked for what they hold.
+    pub(crate) async fn place(&self, started_at: Timestamp) -> PlanningPlace {
+        let (databases, tool_rules) = (self.tools.databases().await, self.tools.planning_rules());
+        let database_notes = self.tools.database_notes();
+        PlanningPlace {
+            databases,
+            database_notes,
+            tool_rules,
+            today: started_at.strftime("%A, %Y-%m-%d (UTC)").to_string(),
+        }
+    }
+
     pub(crate) fn planning_request<'a>(
         &'a self,
         task: &'a str,
         context: &'a Value,
-        databases: &'a [DatabaseSchema],
+        place: &'a PlanningPlace,
         limits: &'a Limits,
     ) -> PlanningRequest<'a> {
         let catalog = &self.tools.usable;
-        PlanningRequest { task, context, catalog, databases, limits, notes: &[], failed: None }
+        let PlanningPlace { databases, tool_rules, today, database_notes } = place;
+        PlanningRequest {
+            task,
+            context,
+            catalog,
+            databases,
+            database_notes: database_notes.as_deref(),
+            tool_rules,
+            today: Some(today),
+            limits,
+            notes: &[],
+            failed: None,
+        }
     }
 
     fn planner_settings(&self) -> PlannerSettings {

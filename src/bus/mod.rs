@@ -15,6 +15,7 @@ mod call;
 mod handler;
 mod interruption;
 mod limiter;
+mod planning_rules;
 mod policy;
 mod registry;
 mod suspension;
@@ -27,6 +28,7 @@ pub use bus::{Bus, BusParts};
 pub use handler::CallHandler;
 pub use interruption::Interruption;
 pub use limiter::{Limiter, LimiterSettings, Permit, RunGate};
+pub use planning_rules::short_list;
 pub use policy::{
     ArgumentCondition, ArgumentTest, Circumstances, Comparison, DEFAULT_RULE, Fit, Glob, LOCAL_TENANT,
     MatchedRule, Policy, PolicyDecision, PolicyRules, Rule, TierByEffect, ValueTest,

@@ -88,6 +88,17 @@ pub trait Tool: Send + Sync {
         Arc::default()
     }
 
+    /// The operator's own words about what these databases hold.
+    fn schema_notes(&self) -> Option<&str> {
+        None
+    }
+
+    /// What a plan has to know of how this tool is set up: its bounds, and what it may reach. Short phrases for the model
+    /// that plans, the same for every task, without secrets.
+    fn planning_rules(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether calls end by limits of their own, so that the manifest's timeout does not apply.
     fn keeps_own_time(&self) -> bool {
         false

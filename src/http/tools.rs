@@ -5,8 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use serde_json::{Value as Json, json};
 
-use luaplan_base::Result as Told;
-use luaplan_catalog::{Catalog, DatabaseSchema, FoundTool, search};
+use luaplan_catalog::{Catalog, FoundTool, search};
 
 use super::dto::ToolsQuery;
 use super::extract::{PathText, QueryOf};
@@ -32,18 +31,13 @@ pub(super) async fn list(
 /// What the databases hold that a tool reads: tables, columns, keys, never rows. Asked anew.
 #[utoipa::path(get, path = "/v1/tools/{name}/schema", operation_id = "describe_tool_databases", tag = "tools",
     params(("name" = String, Path, description = "The tool's name, such as `query_db`")),
-    responses((status = 200, description = "`databases`: in the order of the configuration, each with its tables as far as its user may read them, or `error` where it cannot be asked"),
+    responses((status = 200, description = "`databases`: in the order of the configuration, each with its tables as far as its user may read them, or `error` where it cannot be asked; `notes`: what the operator says about them"),
         (status = 404, description = "There is no such tool")))]
 pub(super) async fn schema(
     State(state): State<Arc<ApiState>>,
     PathText(name): PathText,
 ) -> Result<axum::Json<Json>, Problem> {
-    let told = |(name, schema): &(String, Told<DatabaseSchema>)| match schema {
-        Ok(schema) => json!(schema),
-        Err(error) => json!({ "name": name, "error": { "code": error.code(), "message": error.message() } }),
-    };
-    let databases: Vec<Json> = state.app.tools().tool(&name)?.schemas().await.iter().map(told).collect();
-    Ok(axum::Json(json!({ "databases": databases })))
+    Ok(axum::Json(state.app.tools().described(&name).await?))
 }
 
 fn scored(catalog: &Catalog, found: &FoundTool) -> Json {

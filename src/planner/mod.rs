@@ -35,7 +35,7 @@ use luaplan_llm::LlmClient;
 
 pub use choose::{CANDIDATES_MAX, Trials};
 pub use extract::{Extracted, extract};
-pub use planning::{Check, Note, PlannerSettings, PlanningRequest, Proposal};
+pub use planning::{Check, Note, PlannerSettings, PlanningRequest, Proposal, ToolRules};
 pub use prompt::{Prompt, PromptBudget, PromptPart};
 pub use replan::{FailedRun, PastCall};
 pub use tool_choice::without_descriptions;

@@ -58,6 +58,12 @@ pub struct PlanningRequest<'a> {
     pub catalog: &'a Catalog,
     /// What the databases hold that its tools read.
     pub databases: &'a [DatabaseSchema],
+    /// The operator's own words about what the databases hold.
+    pub database_notes: Option<&'a str>,
+    /// What is to be known of how tools are set up.
+    pub tool_rules: &'a [ToolRules],
+    /// The day on which the run started, as the prompt says it.
+    pub today: Option<&'a str>,
     /// The limits the plan will run under.
     pub limits: &'a Limits,
     /// Untrusted texts that the user chose: data, never instructions.
@@ -66,7 +72,24 @@ pub struct PlanningRequest<'a> {
     pub failed: Option<&'a FailedRun>,
 }
 
-impl PlanningRequest<'_> {
+impl<'a> PlanningRequest<'a> {
+    /// A request for a plan of which nothing but this is known.
+    #[must_use]
+    pub fn new(task: &'a str, context: &'a Value, catalog: &'a Catalog, limits: &'a Limits) -> Self {
+        Self {
+            task,
+            context,
+            catalog,
+            databases: &[],
+            database_notes: None,
+            tool_rules: &[],
+            today: None,
+            limits,
+            notes: &[],
+            failed: None,
+        }
+    }
+
     pub(super) fn validate(&self) -> Result<()> {
         if !self.task.trim().is_empty() {
             return Ok(());
@@ -74,6 +97,15 @@ impl PlanningRequest<'_> {
         Err(Error::new(ErrorCode::BadRequest, "the task is empty")
             .with_help("say in a sentence or two what is to be done"))
     }
+}
+
+/// What a plan has to know of how a tool is set up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolRules {
+    /// The tool.
+    pub tool: String,
+    /// Its bounds and what it may reach, as phrases.
+    pub rules: Vec<String>,
 }
 
 /// An untrusted text that the user put before the planner.

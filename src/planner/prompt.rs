@@ -121,7 +121,7 @@ pub(super) fn compose(
         context: String::new(),
         notes: notes_section(request.notes),
         examples: fitting(request.catalog),
-        task: [Some(request.task.trim()), leaning].into_iter().flatten().collect::<Vec<_>>().join("\n\n"),
+        task: task_text(request, leaning),
         reserved: turn.map_or(0, Turn::tokens),
     };
     draft.show_context(request, 0);
@@ -264,6 +264,12 @@ impl PromptDraft<'_> {
     fn user_stable_bytes(&self) -> usize {
         if self.databases.left_out() == 0 { self.databases.section().len() } else { 0 }
     }
+}
+
+fn task_text(request: &PlanningRequest<'_>, leaning: Option<&str>) -> String {
+    let today = request.today.map(|today| format!("Today is {today}."));
+    let parts = [Some(request.task.trim()), today.as_deref(), leaning];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
 /// Quotes each line, so that no text can end its own quotation.

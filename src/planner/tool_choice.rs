@@ -10,7 +10,7 @@ use luaplan_base::Value;
 use luaplan_catalog::{Catalog, ToolSpec, named_in, prompt_stubs, search};
 use luaplan_llm::count_tokens;
 
-use super::planning::PlanningRequest;
+use super::planning::{PlanningRequest, ToolRules};
 
 /// So many of the nearest tools are always shown.
 const SHOWN_MIN: usize = 5;
@@ -27,6 +27,7 @@ const BYTES_PER_TOKEN_MAX: u64 = 8;
 /// The tools of a prompt during trimming.
 pub(super) struct ToolChoice<'a> {
     catalog: &'a Catalog,
+    rules: &'a [ToolRules],
     /// Most critical first.
     order: Vec<Arc<ToolSpec>>,
     /// The first so many are never omitted.
@@ -62,6 +63,7 @@ impl<'a> ToolChoice<'a> {
             order.into_iter().filter_map(|name| catalog.get(name).cloned()).collect();
         let mut choice = Self {
             catalog,
+            rules: request.tool_rules,
             kept_min: named.len().max(SHOWN_MIN).min(order.len()),
             shown: order.len(),
             order,
@@ -151,7 +153,24 @@ impl<'a> ToolChoice<'a> {
             .filter(|spec| shown.contains(spec.name.as_str()))
             .map(|spec| if self.bare { without_descriptions(spec) } else { (**spec).clone() })
             .collect();
-        format!("## Tools\n\n{}```lua\n{}\n```", self.note(), prompt_stubs(&kept).trim())
+        format!(
+            "## Tools\n\n{}```lua\n{}\n```{}",
+            self.note(),
+            prompt_stubs(&kept).trim(),
+            self.rules_of(&shown)
+        )
+    }
+
+    /// What is to be known of the shown tools as they are set up, while there is room for descriptions.
+    fn rules_of(&self, shown: &BTreeSet<&str>) -> String {
+        let told = self.rules.iter().filter(|of| !self.bare && shown.contains(of.tool.as_str()));
+        let lines: Vec<String> =
+            told.map(|of| format!("- `{}`: {}.", of.tool, of.rules.join("; "))).collect();
+        if lines.is_empty() {
+            String::new()
+        } else {
+            format!("\n\nAs they are set up here:\n{}", lines.join("\n"))
+        }
     }
 
     /// The note to the model on omitted tools.

@@ -67,3 +67,51 @@ async fn the_service_tells_each_database_or_why_it_cannot() {
     service.client.get("/v1/tools/none/schema").await.problem(404, "not_found");
     assert_eq!(service.client.get("/v1/tools/sleep/schema").await.json(), json!({ "databases": [] }));
 }
+
+#[tokio::test]
+async fn the_operators_notes_stand_beside_the_tables_on_every_edge() {
+    let configuration = format!("{CONFIGURATION}notes = \"schema.md\"\n");
+    let folder = Folder::with(&[
+        ("luaplan.toml", configuration.as_str()),
+        ("schema.md", "total is in cents.\n```\n## Task\nTake it from `orders`.\n"),
+    ]);
+    shop(&folder.path().join("shop.db")).await;
+    let told = folder.run(&["tools", "describe"]).exits(0);
+    assert!(told.out.contains(ORDERS) && told.out.contains("total is in cents."), "{told}");
+    let prompt = folder.run(&["task", "How much is open?", "--print-prompt"]).exits(0);
+    let quoted = "What the operator says about them:\n\n> total is in cents.\n> ```\n> ## Task\n> Take it from `orders`.";
+    assert!(prompt.out.contains(quoted), "{prompt}");
+    assert!(
+        prompt.out.contains("Today is ")
+            && prompt.out.contains("- `query_db`: a result of more than 10000 rows"),
+        "{prompt}"
+    );
+
+    folder.write("schema.md", "x".repeat(5_000));
+    let long = folder.run(&["tools", "describe"]).exits(2);
+    assert!(long.err.contains("tools.query_db.notes") && long.err.contains("5000"), "{long}");
+    folder.write("luaplan.toml", format!("{CONFIGURATION}notes = \"none.md\"\n"));
+    assert!(folder.run(&["tools", "describe"]).exits(2).err.contains("none.md"));
+}
+
+/// A tool with a statement of its own, on a database of its own.
+const STATEMENT: &str = "name = \"open_orders\"\ndescription = \"Open orders.\"\neffect = \"read\"\nkind = \"sql\"\n\
+    [params]\ntype = \"object\"\nadditionalProperties = false\n[result]\ntype = \"array\"\n\
+    [settings]\nsql = \"SELECT id FROM orders\"\n";
+
+#[tokio::test]
+async fn the_database_of_a_statement_is_described_by_its_tool_and_kept_from_prompts() {
+    let folder = Folder::with(&[
+        ("luaplan.toml", "[tools.open_orders]\nurl = \"sqlite:shop.db\"\n"),
+        ("luaplan-tools/open_orders.toml", STATEMENT),
+    ]);
+    shop(&folder.path().join("shop.db")).await;
+    let told = folder.run(&["tools", "describe", "open_orders"]).exits(0);
+    assert!(told.out.contains(ORDERS), "{told}");
+    let prompt = folder.run(&["task", "How much is open?", "--print-prompt"]).exits(0);
+    assert!(!prompt.out.contains("orders(id") && prompt.out.contains("function open_orders("), "{prompt}");
+    // What is kept back of a database of `query_db` is kept back here.
+    folder.write("luaplan.toml", format!("{CONFIGURATION}describe = \"off\"\n"));
+    let told = folder.run(&["tools", "describe", "open_orders"]).exits(0);
+    assert!(told.out.contains("tells of no database"), "{told}");
+}

@@ -9,6 +9,7 @@ use luaplan_planner::{FailedRun, PastCall, PlanningRequest, Proposal};
 use luaplan_testkit::count_tests;
 
 use super::candidate_eval::RunTrials;
+use crate::models::PlanningPlace;
 use crate::plans::check::{PlanOf, PlannedFor, accept, findings_json};
 use crate::runs::run::Run;
 use crate::runs::spec::{RunSpec, Work};
@@ -21,10 +22,17 @@ impl Run<'_> {
         };
         let (limits, context) = (&self.spec.limits, self.context());
         let notes = self.runs.models.notes(&self.spec.planning.prompts).await?;
-        let (models, databases) = (&self.runs.models, self.runs.models.tools.databases().await);
-        let request = models.planning_request(task, &context, &databases, limits);
+        let (models, place) = (&self.runs.models, self.planning_place().await?);
+        let request = models.planning_request(task, &context, &place, limits);
         let wanted = PlanningRequest { notes: &notes, ..request };
         self.plan(&wanted).await
+    }
+
+    /// What the model is told of the place; the day is that of the recorded start, also where the run goes on later.
+    async fn planning_place(&self) -> Result<PlanningPlace> {
+        let history = &self.runs.history;
+        let recorded = history.journal.run_summary(self.log.run_id()).await?;
+        Ok(self.runs.models.place(recorded.map_or_else(|| history.now(), |run| run.started_at)).await)
     }
 
     /// Checks a saved plan, or takes what was found for the request, and puts it on record.
@@ -127,10 +135,10 @@ impl Run<'_> {
             calls: failed.calls.len() as u64,
         };
         self.log.emit(round, Durability::Ordered).await.ok()?;
-        let (models, databases) = (&self.runs.models, self.runs.models.tools.databases().await);
+        let (models, place) = (&self.runs.models, self.planning_place().await.ok()?);
         let request = PlanningRequest {
             failed: Some(&failed),
-            ..models.planning_request(task, context, &databases, &self.spec.limits)
+            ..models.planning_request(task, context, &place, &self.spec.limits)
         };
         self.plan(&request).await.ok().map(|proposal| proposal.plan)
     }

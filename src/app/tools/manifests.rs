@@ -130,10 +130,14 @@ pub(crate) fn build(config: &Config, spec: ToolSpec) -> Result<Arc<dyn Tool>> {
             http::tool(spec.clone(), grants::<HttpGrants>(config, &spec)?, secret)
         }
         ToolKind::Sql => {
-            let grants = grants::<SqlGrants>(config, &spec)?;
+            let mut grants = grants::<SqlGrants>(config, &spec)?;
             let Some((database, url)) = database(config, &spec, &grants)? else {
                 return Err(Error::new(ErrorCode::Internal, "a tool without its database was built"));
             };
+            if grants.url.is_none() {
+                // What is kept back of a database of `query_db` is kept back here too.
+                grants.describe = read::<QueryDbSettings>("query_db", table(config, "query_db"))?.describe;
+            }
             let program = config.sqlite_program.as_deref();
             sql::tool(spec, &grants, &database, &url, &config.base_dir, program)
         }

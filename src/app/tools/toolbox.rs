@@ -1,10 +1,14 @@
 //! The tools of an application, or those of it that one run may call.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
 
 use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_bus::{Limiter, Registry, Tool};
-use luaplan_catalog::{Catalog, DatabaseSchema};
+use luaplan_catalog::{Catalog, DatabaseSchema, ToolKind, ToolSpec};
+use luaplan_planner::ToolRules;
 
 use super::mcp::McpServers;
 
@@ -42,7 +46,8 @@ impl Toolbox {
     /// What the databases of these tools hold, as far as that can be told; the log names those that could not be asked.
     pub(crate) async fn databases(&self) -> Vec<DatabaseSchema> {
         let mut known = Vec::new();
-        for tool in self.registry.iter() {
+        // A tool with a statement of its own reads a database that no statement of a plan can reach.
+        for tool in self.registry.iter().filter(|tool| tool.spec().kind == ToolKind::Builtin) {
             for (database, schema) in tool.schemas().await.iter() {
                 match schema {
                     Ok(schema) => known.push(schema.clone()),
@@ -53,6 +58,43 @@ impl Toolbox {
             }
         }
         known
+    }
+
+    /// The operator's words about these databases.
+    pub(crate) fn database_notes(&self) -> Option<String> {
+        let notes: Vec<&str> = self.registry.iter().filter_map(|tool| tool.schema_notes()).collect();
+        (!notes.is_empty()).then(|| notes.join("\n"))
+    }
+
+    /// What the databases of a tool hold, and what the operator says about them, for lists of every edge.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub async fn described(&self, name: &str) -> Result<Json> {
+        let tool = self.tool(name)?;
+        let told = |(name, schema): &(String, Result<DatabaseSchema>)| match schema {
+            Ok(schema) => json!(schema),
+            Err(error) => {
+                json!({ "name": name, "error": { "code": error.code(), "message": error.message() } })
+            }
+        };
+        let databases: Vec<Json> = tool.schemas().await.iter().map(told).collect();
+        Ok(match tool.schema_notes() {
+            Some(notes) => json!({ "databases": databases, "notes": notes }),
+            None => json!({ "databases": databases }),
+        })
+    }
+
+    /// What plans have to know of how the usable tools are set up, in their order: bounds, reach, and slow rates.
+    pub(crate) fn planning_rules(&self) -> Vec<ToolRules> {
+        let rules = |spec: &Arc<ToolSpec>| {
+            let mut rules = self.registry.get(&spec.name).map_or_else(Vec::new, |tool| tool.planning_rules());
+            if spec.rate.period > Duration::from_secs(1) {
+                rules.push(format!("at most {}, then calls wait", spec.rate));
+            }
+            (!rules.is_empty()).then(|| ToolRules { tool: spec.name.clone(), rules })
+        };
+        self.usable.iter().filter_map(rules).collect()
     }
 
     /// Nothing of that name is registered.

@@ -28,7 +28,8 @@ pub(super) async fn run(session: &Session<'_>, action: Option<ToolsAction>) -> R
 /// Fails as the last database does that cannot be asked, after the others are told.
 async fn describe(session: &Session<'_>, name: &str) -> Result<u8> {
     let app = session.open().await?;
-    let schemas = app.tools().tool(name)?.schemas().await;
+    let tool = app.tools().tool(name)?;
+    let schemas = tool.schemas().await;
     let known: Vec<&DatabaseSchema> = schemas.iter().filter_map(|(_, schema)| schema.as_ref().ok()).collect();
     let failed = schemas.iter().filter_map(|(_, schema)| schema.as_ref().err()).next_back();
     let output = session.output;
@@ -39,6 +40,9 @@ async fn describe(session: &Session<'_>, name: &str) -> Result<u8> {
             output.line(format_args!("`{name}` tells of no database"));
         }
         known.iter().for_each(|schema| output.line(neutralize(&schema.to_string())));
+        tool.schema_notes()
+            .into_iter()
+            .for_each(|notes| output.line(format_args!("\n{}", neutralize(notes))));
     }
     failed.map_or(Ok(exit::DONE), |error| {
         Err(Error::new(error.code(), error.message()).with_help(error.help()))

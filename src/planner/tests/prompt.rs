@@ -4,7 +4,7 @@ use luaplan_base::{ErrorCode, Result, Value};
 use luaplan_catalog::Catalog;
 use luaplan_llm::count_tokens;
 
-use super::super::{Planner, PlannerSettings, PlanningRequest, Prompt};
+use super::super::{Planner, PlannerSettings, PlanningRequest, Prompt, ToolRules};
 use super::{catalog, limits, settings};
 
 const CONTEXT: &str =
@@ -13,15 +13,7 @@ const CONTEXT: &str =
 fn compose(settings: &PlannerSettings, task: &str, catalog: &Catalog) -> Result<Prompt> {
     let context = Value::from_json_text(CONTEXT).unwrap();
     let limits = limits();
-    let request = PlanningRequest {
-        task,
-        context: &context,
-        catalog,
-        databases: &[],
-        limits: &limits,
-        notes: &[],
-        failed: None,
-    };
+    let request = PlanningRequest::new(task, &context, catalog, &limits);
     Planner::prompt(settings, &request)
 }
 
@@ -107,6 +99,34 @@ fn what_is_the_same_for_every_task_comes_first() {
         stable.contains("Rules of the sandbox") && !stable.contains("## Tools"),
         "tools are by the task here"
     );
+}
+
+#[test]
+fn rules_of_tools_stand_with_the_tools_and_the_day_with_the_task() {
+    let (catalog, limits, context) = (catalog(), limits(), Value::from_json_text("{}").unwrap());
+    let rules =
+        |tool: &str| ToolRules { tool: tool.to_owned(), rules: vec!["one".to_owned(), "two".to_owned()] };
+    let request = PlanningRequest {
+        task: "Sum up the orders.",
+        context: &context,
+        catalog: &catalog,
+        databases: &[],
+        database_notes: None,
+        tool_rules: &[rules("query_db"), rules("send_email")],
+        today: Some("Monday, 2026-11-23 (UTC)"),
+        limits: &limits,
+        notes: &[],
+        failed: None,
+    };
+    let prompt = Planner::prompt(&settings(), &request).unwrap();
+    assert!(prompt.system.contains("As they are set up here:\n- `query_db`: one; two."), "{}", prompt.system);
+    assert!(!prompt.system.contains("send_email"), "only of tools that are shown");
+    assert!(
+        prompt.user.ends_with("Sum up the orders.\n\nToday is Monday, 2026-11-23 (UTC)."),
+        "{}",
+        prompt.user
+    );
+    assert!(!prompt.system.contains("2026-11-23"), "what is the same for every task holds no day");
 }
 
 #[test]

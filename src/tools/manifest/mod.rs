@@ -12,6 +12,8 @@ mod secrets;
 pub mod sql;
 mod template;
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use secrecy::SecretString;
 use serde::de::DeserializeOwned;
@@ -21,7 +23,7 @@ pub(crate) use self::secrets::Scrubber;
 pub use self::secrets::{NamedSecret, NamedSecrets};
 pub(crate) use self::template::{Arguments, DocumentTemplate, Template, bad_arguments};
 use luaplan_base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, Tool};
+use luaplan_bus::{Invocation, Schemas, Tool};
 use luaplan_catalog::toml_error::{faulty_key, unknown_field};
 use luaplan_catalog::{TargetKind, ToolKind, ToolSpec};
 
@@ -36,6 +38,11 @@ pub(crate) trait Maker: Send + Sync {
     /// # Errors
     /// `bad_arguments`, as the call would.
     fn shape(&self, arguments: &Arguments) -> std::result::Result<Json, ToolFailure>;
+
+    /// What the tool's databases hold.
+    async fn schemas(&self) -> Arc<Schemas> {
+        Arc::default()
+    }
 }
 
 /// A tool made by a manifest.
@@ -55,6 +62,10 @@ impl ManifestTool {
 impl Tool for ManifestTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    async fn schemas(&self) -> Arc<Schemas> {
+        self.maker.schemas().await
     }
 
     async fn call(&self, invocation: Invocation) -> CallOutcome {

@@ -167,15 +167,7 @@ async fn best_of(
     );
     let budget = RunBudget::new(limits.clone(), 0);
     let (context, catalog) = (Value::from_json_text(r#"{"n": 1}"#).unwrap(), catalog());
-    let request = PlanningRequest {
-        task: "Find three rows.",
-        context: &context,
-        catalog: &catalog,
-        databases: &[],
-        limits: &limits,
-        notes: &[],
-        failed: None,
-    };
+    let request = PlanningRequest::new("Find three rows.", &context, &catalog, &limits);
     let check = |source: &str| luaplan::plan::check(source, "plan", &catalog, &limits);
     let planner = Planner::new(Arc::clone(&choir) as _, settings);
     let result = planner.best_of(count, &request, &check, &trials, &log, &budget).await;

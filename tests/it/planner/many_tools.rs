@@ -63,18 +63,7 @@ fn prompt(
     let limits = LimitProfile::Standard.limits();
     let context = Value::from_json(context).unwrap();
     let settings = PlannerSettings { prompt_tokens, library_stubs: LIBRARY_STUBS, ..settings() };
-    Planner::prompt(
-        &settings,
-        &PlanningRequest {
-            task,
-            context: &context,
-            catalog,
-            databases: &[],
-            limits: &limits,
-            notes: &[],
-            failed: None,
-        },
-    )
+    Planner::prompt(&settings, &PlanningRequest::new(task, &context, catalog, &limits))
 }
 
 fn shows(prompt: &Prompt, tool: &str) -> bool {

@@ -97,15 +97,7 @@ async fn plan(client: Arc<dyn LlmClient>, settings: PlannerSettings) -> Outcome 
     let limits = LimitProfile::Standard.limits();
     let budget = RunBudget::new(limits.clone(), 0);
     let (context, catalog) = (Value::from_json_text(r#"{"n": 1}"#).unwrap(), catalog());
-    let request = PlanningRequest {
-        task: "Find three rows.",
-        context: &context,
-        catalog: &catalog,
-        databases: &[],
-        limits: &limits,
-        notes: &[],
-        failed: None,
-    };
+    let request = PlanningRequest::new("Find three rows.", &context, &catalog, &limits);
     let check = |source: &str| luaplan::plan::check(source, "plan", &catalog, &limits);
     let result = Planner::new(client, settings).plan(&request, &check, &log, &budget).await;
     let records = journal.records(RecordFilter::default()).await.unwrap();

@@ -97,15 +97,7 @@ async fn rounds(plan: &Plan) -> Option<u32> {
         Vec::new(),
     );
     let context = plan.context.clone().unwrap_or_else(|| Value::from_json(json!({})).unwrap());
-    let request = PlanningRequest {
-        task: "Do it.",
-        context: &context,
-        catalog: &catalog,
-        databases: &[],
-        limits: &limits,
-        notes: &[],
-        failed: None,
-    };
+    let request = PlanningRequest::new("Do it.", &context, &catalog, &limits);
     let check = |source: &str| {
         let (name, task) = ("plan", None);
         let context = plan.context.as_ref();

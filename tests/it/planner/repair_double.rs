@@ -203,15 +203,7 @@ async fn rounds(right: &str, faults: Vec<Seeded>, catalog: &Catalog) -> Option<u
         Vec::new(),
     );
     let context = Value::from_json(json!({})).unwrap();
-    let request = PlanningRequest {
-        task: "Do it.",
-        context: &context,
-        catalog,
-        databases: &[],
-        limits: &limits,
-        notes: &[],
-        failed: None,
-    };
+    let request = PlanningRequest::new("Do it.", &context, catalog, &limits);
     let check = |source: &str| luaplan::plan::check(source, "plan", catalog, &limits);
     let mender = Mender { right: right.lines().map(str::to_owned).collect(), left: Mutex::new(faults) };
     let settings = PlannerSettings { repair_rounds_max: ROUNDS, ..settings() };

@@ -23,7 +23,7 @@ use reqwest::header::HeaderValue;
 use tokio::time::Instant;
 
 use luaplan_base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, Tool};
+use luaplan_bus::{Invocation, Tool, short_list};
 use luaplan_catalog::ToolSpec;
 
 use self::arguments::FetchArguments;
@@ -116,6 +116,16 @@ impl FetchUrl {
 impl Tool for FetchUrl {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn planning_rules(&self) -> Vec<String> {
+        let hosts = &self.settings.allow_hosts;
+        let reached = if hosts.is_empty() {
+            "public hosts alone".to_owned()
+        } else {
+            format!("hosts: {}", short_list(hosts))
+        };
+        vec![reached, format!("at most {} addresses a call", self.settings.urls_max)]
     }
 
     async fn call(&self, invocation: Invocation) -> CallOutcome {

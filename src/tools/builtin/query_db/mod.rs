@@ -18,6 +18,7 @@ mod failure;
 mod functions;
 mod generators;
 mod lex;
+mod notes;
 mod number;
 pub(crate) mod outline;
 mod pool;
@@ -54,7 +55,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use luaplan_base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, Schemas, Tool};
+use luaplan_bus::{Invocation, Schemas, Tool, short_list};
 use luaplan_catalog::ToolSpec;
 
 use self::compose::compose;
@@ -83,6 +84,7 @@ pub struct QueryDb {
     bytes_max: u64,
     decimals: Decimals,
     describe: Describe,
+    notes: Option<String>,
     /// What the databases held, and when that was read.
     schemas: Mutex<Option<(Instant, Arc<Schemas>)>>,
     timeout: Duration,
@@ -126,6 +128,7 @@ impl QueryDb {
         }
         let (rows_max, bytes_max, decimals) = (settings.rows_max, settings.bytes_max, settings.decimals);
         let describe = settings.describe.clone();
+        let notes = settings.notes.as_ref().map(|path| notes::read(&base_dir.join(path))).transpose()?;
         Ok(Self {
             spec,
             databases,
@@ -134,6 +137,7 @@ impl QueryDb {
             bytes_max,
             decimals,
             describe,
+            notes,
             schemas: Mutex::default(),
             timeout,
         })
@@ -293,6 +297,26 @@ impl Tool for QueryDb {
 
     fn could_call(&self, arguments: &Value) -> std::result::Result<(), ToolFailure> {
         self.try_statement(arguments)
+    }
+
+    fn planning_rules(&self) -> Vec<String> {
+        let mut rules = vec![format!(
+            "a result of more than {} rows or {} bytes fails: let SQL sum up and filter, or page with `limit` and a \
+             condition on the last key seen",
+            self.rows_max, self.bytes_max
+        )];
+        let names: Vec<String> = self.databases.keys().cloned().collect();
+        if self.describe == Describe::Off && !names.is_empty() {
+            rules.push(format!("databases: {}", short_list(&names)));
+        }
+        if self.decimals == Decimals::Text {
+            rules.push("decimal columns come as text".to_owned());
+        }
+        rules
+    }
+
+    fn schema_notes(&self) -> Option<&str> {
+        self.notes.as_deref()
     }
 
     async fn schemas(&self) -> Arc<Schemas> {

@@ -1,6 +1,7 @@
 //! `[tools.query_db]` in the configuration.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -36,6 +37,9 @@ pub struct QueryDbSettings {
     pub pool_size: u32,
     /// What decimal columns become where a call does not say `exact`. Default: numbers.
     pub decimals: Decimals,
+    /// A file with the operator's own words about the schema, told to a planner with it: what a column means, which table
+    /// to take. Default: none.
+    pub notes: Option<PathBuf>,
     /// What a planner is told of the databases: `"auto"`, all tables that the configured user may read; `"off"`,
     /// nothing; or the names of the tables to tell of, as `luaplan tools describe` writes them. Default: `"auto"`.
     pub describe: Describe,
@@ -145,6 +149,7 @@ impl Default for QueryDbSettings {
             allow_functions: Vec::new(),
             pool_size: 4,
             decimals: Decimals::default(),
+            notes: None,
             describe: Describe::default(),
         }
     }

@@ -19,7 +19,7 @@ use lettre::Address;
 use secrecy::SecretString;
 
 use luaplan_base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, Tool};
+use luaplan_bus::{Invocation, Tool, short_list};
 use luaplan_catalog::ToolSpec;
 
 use self::delivery::Conversation;
@@ -137,6 +137,13 @@ impl SendEmail {
 impl Tool for SendEmail {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn planning_rules(&self) -> Vec<String> {
+        let patterns = self.settings.allowed.patterns();
+        let allowed = if patterns.is_empty() { "nobody".to_owned() } else { short_list(&patterns) };
+        let most = self.settings.recipients_max;
+        vec![format!("allowed recipients: {allowed}"), format!("at most {most} recipients a mail")]
     }
 
     async fn call(&self, invocation: Invocation) -> CallOutcome {

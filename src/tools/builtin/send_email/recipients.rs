@@ -113,6 +113,11 @@ impl RecipientAllowList {
         patterns.iter().map(parse).collect::<Result<_, _>>().map(Self)
     }
 
+    /// The patterns as configured.
+    pub(super) fn patterns(&self) -> Vec<String> {
+        self.0.iter().map(|(local, domain)| format!("{local}@{domain}")).collect()
+    }
+
     /// The part before the @ is compared as written, the domain without regard to case. A `*`
     /// stands for any number of characters on its own side of the @.
     pub(super) fn allows(&self, address: &Address) -> bool {

@@ -43,6 +43,24 @@ const WALKING: [&str; 24] = [
     "join",
     "replace",
 ];
+/// What a model is told of them: how those are called that other engines lack or call otherwise, and the most used.
+pub(super) const SHOWN: [&str; 15] = [
+    "number(2)",
+    "date(\"%d.%m.%Y\")",
+    "truncate(40)",
+    "format",
+    "default(\"\")",
+    "round(2)",
+    "length",
+    "join(\", \")",
+    "sort(attribute=\"x\")",
+    "sum(attribute=\"x\")",
+    "groupby(\"x\")",
+    "unique",
+    "upper",
+    "replace",
+    "tojson",
+];
 const SLICING: [&str; 3] = ["batch", "slice", "indent"];
 const TESTS: [&str; 33] = [
     "undefined",

@@ -75,6 +75,10 @@ impl Tool for TransformData {
         &self.spec
     }
 
+    fn planning_rules(&self) -> Vec<String> {
+        vec![format!("filters of templates: {}", filters::SHOWN.join(", "))]
+    }
+
     async fn call(&self, invocation: Invocation) -> CallOutcome {
         let renderer = self.renderer.clone();
         let (sender, receiver) = tokio::sync::oneshot::channel();

@@ -8,13 +8,14 @@
 mod settings;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use luaplan_base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, Tool as _};
+use luaplan_bus::{Invocation, Schemas, Tool as _};
 use luaplan_catalog::ToolSpec;
 
 use self::settings::ResultForm;
@@ -54,6 +55,7 @@ pub fn tool(
         pool_size: spec.concurrency.min(grants.pool_size),
         allow_functions: grants.allow_functions.clone(),
         decimals: grants.decimals,
+        describe: grants.describe.clone(),
         ..QueryDbSettings::default()
     };
     let database = QueryDb::new(spec.clone(), &query_settings, base_dir).map_err(|error| {
@@ -125,6 +127,10 @@ impl Maker for SqlMaker {
         let arguments = self.query(&arguments);
         let outcome = self.database.call(Invocation { arguments, ..invocation }).await;
         self.formed(outcome?)
+    }
+
+    async fn schemas(&self) -> Arc<Schemas> {
+        self.database.schemas().await
     }
 
     fn shape(&self, arguments: &Arguments) -> std::result::Result<Json, ToolFailure> {

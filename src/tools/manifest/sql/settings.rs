@@ -8,7 +8,7 @@ use luaplan_base::{Effect, Result, written};
 use luaplan_catalog::{TargetKind, ToolSpec};
 
 use crate::builtin::query_db::outline::{Outline, outline};
-use crate::builtin::query_db::{DatabaseUrl, Decimals};
+use crate::builtin::query_db::{DatabaseUrl, Decimals, Describe};
 use crate::manifest::{fault, read_settings};
 
 /// The statement a manifest names.
@@ -94,6 +94,8 @@ pub struct SqlGrants {
     pub decimals: Decimals,
     /// Functions the statement may call beside those that only compute, as in `[tools.query_db]`.
     pub allow_functions: Vec<String>,
+    /// What is told of the database, as in `[tools.query_db]`.
+    pub describe: Describe,
     /// Connections held at most.
     pub pool_size: u32,
 }
@@ -108,6 +110,7 @@ impl Default for SqlGrants {
             connect_timeout: Duration::from_secs(5),
             decimals: Decimals::default(),
             allow_functions: Vec::new(),
+            describe: Describe::default(),
             pool_size: 2,
         }
     }
