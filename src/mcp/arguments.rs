@@ -290,6 +290,21 @@ pub(super) struct SearchTools {
     pub(super) library: bool,
 }
 
+/// `describe_databases`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DescribeDatabases {
+    /// The tool that reads them; `query_db` when absent.
+    #[serde(default)]
+    pub(super) tool: Option<String>,
+    /// Where to read on in a long answer: the `path` of its `read_on`.
+    #[serde(default)]
+    pub(super) path: Option<String>,
+    /// Where to read on in a long answer: the `offset` of its `read_on`.
+    #[serde(default)]
+    pub(super) offset: Option<usize>,
+}
+
 /// `audit`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

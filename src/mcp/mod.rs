@@ -12,6 +12,7 @@ mod arguments;
 mod caller;
 mod calls;
 mod catalog;
+mod databases;
 mod declarations;
 mod elicitation;
 mod help;

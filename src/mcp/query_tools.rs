@@ -58,7 +58,7 @@ impl McpServer {
     }
 
     /// An answer that is computed again each time, from where the client reads on.
-    fn from(
+    pub(super) fn from(
         &self,
         answer: Json,
         (path, offset): (Option<String>, Option<usize>),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, Implementation,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
-    Tool,
+    JsonObject, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -26,7 +26,7 @@ use super::catalog::tools;
 const INSTRUCTIONS: &str = "\
 luaplan runs small Lua programs in a sandbox whose only door to the world is a set of audited tools. For work that \
 needs several calls, write one program and give it to `run_lua`, whose description declares the tools; find others \
-with `search_tools`. Where an answer is `shortened`, `read_result` reads on. `check` and `explain` say what a program would do before it runs; `audit` says what was done.";
+with `search_tools`, and what databases hold with `describe_databases`. Where an answer is `shortened`, `read_result` reads on. `check` and `explain` say what a program would do before it runs; `audit` says what was done.";
 
 /// The tools that run a plan, and so may ask a person.
 const RUNNING: [&str; 5] = ["run_lua", "run", "task", "resume_run", "deny_approval"];
@@ -64,7 +64,7 @@ impl McpServer {
     }
 
     /// Redacts an error of the protocol, which repeats text of the client.
-    fn without_secrets(&self, mut error: ErrorData) -> ErrorData {
+    pub(super) fn without_secrets(&self, mut error: ErrorData) -> ErrorData {
         error.message = self.app().history().redactor().text(&error.message).into();
         if let Some(data) = &mut error.data {
             self.app().history().redactor().message(data);
@@ -111,6 +111,7 @@ impl McpServer {
             "cancel_run" => self.cancel_run(read(arguments)?, context).await,
             "list_runs" => self.list_runs(read(arguments)?, context).await,
             "search_tools" => self.search_tools(&read(arguments)?, context),
+            "describe_databases" => self.describe_databases(read(arguments)?, context).await,
             "audit" => self.audit(read(arguments)?, context).await,
             other => {
                 Err(Error::new(ErrorCode::Internal, format!("the tool `{other}` is listed and not there")))
@@ -132,7 +133,7 @@ fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let implementation = Implementation::new("luaplan", env!("CARGO_PKG_VERSION")).with_title("luaplan");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_resources().build())
             .with_server_info(implementation)
             .with_instructions(INSTRUCTIONS)
     }
@@ -143,6 +144,22 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         Ok(ListToolsResult::with_all_items(self.0.tools.clone()))
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(self.database_resources()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.read_databases(&request.uri).await.map(ReadResourceResponse::from)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -3,6 +3,7 @@
 mod asks;
 mod bounds;
 mod clients;
+mod databases;
 mod doubts;
 mod http;
 mod runs;

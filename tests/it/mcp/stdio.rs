@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use super::{SUM, Session, command};
 use crate::http_support::PATIENCE;
 
-const TOOLS: [&str; 13] = [
+const TOOLS: [&str; 14] = [
     "run_lua",
     "run",
     "check",
@@ -20,6 +20,7 @@ const TOOLS: [&str; 13] = [
     "list_approvals",
     "deny_approval",
     "search_tools",
+    "describe_databases",
     "audit",
 ];
 

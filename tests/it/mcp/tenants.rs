@@ -52,7 +52,7 @@ async fn no_tool_shows_or_changes_what_another_tenant_has() {
                     continue;
                 }
                 // About no run, or one that the call itself starts.
-                "run_lua" | "task" | "plan" | "check" | "explain" | "search_tools" => {
+                "run_lua" | "task" | "plan" | "check" | "explain" | "search_tools" | "describe_databases" => {
                     continue;
                 }
                 other => panic!("say here what another tenant may learn from the tool {other}"),
@@ -119,11 +119,23 @@ async fn who_may_only_decide_ends_no_run_by_going_away() {
 
 /// What a key of each scope alone may do with runs of its own tenant: everything else is `forbidden`.
 const SCOPED: [(&str, &str, &[&str]); 5] = [
-    ("starts", "runs:start", &["run_lua", "run", "check", "explain", "search_tools"]),
-    ("reads", "runs:read", &["run_status", "read_result", "list_runs", "check", "explain", "search_tools"]),
-    ("steers", "runs:control", &["cancel_run", "resume_run", "check", "explain", "search_tools"]),
-    ("decides", "approvals:decide", &["list_approvals", "deny_approval", "check", "explain", "search_tools"]),
-    ("audits", "audit:read", &["audit", "check", "explain", "search_tools"]),
+    ("starts", "runs:start", &["run_lua", "run", "check", "explain", "search_tools", "describe_databases"]),
+    (
+        "reads",
+        "runs:read",
+        &["run_status", "read_result", "list_runs", "check", "explain", "search_tools", "describe_databases"],
+    ),
+    (
+        "steers",
+        "runs:control",
+        &["cancel_run", "resume_run", "check", "explain", "search_tools", "describe_databases"],
+    ),
+    (
+        "decides",
+        "approvals:decide",
+        &["list_approvals", "deny_approval", "check", "explain", "search_tools", "describe_databases"],
+    ),
+    ("audits", "audit:read", &["audit", "check", "explain", "search_tools", "describe_databases"]),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,6 +166,7 @@ async fn each_scope_opens_its_tools_and_no_other() {
                     json!({ "approval_id": format!("{}:1:0", run.as_str().unwrap()), "reason": "no" }),
                 ),
                 "search_tools" => ("search_tools", json!({})),
+                "describe_databases" => ("describe_databases", json!({})),
                 "audit" => ("audit", json!({})),
                 other => panic!("say here which scope opens the tool {other}"),
             };
