@@ -47,13 +47,9 @@ fn write(folder: &Path, configuration: &str) {
 }
 
 async fn app(folder: &Path) -> App {
-    app_with(folder, AppParts::default()).await
-}
-
-async fn app_with(folder: &Path, parts: AppParts) -> App {
     let environment = environment(folder);
     let loaded = load(&environment, &LoadOptions::default()).unwrap();
-    App::open_with(&loaded, &environment, parts).await.unwrap()
+    App::open_with(&loaded, &environment, AppParts::default()).await.unwrap()
 }
 
 /// Logs in as a person would, with a real browser's way back.
