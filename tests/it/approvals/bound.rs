@@ -86,19 +86,19 @@ async fn a_decision_for_what_is_not_asked_any_more_is_stale() {
     let app = &governed.bench.app;
     let run_id = governed.paused(MAILER).await;
     let id = governed.state(&run_id).await.approvals.remove(0).approval_id;
-    decide(&app, &id, ApprovalAnswer::Deny("no".into()), "ann").await.unwrap();
-    let late = decide(&app, &id, ApprovalAnswer::Once, "bob").await.unwrap_err();
+    decide(app, &id, ApprovalAnswer::Deny("no".into()), "ann").await.unwrap();
+    let late = decide(app, &id, ApprovalAnswer::Once, "bob").await.unwrap_err();
     assert_eq!(late.code(), ErrorCode::ApprovalStale);
     assert!(late.message().contains("`deny` by ann"), "{late}");
     assert_eq!(late.details()["decision"]["reason"], "no");
     let changed = format!("{}0", &id[..id.len() - 1]);
     assert_eq!(
-        decide(&app, &changed, ApprovalAnswer::Once, "bob").await.unwrap_err().code(),
+        decide(app, &changed, ApprovalAnswer::Once, "bob").await.unwrap_err().code(),
         ErrorCode::ApprovalStale
     );
     let nowhere = id.replacen(run_id.as_str(), RunId::generate().as_str(), 1);
     for unknown in [nowhere.as_str(), "x", ""] {
-        let error = decide(&app, unknown, ApprovalAnswer::Once, "bob").await.unwrap_err();
+        let error = decide(app, unknown, ApprovalAnswer::Once, "bob").await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::NotFound, "{unknown}");
     }
 }

@@ -120,10 +120,10 @@ async fn a_revoked_grant_covers_nothing_from_then_on() {
     governed.resume(&run_id).await.result.unwrap();
     let grant = grant_of(&governed, &run_id).await;
     let app = &governed.bench.app;
-    assert_eq!(revoke(&app, &grant, "bob").await.unwrap_err().code(), ErrorCode::Forbidden);
-    assert_eq!(revoke(&app, "none", "ann").await.unwrap_err().code(), ErrorCode::NotFound);
-    assert!(revoke(&app, &grant, "ann").await.unwrap().is_revoked);
-    assert_eq!(revoke(&app, &grant, "ann").await.unwrap_err().code(), ErrorCode::ApprovalStale);
+    assert_eq!(revoke(app, &grant, "bob").await.unwrap_err().code(), ErrorCode::Forbidden);
+    assert_eq!(revoke(app, "none", "ann").await.unwrap_err().code(), ErrorCode::NotFound);
+    assert!(revoke(app, &grant, "ann").await.unwrap().is_revoked);
+    assert_eq!(revoke(app, &grant, "ann").await.unwrap_err().code(), ErrorCode::ApprovalStale);
     governed.paused(MAILER).await;
     assert_eq!(governed.mails(), 1);
     // The run it was issued in stays what it was, and its replay the same.
@@ -141,8 +141,8 @@ async fn of_several_who_revoke_at_once_one_does_and_other_grants_of_the_run_do_n
     let grant = grant_of(&governed, &run_id).await;
     regranted(&governed, &run_id, |_| {}).await;
     let app = &governed.bench.app;
-    revoke(&app, "another", "ann").await.unwrap();
-    let revokes = futures::future::join_all((0..4).map(|_| revoke(&app, &grant, "ann"))).await;
+    revoke(app, "another", "ann").await.unwrap();
+    let revokes = futures::future::join_all((0..4).map(|_| revoke(app, &grant, "ann"))).await;
     let lost: Vec<ErrorCode> =
         revokes.iter().filter_map(|revoked| revoked.as_ref().err().map(luaplan::base::Error::code)).collect();
     assert_eq!(lost, [ErrorCode::ApprovalStale; 3]);

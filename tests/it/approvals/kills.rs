@@ -32,7 +32,7 @@ async fn to_its_end(app: &App, governed: &Governed, run_id: &RunId, mails_before
             return;
         }
         for waits in app.approvals().pending(Some(run_id)).await.unwrap() {
-            decide(&app, &waits.request.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
+            decide(app, &waits.request.approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
         }
         let arrived = governed.mails() > mails_before;
         let mut request = resume_request(run_id);

@@ -102,9 +102,9 @@ end"#,
     let report = under(&governed, &run_id, None, POLICY).await;
     assert!(report.same && report.policy.is_empty(), "{report:#?}");
     let app = &governed.bench.app;
-    decide(&app, &waiting[1].approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
+    decide(app, &waiting[1].approval_id, ApprovalAnswer::Once, "ann").await.unwrap();
     assert_asks(&governed.resume(&run_id).await);
-    decide(&app, &waiting[0].approval_id, ApprovalAnswer::Deny("no".into()), "ann").await.unwrap();
+    decide(app, &waiting[0].approval_id, ApprovalAnswer::Deny("no".into()), "ann").await.unwrap();
     let ended = governed.resume(&run_id).await.result.unwrap().to_json();
     assert_eq!(ended, json!({ "first": "approval_denied", "second": true }));
     let report = under(&governed, &run_id, None, POLICY).await;

@@ -115,11 +115,11 @@ async fn edited_arguments_are_checked_used_and_on_record() {
         (r#"["x"]"#, ErrorCode::BadArguments),
         (r#"{"to": "a@company.com", "subject": "s", "body": "b"}"#, ErrorCode::RecipientDenied),
     ] {
-        let refused = decide(&app, &id, edit(json), "ann").await.unwrap_err();
+        let refused = decide(app, &id, edit(json), "ann").await.unwrap_err();
         assert_eq!(refused.code(), code, "{json}: {refused}");
     }
     let fine = edit(r#"{"to": "admin@company.com", "subject": "gentler", "body": "x"}"#);
-    decide(&app, &id, fine, "ann").await.unwrap();
+    decide(app, &id, fine, "ann").await.unwrap();
     assert_eq!(result(governed.resume(&run_id).await)["delivered"], true);
     let mail = governed.bench.parts.received().pop().unwrap();
     let text = std::fs::read_to_string(&mail.path).unwrap();

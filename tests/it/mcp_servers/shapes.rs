@@ -54,7 +54,7 @@ fn plans() -> Vec<Plan> {
             };
             match said.split_once(": ") {
                 Some(("result", json)) => {
-                    plans.last_mut().unwrap().result = Some(serde_json::from_str(json).unwrap())
+                    plans.last_mut().unwrap().result = Some(serde_json::from_str(json).unwrap());
                 }
                 Some(("ends", code)) => plans.last_mut().unwrap().ends = Some(code.to_owned()),
                 Some(("server", rule)) => plans.last_mut().unwrap().rule = Some(rule.to_owned()),
