@@ -1,0 +1,9 @@
+function run(context)
+  local rows = must(query_db{
+    database = "shop",
+    sql = "SELECT count(*) AS n FROM orders WHERE placed_at >= CAST(? AS timestamptz) AND placed_at < CAST(? AS timestamptz)",
+    params = {"2026-03-01T00:00:00Z", "2026-04-01T00:00:00Z"},
+  }, "the orders could not be read")
+  context.answer = rows[1].n
+  return context
+end
