@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use luaplan_catalog::{DatabaseSchema, TableSchema, WeightedWords, relevance};
 use luaplan_llm::count_tokens;
 
-use super::PlanningRequest;
+use super::planning::{PlanningRequest, quoted};
 use super::tool_choice::words_of;
 
 /// The most tokens they take, however large the budget is.
@@ -42,7 +42,8 @@ impl<'a> DatabaseChoice<'a> {
     pub(super) fn new(request: &PlanningRequest<'a>, budget_tokens: u64) -> Self {
         let databases = request.databases;
         let order = order(databases, &words_of(request));
-        let notes = request.database_notes.filter(|_| !databases.is_empty()).map_or_else(String::new, quoted);
+        let notes =
+            request.database_notes.filter(|_| !databases.is_empty()).map_or_else(String::new, notes_text);
         let mut choice =
             Self { databases, notes, shown: order.len(), order, section: String::new(), tokens: 0 };
         if !databases.is_empty() {
@@ -137,10 +138,8 @@ impl<'a> DatabaseChoice<'a> {
     }
 }
 
-/// The operator's words, each line quoted, so that none can end the section.
-fn quoted(notes: &str) -> String {
-    let lines: Vec<String> = notes.lines().map(|line| format!("> {line}")).collect();
-    format!("\n\nWhat the operator says about them:\n\n{}", lines.join("\n"))
+fn notes_text(notes: &str) -> String {
+    format!("\n\nWhat the operator says about them:\n\n{}", quoted(notes))
 }
 
 /// Every table of `databases`, nearest to `words` first, else in the order of the databases.

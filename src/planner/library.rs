@@ -223,7 +223,7 @@ fn read(stubs: &str) -> (Vec<Library>, Vec<LibraryFunction>) {
             library.aliases.extend(block.aliases.iter().map(|(name, line)| ((*name).into(), (*line).into())));
             library.values.extend(block.value.map(str::to_owned));
         }
-        functions.extend(block.function().map(|function| LibraryFunction { library: at, ..function }));
+        functions.extend(block.function(at));
     }
     (libraries, functions)
 }
@@ -288,7 +288,8 @@ impl<'a> Block<'a> {
         block
     }
 
-    fn function(&self) -> Option<LibraryFunction> {
+    /// The function it declares, of the library at this place.
+    fn function(&self, library: usize) -> Option<LibraryFunction> {
         let name = self.function?;
         let (_, short) = name.split_once('.')?;
         let names: Vec<&str> = self.parameters.iter().map(|line| word(line).0).collect();
@@ -312,7 +313,7 @@ impl<'a> Block<'a> {
             signature: format!("{short}({})", names.join(", ")),
             declaration: format!("{name}({}){returns}{says}", typed.join(", ")),
             description,
-            library: 0,
+            library,
         })
     }
 }

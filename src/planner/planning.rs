@@ -117,6 +117,11 @@ pub struct Note {
     pub text: String,
 }
 
+/// Each line quoted, so that no text can end its own quotation.
+pub(super) fn quoted(text: &str) -> String {
+    text.lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n")
+}
+
 /// A plan that passed the check.
 #[derive(Debug, Clone)]
 pub struct Proposal {

@@ -10,7 +10,7 @@ use super::databases::DatabaseChoice;
 use super::examples::{Example, fitting};
 use super::feedback::Turn;
 use super::library::LibraryChoice;
-use super::planning::{Note, PlannerSettings, PlanningRequest};
+use super::planning::{Note, PlannerSettings, PlanningRequest, quoted};
 use super::tool_choice::{ToolChoice, words_of};
 
 const RULES: &str = include_str!("rules.md");
@@ -272,15 +272,11 @@ fn task_text(request: &PlanningRequest<'_>, leaning: Option<&str>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// Quotes each line, so that no text can end its own quotation.
 fn notes_section(notes: &[Note]) -> String {
     if notes.is_empty() {
         return String::new();
     }
-    let one = |note: &Note| {
-        let quoted: Vec<String> = note.text.lines().map(|line| format!("> {line}")).collect();
-        format!("From `{}`:\n\n{}", note.from, quoted.join("\n"))
-    };
+    let one = |note: &Note| format!("From `{}`:\n\n{}", note.from, quoted(&note.text));
     let notes: Vec<String> = notes.iter().map(one).collect();
     section("Notes", &format!("{NOTES}\n\n{}", notes.join("\n\n")))
 }
