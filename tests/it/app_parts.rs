@@ -28,10 +28,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let parts = DemoParts::start(&folder.path().join("parts")).await.unwrap();
         let mut flags = parts.configuration();
-        for (key, text) in settings {
-            let mut table: toml::Table = toml::from_str(&format!("value = {text}")).unwrap();
-            flags.push(((*key).to_owned(), table.remove("value").unwrap()));
-        }
+        flags.extend(settings.iter().map(|(key, text)| setting(key, text)));
         let environment = environment(folder.path());
         let loaded = load(&environment, &LoadOptions { file: None, flags }).unwrap();
         let app =
@@ -70,6 +67,12 @@ impl Bench {
     pub(crate) async fn events(&self, run_id: &RunId) -> Vec<&'static str> {
         self.records(run_id).await.iter().map(|record| record.event.body.name()).collect()
     }
+}
+
+/// A setting from its `key.path` and TOML text.
+pub(crate) fn setting(key: &str, text: &str) -> (String, toml::Value) {
+    let mut table: toml::Table = toml::from_str(&format!("value = {text}")).unwrap();
+    (key.to_owned(), table.remove("value").unwrap())
 }
 
 /// Surroundings without any variable or file.

@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::task::JoinHandle;
 
-use crate::app_parts::environment;
+use crate::app_parts::{environment, setting};
 pub(crate) use crate::support::until;
 
 /// Long enough for anything that is going to happen at all.
@@ -105,10 +105,7 @@ pub(crate) async fn open(folder: &Path, settings: &[(&str, &str)], llm: Option<A
 
 async fn open_with(folder: &Path, settings: &[(&str, &str)], parts: AppParts) -> App {
     let mut flags = vec![("server.listen".to_owned(), toml::Value::String("127.0.0.1:0".to_owned()))];
-    for (key, text) in settings {
-        let mut table: toml::Table = toml::from_str(&format!("value = {text}")).unwrap();
-        flags.push(((*key).to_owned(), table.remove("value").unwrap()));
-    }
+    flags.extend(settings.iter().map(|(key, text)| setting(key, text)));
     let environment = environment(folder);
     let loaded = load(&environment, &LoadOptions { file: None, flags }).unwrap();
     App::open_with(&loaded, &environment, parts).await.unwrap()

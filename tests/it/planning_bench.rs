@@ -26,7 +26,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-use crate::app_parts::environment;
+use crate::app_parts::{environment, setting};
 use crate::postgres_support::Database;
 use crate::support::variable;
 
@@ -171,6 +171,15 @@ fn is_all_mail(received: &[ReceivedMail], expected: &[Mail]) -> bool {
         && expected.iter().all(|mail| received.iter().any(|received| is_expected(received, mail)))
 }
 
+/// The shop in a database of its own, and a connection to it.
+async fn shop(what: &str) -> Option<(Database, PgConnection)> {
+    let database = Database::new(what).await?;
+    let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+    let sql = std::fs::read_to_string(folder().join("shop.sql")).unwrap();
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
+    Some((database, connection))
+}
+
 struct Bench {
     database: Database,
     parts: DemoParts,
@@ -180,10 +189,7 @@ struct Bench {
 
 impl Bench {
     async fn new() -> Option<Self> {
-        let database = Database::new("plans for tasks over a shop").await?;
-        let mut connection = PgConnection::connect(&database.url()).await.unwrap();
-        let sql = std::fs::read_to_string(folder().join("shop.sql")).unwrap();
-        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
+        let (database, _) = shop("plans for tasks over a shop").await?;
         let home = tempfile::tempdir().unwrap();
         let parts = DemoParts::start(&home.path().join("parts")).await.unwrap();
         Some(Self { database, parts, web: web().await, home })
@@ -198,8 +204,7 @@ impl Bench {
             ("tools.send_email.allow_recipients", "[\"*@example.com\"]".to_owned()),
             ("planner.replans", "1".to_owned()),
         ] {
-            let mut table: toml::Table = toml::from_str(&format!("value = {text}")).unwrap();
-            flags.push((key.to_owned(), table.remove("value").unwrap()));
+            flags.push(setting(key, &text));
         }
         let file = variable("LUAPLAN_TEST_PLANNING_CONFIG").map(PathBuf::from);
         let mut surroundings = environment(self.home.path());
@@ -267,10 +272,7 @@ fn tasks() -> BTreeMap<String, Task> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_agree_with_their_references() {
-    let Some(database) = Database::new("the answers of tasks over a shop").await else { return };
-    let mut connection = PgConnection::connect(&database.url()).await.unwrap();
-    let sql = std::fs::read_to_string(folder().join("shop.sql")).unwrap();
-    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
+    let Some((_database, mut connection)) = shop("the answers of tasks over a shop").await else { return };
     sqlx::raw_sql("SET timezone = 'UTC'").execute(&mut connection).await.unwrap();
     let mut compared = 0;
     for (name, task) in tasks() {

@@ -157,13 +157,7 @@ async fn faults_of_the_configuration_are_named() {
     let load = |settings: &'static [(&'static str, &'static str)]| async move {
         let folder = tempfile::tempdir().unwrap();
         let environment = crate::app_parts::environment(folder.path());
-        let flags = settings
-            .iter()
-            .map(|(key, text)| {
-                let mut table: toml::Table = toml::from_str(&format!("value = {text}")).unwrap();
-                ((*key).to_owned(), table.remove("value").unwrap())
-            })
-            .collect();
+        let flags = settings.iter().map(|(key, text)| crate::app_parts::setting(key, text)).collect();
         let options = luaplan::app::config::LoadOptions { file: None, flags };
         let loaded = luaplan::app::config::load(&environment, &options).unwrap();
         luaplan::app::App::open(&loaded, &environment).await.map(drop).unwrap_err()

@@ -29,8 +29,7 @@ fn job(parts: &DemoParts, folder: &std::path::Path, run_id: &RunId, kill: Option
     std::fs::create_dir_all(folder).unwrap();
     let mut flags = parts.configuration();
     let (key, text) = agent(folder, "teller", COUNTER, &["query_db", "send_email"]);
-    let mut table: toml::Table = toml::from_str(&format!("value = {text}")).unwrap();
-    flags.push((key, table.remove("value").unwrap()));
+    flags.push(crate::app_parts::setting(&key, &text));
     let case = Case {
         name: "family".to_owned(),
         source: FAMILY.to_owned(),

@@ -20,6 +20,7 @@ use luaplan::engine::RunOutcome;
 use luaplan::workers::WorkerProgram;
 use serde_json::Value as Json;
 
+use crate::app_parts::setting;
 use crate::support::{TestRun, value};
 
 /// An application over a folder with manifests.
@@ -89,10 +90,7 @@ pub(crate) async fn open_app(
         variables: variables.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect(),
         ..Environment::default()
     };
-    let flags = settings.iter().map(|(key, text)| {
-        let mut table: toml::Table = toml::from_str(&format!("value = {text}")).unwrap();
-        ((*key).to_owned(), table.remove("value").unwrap())
-    });
+    let flags = settings.iter().map(|(key, text)| setting(key, text));
     let loaded = load(&environment, &LoadOptions { file: None, flags: flags.collect() })?;
     let worker_program = Some(WorkerProgram::at(env!("CARGO_BIN_EXE_luaplan")));
     App::open_with(&loaded, &environment, AppParts { worker_program, ..AppParts::default() }).await
