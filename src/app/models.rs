@@ -100,6 +100,7 @@ impl Models {
             limits,
             notes: &[],
             failed: None,
+            revision: None,
         }
     }
 

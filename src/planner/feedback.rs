@@ -103,6 +103,13 @@ impl Turn {
 fn findings_text(source: &str, findings: &[Finding]) -> String {
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let mut text = format!("The check refused the program with {errors} error(s):\n");
+    write_findings(&mut text, source, findings);
+    let _ = write!(text, "\n{AGAIN}");
+    text
+}
+
+/// Findings with their lines, errors first, as many as are of use.
+pub(super) fn write_findings(text: &mut String, source: &str, findings: &[Finding]) {
     let mut ordered: Vec<&Finding> = findings.iter().collect();
     ordered.sort_by_key(|finding| finding.severity == Severity::Warning);
     for finding in ordered.iter().take(FINDINGS_MAX) {
@@ -119,8 +126,6 @@ fn findings_text(source: &str, findings: &[Finding]) -> String {
     if findings.len() > FINDINGS_MAX {
         let _ = writeln!(text, "\n… and {} more.", findings.len() - FINDINGS_MAX);
     }
-    let _ = write!(text, "\n{AGAIN}");
-    text
 }
 
 /// A line of `source`, counted from 1.

@@ -22,6 +22,7 @@ mod question;
 mod replan;
 mod request;
 mod review;
+mod revision;
 mod rounds;
 mod tool_choice;
 mod verdict;
@@ -38,6 +39,7 @@ pub use extract::{Extracted, extract};
 pub use planning::{Check, Note, PlannerSettings, PlanningRequest, Proposal, ToolRules};
 pub use prompt::{Prompt, PromptBudget, PromptPart};
 pub use replan::{FailedRun, PastCall};
+pub use revision::Revision;
 pub use tool_choice::without_descriptions;
 pub use verdict::{CandidateId, CandidateVerdict, MockVerdict, TestFailure, TestsVerdict};
 
@@ -65,7 +67,7 @@ impl Planner {
     /// do not fit the budget.
     pub fn prompt(settings: &PlannerSettings, request: &PlanningRequest<'_>) -> Result<Prompt> {
         request.validate()?;
-        let turn = request.failed.map(FailedRun::turn);
+        let turn = request.first_turn();
         let occasion = Occasion { budget_tokens: settings.prompt_tokens, turn: turn.as_ref(), leaning: None };
         prompt::compose(settings, request, occasion)
     }

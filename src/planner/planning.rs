@@ -7,7 +7,9 @@ use luaplan_catalog::{Catalog, DatabaseSchema};
 use luaplan_llm::TokenUsage;
 use luaplan_plan::{CheckReport, CheckedPlan};
 
+use super::feedback::Turn;
 use super::replan::FailedRun;
+use super::revision::Revision;
 use super::verdict::CandidateVerdict;
 
 /// Checks a proposed source; a closure around [`luaplan_plan::check`] is one.
@@ -70,6 +72,8 @@ pub struct PlanningRequest<'a> {
     pub notes: &'a [Note],
     /// The run that failed, where this is a new plan after one.
     pub failed: Option<&'a FailedRun>,
+    /// The plan that is to be changed, where there is one and no run failed.
+    pub revision: Option<&'a Revision>,
 }
 
 impl<'a> PlanningRequest<'a> {
@@ -87,7 +91,13 @@ impl<'a> PlanningRequest<'a> {
             limits,
             notes: &[],
             failed: None,
+            revision: None,
         }
+    }
+
+    /// What the model is told first of what was before.
+    pub(super) fn first_turn(&self) -> Option<Turn> {
+        self.failed.map(FailedRun::turn).or_else(|| self.revision.map(Revision::turn))
     }
 
     pub(super) fn validate(&self) -> Result<()> {

@@ -15,7 +15,6 @@ use super::feedback::{Turn, cut};
 use super::planning::{Check, PlannerSettings, PlanningRequest, Proposal};
 use super::prompt::{self, Occasion};
 use super::question::question;
-use super::replan::FailedRun;
 use super::request::chat_request;
 use super::verdict::TestsVerdict;
 
@@ -69,7 +68,7 @@ impl<'a> Rounds<'a> {
             request,
             log,
             leaning,
-            turn: request.failed.map(FailedRun::turn),
+            turn: request.first_turn(),
             prompt_tokens: settings.prompt_tokens,
             prompt_used: 0,
             overflow: None,

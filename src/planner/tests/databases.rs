@@ -112,6 +112,7 @@ fn prompt(task: &str, databases: &[DatabaseSchema], prompt_tokens: u64) -> Promp
         limits: &limits,
         notes: &[],
         failed: None,
+        revision: None,
     };
     Planner::prompt(&settings, &request).unwrap()
 }

@@ -96,6 +96,7 @@ async fn plan_with(
         limits: &limits,
         notes: &[],
         failed: failed.as_ref(),
+        revision: None,
     };
     let planner = Planner::new(Arc::clone(&client) as _, settings);
     let result = planner.plan(&request, &check, &log, &budget).await;

@@ -110,6 +110,7 @@ fn compose(task: &Task, catalog: &Catalog, databases: &[DatabaseSchema]) -> Prom
         limits: &limits,
         notes: &[],
         failed: None,
+        revision: None,
     };
     Planner::prompt(&settings, &request).unwrap()
 }

@@ -78,6 +78,7 @@ fn prompt(case: &Json) -> Prompt {
         limits: &limits,
         notes: &[],
         failed: failed.as_ref(),
+        revision: None,
     };
     Planner::prompt(&settings, &request).unwrap()
 }
