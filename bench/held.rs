@@ -93,6 +93,8 @@ async fn fill(folder: &Path, end: &EventBody) {
             parent_call_id: None,
             agent: None,
             starts_over: None,
+            follows: None,
+            approve: false,
             planning: None,
             by: None,
             os_user: None,

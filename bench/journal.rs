@@ -91,6 +91,8 @@ pub(crate) async fn run(world: &World, plan: &CheckedPlan, log: RunLog, end: Dur
         parent_call_id: None,
         agent: None,
         starts_over: None,
+        follows: None,
+        approve: false,
         planning: None,
         by: None,
         os_user: None,

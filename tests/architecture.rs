@@ -304,6 +304,7 @@ const JUDGED: &[&str] = &[
     "pending_approvals",
     "resume",
     "start",
+    "following",
     "propose",
 ];
 

@@ -99,6 +99,15 @@ impl Access<'_> {
         self.runs.start(self.own(spec)?).await
     }
 
+    /// As [`crate::Runs::following`].
+    ///
+    /// # Errors
+    /// As [`Access::may_read`], and as [`crate::Runs::following`].
+    pub async fn following(&self, run_id: &RunId, spec: RunSpec) -> Result<RunSpec> {
+        self.may_read(run_id).await?;
+        self.app().runs().following(run_id, spec).await
+    }
+
     /// As [`crate::Runs::propose`], as this caller's run.
     ///
     /// # Errors

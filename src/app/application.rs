@@ -128,7 +128,12 @@ impl App {
         let plans = Plans { config: config.clone(), tools: tools.clone(), redactor, analysis };
         let clock = history.clock.clone();
         let models = Models { config: config.clone(), tools: tools.clone(), llm, clock };
-        let approvals = Approvals { config: config.clone(), history: history.clone(), tools: tools.clone() };
+        let approvals = Approvals {
+            config: config.clone(),
+            history: history.clone(),
+            tools: tools.clone(),
+            plans: plans.clone(),
+        };
         let owners = Arc::new(Owners::new(&config.data_dir));
         let registry = Arc::new(RunRegistry::new(owners.folder()));
         let runs = Runs {

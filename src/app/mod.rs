@@ -58,7 +58,9 @@ pub use runs::request_keys::KeyClaim;
 pub use runs::resolutions::{CallResolution, present};
 pub use runs::restore::cannot_go_on;
 pub use runs::service::Runs;
-pub use runs::spec::{PlanningOptions, PromptRef, ResumeRequest, RunSpec, Work, check_plan_name, lowered};
+pub use runs::spec::{
+    PlanningOptions, PromptRef, ResumeRequest, RevisedPlan, RunSpec, Work, check_plan_name, lowered,
+};
 pub use tools::assemble::{check_tool_settings, note_not_set_up, tool_catalog};
 pub use tools::manifests::{check_manifest, check_tool_name};
 pub use tools::mcp::mcp_server_states;

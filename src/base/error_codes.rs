@@ -142,8 +142,8 @@ error_codes! {
     ToolNotConfigured = "tool_not_configured", "The tool needs configuration that is missing; no call was made.", "Set the keys named in the message; `luaplan doctor` shows what is missing.";
     BadArguments = "bad_arguments", "The arguments do not fit the tool's parameters; no call was made.", "Compare with `luaplan tools show NAME`.";
     PermissionDenied = "permission_denied", "Policy or configuration does not allow this call; it was not made.", "The message names the rule or setting; `luaplan policy explain RUN` says which rules matched.";
-    ApprovalRequired = "approval_required", "A call waits for a person's approval; the run is paused.", "Decide with `luaplan approve RUN CALL`; `luaplan approve` lists what waits.";
-    ApprovalDenied = "approval_denied", "A person denied the call; it was not made.", "Read the reason; do without the call, or ask for another one.";
+    ApprovalRequired = "approval_required", "A call, or the plan of a task, waits for a person's approval; the run is paused.", "Decide with `luaplan approve RUN CALL`; `luaplan approve` lists what waits.";
+    ApprovalDenied = "approval_denied", "A person denied the call, which was not made, or too many plans of the task.", "Read the reason; do without the call, or ask for another one.";
     ApprovalStale = "approval_stale", "The request was decided already, or the call it is about is no longer wanted.", "List what waits now: `luaplan approve`.";
     RateLimited = "rate_limited", "The tool's rate limit is used up and waiting would take too long.", "Wait for `retry_after_ms`, or call less often.";
     ToolTimeout = "tool_timeout", "The tool did not answer in time.", "Try again, ask for less, or raise the tool's `timeout`.";

@@ -80,6 +80,15 @@ impl CallId {
         Self(format!("{sequence}.{branch}"))
     }
 
+    /// What stands in a call's place where a person is asked about a whole plan: `plan`.
+    #[must_use]
+    pub fn whole_plan() -> Self {
+        Self(Self::WHOLE_PLAN.to_owned())
+    }
+
+    /// The text of [`CallId::whole_plan`].
+    pub const WHOLE_PLAN: &str = "plan";
+
     /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -51,6 +51,19 @@ pub fn approval_id(
     format!("{run_id}:{call_id}:{}", hash.as_str().get(..DIGITS).unwrap_or_default())
 }
 
+/// The id of a request about a whole plan, which differs for another run, plan or context, and for each of the requests
+/// of a run: it is number `earlier` + 1.
+#[must_use]
+pub fn plan_approval_id(
+    run_id: &RunId,
+    plan_hash: &ContentHash,
+    context_hash: &ContentHash,
+    earlier: usize,
+) -> String {
+    let nth = ContentHash::of(earlier.to_string().as_bytes());
+    approval_id(run_id, &CallId::whole_plan(), Some(plan_hash), context_hash, &nth)
+}
+
 impl RunApprovals {
     /// The earlier decision about a call, whatever the policy says now.
     pub(super) fn decided(&self, approval_id: &str) -> Option<&ApprovalDecision> {

@@ -21,7 +21,7 @@ mod registry;
 mod suspension;
 mod tool;
 
-pub use approval::{ArgumentOrigins, RunApprovals, approval_id};
+pub use approval::{ArgumentOrigins, RunApprovals, approval_id, plan_approval_id};
 pub use ask_model::{ask_model, ask_side_by_side};
 pub use budget::{IdleTime, RunBudget};
 pub use bus::{Bus, BusParts};

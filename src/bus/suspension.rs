@@ -118,8 +118,7 @@ impl Suspension {
             Self::InDoubt(_) => error,
             Self::Approvals(ids) => {
                 let error = error.about_run(run_id);
-                // An id starts with run and call; a call of another run belongs to an agent.
-                match ids.first().and_then(|id| id.split(':').nth(1)) {
+                match ids.first().and_then(|id| call_of(id)) {
                     Some(call) => error.about_call(call),
                     None => error,
                 }
@@ -145,6 +144,9 @@ impl Suspension {
         match self {
             Self::Until { wake_at, .. } => format!("the run sleeps until {wake_at:.0}"),
             Self::Approvals(ids) => match ids.len() {
+                1 if ids.iter().any(|id| call_of(id) == Some(CallId::WHOLE_PLAN)) => {
+                    "the plan waits for a person's approval".to_owned()
+                }
                 1 => "a call waits for a person's approval".to_owned(),
                 count => format!("{count} calls wait for a person's approval"),
             },
@@ -201,6 +203,11 @@ impl Suspension {
         let approvals = (!approvals.is_empty()).then_some(Self::Approvals(approvals));
         doubt.or(approvals).or(requested).or(longest)
     }
+}
+
+/// The call of a request for approval: its id starts with run and call. A call of another run belongs to an agent.
+fn call_of(approval_id: &str) -> Option<&str> {
+    approval_id.split(':').nth(1)
 }
 
 impl fmt::Display for Suspension {

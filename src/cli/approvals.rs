@@ -1,4 +1,4 @@
-//! Shows calls that wait for approval, and asks about them at a terminal.
+//! Shows what waits for approval, and asks about it at a terminal.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use luaplan_app::config::Environment;
 use luaplan_app::{AfterDecision, App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest};
 use luaplan_base::{ErrorCode, Result, Value, parse_duration};
 use luaplan_bus::{Suspension, Tier};
@@ -14,12 +15,16 @@ use luaplan_journal::{EventListener, GrantState, neutralize};
 
 use super::edits;
 use super::output::Output;
-use super::shortened::{Detail, all_of_call};
+use super::plan_approvals::{self, Asking};
+use super::shortened::{Detail, PAGE_LINES_MAX, all_of_call};
 use super::sleeping::sleep_and_resume;
 
-/// The exact call, the origin of each argument, and why approval is required.
+/// The exact call, the origin of each argument, and why approval is required; or the plan, with what it would do.
 pub(super) fn describe(pending: &PendingApproval) -> String {
     let request = &pending.request;
+    if let Some(plan) = plan_approvals::describe(pending, PAGE_LINES_MAX) {
+        return plan;
+    }
     let line = request.line.map_or_else(String::new, |line| format!(", line {line}"));
     let rule = match request.rules.first() {
         Some(rule) => format!("rule `{}`, {}", rule.name, request.tier),
@@ -67,12 +72,12 @@ pub(super) fn can_ask(output: &Output, events: bool) -> bool {
     !events && !output.is_json() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Asks about the calls of a paused run whose tier is `prompt`, and resumes the run, as long as the person
+/// Asks about the plan of a paused run, or about its calls whose tier is `prompt`, and resumes the run, as long as the person
 /// decides. The run holds nothing meanwhile: a person who ends the command can
 /// decide later.
 pub(super) async fn ask_and_resume(
     output: &Output,
-    app: &App,
+    (app, environment): (&App, &Environment),
     mut outcome: RunOutcome,
     listeners: &[EventListener],
     cancel: &CancellationToken,
@@ -95,8 +100,15 @@ pub(super) async fn ask_and_resume(
         }
         let mut left = later.len();
         for waits in &at_once {
-            output.note(format_args!("\n{}", describe(waits)));
-            if !ask_one(output, app, waits, cancel).await? {
+            let asking = Asking { output, app, environment, cancel };
+            let is_decided = match waits.request.plan {
+                Some(_) => asking.about(waits).await?,
+                None => {
+                    output.note(format_args!("\n{}", describe(waits)));
+                    ask_one(output, app, waits, cancel).await?
+                }
+            };
+            if !is_decided {
                 left += 1;
             }
         }
@@ -204,19 +216,24 @@ async fn ask_edit(
     let Some((answer, difference)) = ask_again(output, question, read, cancel).await? else {
         return Some(None);
     };
-    Some(is_meant(output, &difference, cancel).await?.then_some(answer))
+    Some(is_meant(output, waits, &difference, cancel).await?.then_some(answer))
 }
 
-/// Shows what an edit changes and asks for confirmation; `None` without an answer.
+/// Shows what an edit of `waits` changes and asks for confirmation; `None` without an answer.
 pub(super) async fn is_meant(
     output: &Output,
+    waits: &PendingApproval,
     difference: &[String],
     cancel: &CancellationToken,
 ) -> Option<bool> {
     for line in difference {
         output.note(line);
     }
-    let word = line("allow the call with these arguments? [y]es, [n]o: ", cancel).await?;
+    let question = match waits.request.plan {
+        Some(_) => "run the plan with these changes? [y]es, [n]o: ",
+        None => "allow the call with these arguments? [y]es, [n]o: ",
+    };
+    let word = line(question, cancel).await?;
     Some(matches!(word.as_str(), "y" | "yes"))
 }
 
@@ -229,7 +246,7 @@ fn arguments(text: &str) -> Result<Value, String> {
 }
 
 /// A line from the terminal; `None` at its end, or at a signal to stop.
-async fn line(question: &str, cancel: &CancellationToken) -> Option<String> {
+pub(super) async fn line(question: &str, cancel: &CancellationToken) -> Option<String> {
     let question = question.to_owned();
     let read = tokio::task::spawn_blocking(move || {
         let mut err = std::io::stderr().lock();

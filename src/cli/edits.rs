@@ -1,4 +1,4 @@
-//! Edits of a call's arguments before approval: parsed, shown as a difference, and confirmed.
+//! Edits of a call's arguments or of a plan before approval: parsed, and shown as a difference.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,9 +8,11 @@ use serde_json::Value as Json;
 
 use luaplan_app::config::Environment;
 use luaplan_app::{ApprovalAnswer, ArgumentChange, PendingApproval, argument_changes};
-use luaplan_base::{Error, ErrorCode, Result, Value};
+use luaplan_base::{CallId, Error, ErrorCode, Result, Value};
 use luaplan_journal::{ApprovalState, neutralize};
 
+use super::difference::unified;
+use super::plan_approvals::source_of;
 use super::shortened::{Detail, all_of_call};
 
 /// How much of a long text is shown before and after a change.
@@ -50,6 +52,9 @@ pub(super) fn difference(waits: &PendingApproval, answer: &ApprovalAnswer) -> Re
             waits.run_id, waits.request.call_id
         )));
     }
+    if waits.request.plan.is_some() {
+        return Ok(of_plans(&changes));
+    }
     let mut lines = of_changes(&changes);
     let all = all_of_call(&waits.run_id, waits.request.call_id.as_str());
     lines.push(format!("  (the call as it waits: `{all}`)"));
@@ -64,7 +69,32 @@ pub(super) fn decided(asked: &ApprovalState) -> Result<Vec<String>> {
     let Some(edited) = asked.decision.as_ref().and_then(|decision| decision.arguments.clone()) else {
         return Ok(Vec::new());
     };
-    Ok(of_changes(&argument_changes(asked, &Value::from_exact_json(edited)?)))
+    let changes = argument_changes(asked, &Value::from_exact_json(edited)?);
+    Ok(if asked.plan.is_some() { of_plans(&changes) } else { of_changes(&changes) })
+}
+
+/// The answer that runs the plan `source` in place of the one that waits.
+pub(super) fn of_plan(source: String) -> ApprovalAnswer {
+    let plan = (CallId::WHOLE_PLAN.to_owned(), Value::String(source));
+    ApprovalAnswer::Edit(Value::Object(IndexMap::from_iter([plan])))
+}
+
+/// The plan that an answer runs in place of the one that waits.
+pub(super) fn edited_plan(answer: &ApprovalAnswer) -> Option<&str> {
+    match answer {
+        ApprovalAnswer::Edit(Value::Object(members)) => members.get(CallId::WHOLE_PLAN)?.as_str(),
+        _ => None,
+    }
+}
+
+/// The lines in which two plans differ.
+fn of_plans(changes: &[ArgumentChange]) -> Vec<String> {
+    let text = |value: &Option<Json>| value.as_ref().and_then(Json::as_str).unwrap_or_default().to_owned();
+    let of_one = |change: &ArgumentChange| {
+        let (before, after) = (text(&change.before), text(&change.after));
+        unified(("the plan that waits", &before), ("the edited plan", &after))
+    };
+    changes.iter().flat_map(|change| of_one(change).lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 fn of_changes(changes: &[ArgumentChange]) -> Vec<String> {
@@ -118,34 +148,12 @@ pub(super) fn in_editor(
     environment: &Environment,
     folder: &Path,
 ) -> Result<ApprovalAnswer> {
-    let usage = |message: String, help: &str| super::exit::usage(message, "--edit", help);
-    let editor = ["VISUAL", "EDITOR"].iter().find_map(|name| environment.variables.get(*name));
-    let Some(editor) = editor.filter(|editor| !editor.trim().is_empty()) else {
-        return Err(usage(
-            "`--edit` without a value opens an editor, and neither $VISUAL nor $EDITOR names one".to_owned(),
-            "set EDITOR, or change single arguments: `--argument to=a@example.com`",
-        ));
-    };
-    let cannot = |what: &str, error: &std::io::Error| {
-        Error::new(ErrorCode::FileUnreadable, format!("{what}: {error}"))
-    };
-    let text = serde_json::to_string_pretty(&waits.request.arguments).unwrap_or_default();
-    let path = folder.join(format!("edit-{}.json", luaplan_base::RunId::generate()));
-    write_private(&path, &text)
-        .map_err(|error| cannot("the arguments cannot be written for the editor", &error))?;
-    let ended = run_editor(editor, &path);
-    let edited = std::fs::read_to_string(&path);
-    // The arguments must not stay on the disk, however the editor ended.
-    let removed = std::fs::remove_file(&path);
-    let ended = ended.map_err(|error| cannot("the editor could not be started", &error))?;
-    if !ended.success() {
-        return Err(usage(
-            format!("the editor ended with {ended}, so nothing was decided"),
-            "run the command again",
-        ));
+    if waits.request.plan.is_some() {
+        return Ok(of_plan(text_in_editor(source_of(waits), "lua", environment, folder)?));
     }
-    removed.map_err(|error| cannot("the file of the editor cannot be removed", &error))?;
-    let edited = edited.map_err(|error| cannot("what the editor wrote cannot be read", &error))?;
+    let usage = |message: String, help: &str| super::exit::usage(message, "--edit", help);
+    let text = serde_json::to_string_pretty(&waits.request.arguments).unwrap_or_default();
+    let edited = text_in_editor(&text, "json", environment, folder)?;
     match Value::from_json_text(&edited) {
         Ok(arguments @ Value::Object(_)) => Ok(ApprovalAnswer::Edit(arguments)),
         Ok(other) => {
@@ -156,6 +164,45 @@ pub(super) fn in_editor(
             "nothing was decided; run the command again",
         )),
     }
+}
+
+/// What $EDITOR makes of `text`, in a file with this extension.
+///
+/// # Errors
+/// `usage` where no editor is configured or it fails; `file_unreadable`.
+pub(super) fn text_in_editor(
+    text: &str,
+    extension: &str,
+    environment: &Environment,
+    folder: &Path,
+) -> Result<String> {
+    let usage = |message: String, help: &str| super::exit::usage(message, "--edit", help);
+    let editor = ["VISUAL", "EDITOR"].iter().find_map(|name| environment.variables.get(*name));
+    let Some(editor) = editor.filter(|editor| !editor.trim().is_empty()) else {
+        return Err(usage(
+            "an edit opens an editor, and neither $VISUAL nor $EDITOR names one".to_owned(),
+            "set EDITOR; single arguments are changed by `--argument to=a@example.com`, a plan by `--plan FILE`",
+        ));
+    };
+    let cannot = |what: &str, error: &std::io::Error| {
+        Error::new(ErrorCode::FileUnreadable, format!("{what}: {error}"))
+    };
+    let path = folder.join(format!("edit-{}.{extension}", luaplan_base::RunId::generate()));
+    write_private(&path, text)
+        .map_err(|error| cannot("the text cannot be written for the editor", &error))?;
+    let ended = run_editor(editor, &path);
+    let edited = std::fs::read_to_string(&path);
+    // The text must not stay on the disk, however the editor ended.
+    let removed = std::fs::remove_file(&path);
+    let ended = ended.map_err(|error| cannot("the editor could not be started", &error))?;
+    if !ended.success() {
+        return Err(usage(
+            format!("the editor ended with {ended}, so nothing was decided"),
+            "run the command again",
+        ));
+    }
+    removed.map_err(|error| cannot("the file of the editor cannot be removed", &error))?;
+    edited.map_err(|error| cannot("what the editor wrote cannot be read", &error))
 }
 
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 pub struct ApproveArgs {
     /// The run's id, or `last` (the newest that can still go on); without it, what waits in all runs is listed
     pub run: Option<String>,
-    /// The call's id as the list shows it; without it, what waits in the run is listed
+    /// The call's id as the list shows it, or `plan` for the plan of a task; without it, what waits in the run is listed
     #[arg(conflicts_with = "all")]
     pub call: Option<String>,
     /// Decide about every call of the run that waits
@@ -43,16 +43,19 @@ pub struct DecisionArgs {
     /// Allow this call with this JSON object merged into its arguments (RFC 7396), or @FILE with one; without a value $EDITOR opens all arguments
     #[arg(long, value_name = "JSON|@FILE", num_args = 0..=1, conflicts_with = "all")]
     pub edit: Option<Option<String>>,
-    /// Deny this call; the plan is told why
+    /// Run the plan in this file in place of the one that waits; the check has to pass it
+    #[arg(long, value_name = "FILE", conflicts_with = "all")]
+    pub plan: Option<std::path::PathBuf>,
+    /// Deny this call; the plan is told why. A plan that is denied is planned anew, and the model told why
     #[arg(long, value_name = "REASON")]
     pub deny: Option<String>,
 }
 
 impl DecisionArgs {
-    /// Whether arguments are changed.
+    /// Whether arguments or the plan are changed.
     #[must_use]
     pub fn edits(&self) -> bool {
-        self.edit.is_some() || !self.arguments.is_empty()
+        self.edit.is_some() || self.plan.is_some() || !self.arguments.is_empty()
     }
 }
 

@@ -9,12 +9,14 @@
 mod approvals;
 mod args;
 mod commands;
+mod difference;
 mod edits;
 mod exit;
 mod findings;
 mod governance_args;
 mod mcp_args;
 mod output;
+mod plan_approvals;
 mod planning_args;
 mod progress;
 mod shortened;

@@ -33,6 +33,15 @@ pub struct TaskArgs {
     /// How to run it.
     #[command(flatten)]
     pub options: RunOptions,
+    /// Change the plan of this run (its id, or `last`) by the task; the context is that run's unless another is given
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["print_prompt", "dry_run"])]
+    pub follow: Option<String>,
+    /// Run the plan without asking whether it is meant; calls are asked about all the same where the policy says so
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Have a person confirm the plan before anything of it runs; where there is no terminal the run pauses until `luaplan approve`
+    #[arg(long, conflicts_with_all = ["yes", "mock"])]
+    pub approve: bool,
     /// Print the prompt and stop; no model is asked
     #[arg(long)]
     pub print_prompt: bool,
@@ -52,6 +61,9 @@ pub struct PlanArgs {
     /// The context whose shape the model is shown: JSON text, or @FILE with JSON
     #[arg(long, value_name = "JSON|@FILE")]
     pub context: Option<String>,
+    /// Change the plan in this file by the task; standard error shows what changes
+    #[arg(long, value_name = "FILE", conflicts_with = "print_prompt")]
+    pub revise: Option<PathBuf>,
     /// Write the plan to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -11,7 +11,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use luaplan_base::{ErrorCode, RunId, counted};
+use luaplan_base::{CallId, ErrorCode, RunId, counted};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{DecisionKind, Event, EventBody, EventListener, neutralize};
 use luaplan_plan::Finding;
@@ -179,10 +179,14 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
         EventBody::ApprovalRequested { call_id, tool, reason, .. } => {
             format!("? {call_id} {tool} waits for approval: {reason}")
         }
+        EventBody::PlanApprovalRequested { .. } => "? the plan waits for approval".to_owned(),
         EventBody::ApprovalResolved { call_id, tool, decision, by, reason, .. } => {
             let mark = if *decision == DecisionKind::Deny { "✗" } else { "✓" };
             let reason = reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
-            format!("{mark} {call_id} {tool}: `{decision}` by {by}{reason}")
+            match call_id.as_str() {
+                CallId::WHOLE_PLAN => format!("{mark} the plan: `{decision}` by {by}{reason}"),
+                call_id => format!("{mark} {call_id} {tool}: `{decision}` by {by}{reason}"),
+            }
         }
         EventBody::GrantIssued { tool, expires_at, by, .. } => {
             format!("✓ calls of {tool} are allowed until {expires_at:.0} by {by}")

@@ -1,4 +1,4 @@
-//! `GET /v1/approvals` and `POST /v1/approvals/{id}`: calls that wait for a person, and decisions about them.
+//! `GET /v1/approvals` and `POST /v1/approvals/{id}`: calls and plans that wait for a person, and decisions about them.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::shortened;
 use super::state::ApiState;
 
 /// The calls that wait for a person: exactly what would be called, where each argument came from, and why
-/// it is asked.
+/// it is asked; and the plans of tasks that wait, each with `plan`.
 #[utoipa::path(get, path = "/v1/approvals", operation_id = "list_approvals", tag = "approvals", params(ApprovalsQuery),
     responses((status = 200, description = "`approvals`: the requests nobody has decided, oldest run first"),
         (status = 400, description = "That is not a run id"), (status = 404, description = "There is no such run")))]
@@ -31,11 +31,11 @@ pub(super) async fn list(
     Ok(axum::Json(json!({ "approvals": approvals })))
 }
 
-/// Decide about one call. The run goes on once none of its calls waits any more.
+/// Decide about one call, or about the plan of a task. The run goes on once none of its calls waits any more.
 #[utoipa::path(post, path = "/v1/approvals/{id}", operation_id = "decide_approval", tag = "approvals",
     params(("id" = String, Path, description = "`approval_id` of a request"), ("Idempotency-Key" = Option<String>, Header, description = "Repeated with the same request, it has its effect once")), request_body = DecisionBody,
     responses((status = 200, description = "`approval`: what was decided; `pending`: how many calls of the run still wait; `run`: `resumed`, `waits` or `left`"),
-        (status = 422, description = "The `Idempotency-Key` stands for another request"),
+        (status = 422, description = "The `Idempotency-Key` stands for another request, or: The check refused the edited plan; `findings` says why"),
         (status = 400, description = "A part of the request cannot be understood, or the arguments do not fit"),
         (status = 413, description = "The body is larger than `server.body_limit`"),
         (status = 403, description = "The policy denies the edited arguments, or does not let this key decide"),

@@ -35,6 +35,14 @@ pub(super) struct TaskBody {
     /// Prompts of MCP servers whose texts are put before the planner, as data.
     #[serde(default)]
     pub(super) mcp_prompts: Vec<PromptBody>,
+    /// `true`: the run pauses once it has a plan, before anything of it runs, until a person has decided about the plan
+    /// (`GET /v1/approvals`).
+    #[serde(default)]
+    pub(super) approve: bool,
+    /// The id of a run whose plan the task changes. The context is that run's where neither `context` nor `context_name` is
+    /// given.
+    #[serde(default)]
+    pub(super) follow: Option<String>,
 }
 
 impl TaskBody {
@@ -45,11 +53,12 @@ impl TaskBody {
     pub(super) fn into_spec(self, limits: &Limits) -> Result<RunSpec> {
         let prompts = self.mcp_prompts.into_iter();
         let prompts = prompts.map(|PromptBody { name, arguments }| PromptRef { name, arguments }).collect();
-        let planning = PlanningOptions { candidates: self.candidates, prompts, tests: None };
+        let planning = PlanningOptions { candidates: self.candidates, prompts, ..PlanningOptions::default() };
         Ok(RunSpec::task(self.task, lowered(limits, &self.limits)?)
             .with_context(self.context.map(Value::from_json).transpose()?, self.context_name)
             .with_circumstances(in_mode(self.mode.as_deref())?)
-            .with_planning(planning))
+            .with_planning(planning)
+            .with_approval(self.approve))
     }
 }
 
@@ -133,7 +142,8 @@ pub(super) struct DecisionBody {
     /// With `for`: how long calls of the tool that the same rules ask about are allowed (`1h`).
     #[serde(default, rename = "for")]
     pub(super) time: Option<String>,
-    /// With `edit`: all arguments to use instead, an object by parameter name. One of `arguments`, `set` and `merge`.
+    /// With `edit`: all arguments to use instead, an object by parameter name; of a plan `{"plan": source}`. One of
+    /// `arguments`, `set` and `merge`.
     #[serde(default)]
     pub(super) arguments: Option<Json>,
     /// With `edit`: arguments to change, by parameter name; the others stay. Null takes one out.
@@ -142,7 +152,7 @@ pub(super) struct DecisionBody {
     /// With `edit`: a merge patch (RFC 7396) on the arguments.
     #[serde(default)]
     pub(super) merge: Option<Json>,
-    /// With `deny`: why; the plan is told.
+    /// With `deny`: why; the plan is told. Of a plan: what should be different; the model is told and plans anew.
     #[serde(default)]
     pub(super) reason: Option<String>,
     /// Whether the run goes on once none of its calls waits any more; true when absent.

@@ -29,6 +29,7 @@ use super::state::ApiState;
         (status = 422, description = "The `Idempotency-Key` stands for another request"),
         (status = 409, description = "A request under the same `Idempotency-Key` is being answered"),
         (status = 400, description = "A part of the request cannot be understood"),
+        (status = 404, description = "There is no run `follow`, or it has no plan"),
         (status = 413, description = "The body is larger than `server.body_limit`"), (status = 429, description = "`server.max_concurrent_runs` runs are under way"),
         (status = 503, description = "Stopping, or no model is configured")))]
 pub(super) async fn post_task(
@@ -43,7 +44,11 @@ pub(super) async fn post_task(
     if let Some(begun) = begun_before(keyed.as_ref()) {
         return watched(&state, &query, &headers, begun).await;
     }
-    let spec = body.into_spec(&state.app.config().limits)?;
+    let follow = body.follow.as_deref().map(str::parse).transpose()?;
+    let mut spec = body.into_spec(&state.app.config().limits)?;
+    if let Some(run_id) = follow {
+        spec = state.runs.access(&caller).following(&run_id, spec).await?;
+    }
     start(&state, &caller, &query, &headers, spec, keyed).await
 }
 

@@ -89,6 +89,12 @@ pub enum EventBody {
         /// The run it was reset from. Written only where there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         starts_over: Option<RunId>,
+        /// The run whose plan this one changes. Written only where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        follows: Option<RunId>,
+        /// Whether a person confirms each plan before anything of it runs. Written only where true.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        approve: bool,
         /// Planning options that differ from the configuration: candidates, tests, prompts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         planning: Option<Box<Json>>,
@@ -167,6 +173,19 @@ pub enum EventBody {
         /// Hash of the tool's definition at the time of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_hash: Option<ContentHash>,
+    },
+    /// A plan for the task waits for a person's approval; nothing of it has run. `call_id` is `plan`. `effect` is the
+    /// strongest of its calls, `effects` what `luaplan explain` says of it, `explanation` the model's note, untrusted.
+    /// The approval holds for this plan and this context alone.
+    PlanApprovalRequested {
+        approval_id: String,
+        call_id: CallId,
+        plan_hash: ContentHash,
+        context_hash: ContentHash,
+        effect: Effect,
+        effects: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        explanation: Option<String>,
     },
     /// A person decided; `for` has a `grant_id`, `edit` has `arguments` in exact form, `deny` a `reason`. The decision
     /// applies to this plan, call and `arguments_hash` alone.

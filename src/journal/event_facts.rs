@@ -18,6 +18,7 @@ impl EventBody {
         "iteration",
         "call_resolved",
         "approval_requested",
+        "plan_approval_requested",
         "approval_resolved",
         "grant_issued",
         "grant_revoked",
@@ -63,6 +64,7 @@ impl EventBody {
             Self::Iteration { .. } => "iteration",
             Self::CallResolved { .. } => "call_resolved",
             Self::ApprovalRequested { .. } => "approval_requested",
+            Self::PlanApprovalRequested { .. } => "plan_approval_requested",
             Self::ApprovalResolved { .. } => "approval_resolved",
             Self::GrantIssued { .. } => "grant_issued",
             Self::GrantRevoked { .. } => "grant_revoked",
@@ -140,6 +142,7 @@ impl EventBody {
             | Self::SleepBegun { call_id, .. }
             | Self::AgentStarted { call_id, .. }
             | Self::ApprovalRequested { call_id, .. }
+            | Self::PlanApprovalRequested { call_id, .. }
             | Self::ApprovalResolved { call_id, .. } => Some(call_id),
             Self::RunNotResumable { call_id, .. } => call_id.as_ref(),
             _ => None,

@@ -73,6 +73,12 @@ pub struct RunState {
     /// The run it was reset from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts_over: Option<RunId>,
+    /// The run whose plan it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<RunId>,
+    /// Whether a person confirms each of its plans before anything of it runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub approve: bool,
     /// When it wakes, where it sleeps.
     pub wake_at: Option<Timestamp>,
     /// How often its task was planned again after a failure.
@@ -163,6 +169,8 @@ impl RunState {
             planning: None,
             parent: None,
             starts_over: None,
+            follows: None,
+            approve: false,
             wake_at: None,
             replans: 0,
             accepted: None,
@@ -194,7 +202,7 @@ impl RunState {
         }
         let at = record.event.at;
         let places = redactions::places(record);
-        approval_state::apply(&mut self.approvals, record);
+        approval_state::apply(&mut self.approvals, &self.sources, record);
         match &record.event.body {
             EventBody::RunStarted {
                 task,
@@ -212,6 +220,8 @@ impl RunState {
                 parent_call_id,
                 agent,
                 starts_over,
+                follows,
+                approve,
                 planning,
                 by,
                 os_user,
@@ -223,6 +233,8 @@ impl RunState {
                         Some(ParentCall { run_id, call_id, agent: agent.clone().unwrap_or_default() });
                 }
                 self.starts_over.clone_from(starts_over);
+                self.follows.clone_from(follows);
+                self.approve = *approve;
                 self.tenant.clone_from(tenant);
                 self.started_by = Actor::recorded(by.as_ref(), os_user.as_ref());
                 self.mode.clone_from(mode);
@@ -335,6 +347,13 @@ impl RunState {
     pub fn pending_approvals(&self) -> impl Iterator<Item = &ApprovalState> {
         let waits = matches!(self.status, RunStatus::Running | RunStatus::Sleeping | RunStatus::Paused);
         self.approvals.iter().filter(move |approval| waits && approval.decision.is_none())
+    }
+
+    /// The last request about a whole plan, decided or not, since which no plan was run.
+    #[must_use]
+    pub fn plan_in_question(&self) -> Option<&ApprovalState> {
+        let of_plans = |known: &&ApprovalState| known.plan.as_ref().is_some_and(|plan| !plan.is_taken_up);
+        self.approvals.iter().rev().find(of_plans)
     }
 
     /// Whether it is paused and no decision is outstanding: a process can resume it.

@@ -45,7 +45,7 @@ mod postgres;
 mod postgres;
 
 pub use actor::Actor;
-pub use approval_state::{ApprovalDecision, ApprovalState};
+pub use approval_state::{ApprovalDecision, ApprovalState, PlanRequest};
 pub use backend::Journal;
 pub use call_state::{CallEnd, CallState, Resolved};
 pub use chain::{GENESIS_HASH, RECORD_VERSION, record_hash};

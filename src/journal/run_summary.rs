@@ -41,6 +41,9 @@ pub struct RunSummary {
     /// The run it was reset from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts_over: Option<RunId>,
+    /// The run whose plan it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follows: Option<RunId>,
     /// When it wakes, where it sleeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake_at: Option<Timestamp>,
@@ -74,6 +77,7 @@ impl RunState {
             usage: self.usage,
             parent: self.parent.clone(),
             starts_over: self.starts_over.clone(),
+            follows: self.follows.clone(),
             wake_at: self.wake_at,
             tool_calls: self.calls.iter().filter(|call| !call.refused).count() as u64,
         }

@@ -45,6 +45,8 @@ fn started(task: &str) -> EventBody {
         parent_call_id: None,
         agent: None,
         starts_over: None,
+        follows: None,
+        approve: false,
         planning: None,
         by: None,
         os_user: None,

@@ -101,6 +101,12 @@ pub(super) struct Task {
     /// Prompts of MCP servers luaplan knows, whose texts its model is shown as data.
     #[serde(default)]
     pub(super) mcp_prompts: Vec<Prompt>,
+    /// `true`: a person decides about the plan before anything of it runs; the run waits until then.
+    #[serde(default)]
+    pub(super) approve: bool,
+    /// The id of a run whose plan the task changes. The context is that run's where none is given.
+    #[serde(default)]
+    pub(super) follow: Option<String>,
     /// Answer after this time at the latest, for example `20s`, with the run's id; the run goes on and
     /// `run_status` tells how. Without it the answer comes when the run has ended, sleeps or waits for a person.
     #[serde(default)]

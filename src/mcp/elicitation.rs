@@ -1,4 +1,4 @@
-//! Asks the client's user about calls that wait for approval.
+//! Asks the client's user about calls and plans that wait for approval.
 //!
 //! The assistant that wrote a program never approves its calls: the question goes to its client,
 //! which shows it to a person and returns that person's choice. Clients of protocol revision
@@ -17,7 +17,7 @@ use rmcp::service::RequestContext;
 use serde_json::{Value as Json, json};
 
 use luaplan_app::{Access, AfterDecision, ApprovalAnswer, PendingApproval};
-use luaplan_base::{Error, ErrorCode, Result, RunId, parse_duration};
+use luaplan_base::{CallId, Error, ErrorCode, Result, RunId, parse_duration};
 use luaplan_bus::Tier;
 use luaplan_journal::{Redactor, neutralize};
 
@@ -50,7 +50,7 @@ fn shows_forms(context: &Context) -> bool {
 }
 
 impl McpServer {
-    /// Asks about the calls of a paused run whose tier is `prompt`.
+    /// Asks about the plan of a paused run, or about its calls whose tier is `prompt`.
     pub(super) async fn ask(&self, run_id: &RunId, context: &Context) -> Result<Elicited> {
         let caller = caller_of(context);
         let access = self.runs().access(&caller);
@@ -125,6 +125,8 @@ impl McpServer {
 async fn take_answer(access: &Access<'_>, approval_id: &str, answered: &ElicitResult) -> Result<bool> {
     let answer = match answered.action {
         ElicitationAction::Accept => chosen(answered.content.as_ref())?,
+        // Without words there is nothing to plan anew by: the plan waits on.
+        ElicitationAction::Decline if is_of_plan(approval_id) => return Ok(false),
         ElicitationAction::Decline => ApprovalAnswer::Deny("the person at the client declined".to_owned()),
         _ => return Ok(false),
     };
@@ -169,9 +171,57 @@ fn chosen(content: Option<&Json>) -> Result<ApprovalAnswer> {
     }
 }
 
+/// Whether the request is about a whole plan.
+fn is_of_plan(approval_id: &str) -> bool {
+    approval_id.split(':').nth(1) == Some(CallId::WHOLE_PLAN)
+}
+
+/// The plan of a task, with what it would do; `None` for a call, and where the plan cannot be shown whole.
+fn plan_question(waits: &PendingApproval, redactor: &Redactor) -> Option<ElicitRequestParams> {
+    let plan = waits.request.plan.as_ref()?;
+    let source = waits.request.arguments.get(CallId::WHOLE_PLAN)?.as_str()?;
+    let said = plan.explanation.as_deref().unwrap_or("nothing");
+    let message = format!(
+        "May this program run?\n\nTask: {}\n\nThe model says (its own words, not checked): {said}\n\nWhat it would do:\n{}\n\n\
+         The program:\n{source}\n\nRun {}.",
+        waits.task.as_deref().unwrap_or_default(),
+        plan.effects.trim_end(),
+        waits.run_id
+    );
+    if message.chars().count() > ARGUMENTS_CHARACTERS_MAX {
+        return None;
+    }
+    let form = json!({
+        "type": "object",
+        "properties": {
+            "decision": {
+                "type": "string",
+                "title": "Decision",
+                "description": "once: run it; deny: do not, and have it planned anew",
+                "enum": ["once", "deny"],
+            },
+            "reason": {
+                "type": "string",
+                "title": "What should be different",
+                "description": "with `deny`; the model is told it",
+            },
+        },
+        "required": ["decision"],
+    });
+    let form = ElicitationSchema::from_json_schema(form.as_object().cloned()?).ok()?;
+    Some(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: neutralize(&redactor.text(&message)),
+        requested_schema: form,
+    })
+}
+
 /// The exact call and the form for the decision; `None` where the call cannot be shown whole.
 fn question(waits: &PendingApproval, redactor: &Redactor) -> Option<ElicitRequestParams> {
     let request = &waits.request;
+    if request.plan.is_some() {
+        return plan_question(waits, redactor);
+    }
     let arguments = serde_json::to_string_pretty(&request.arguments).ok()?;
     if arguments.chars().count() > ARGUMENTS_CHARACTERS_MAX {
         return None;

@@ -9,7 +9,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
 use luaplan_app::{PlanningOptions, PromptRef, RunSpec, Work, lowered};
-use luaplan_base::{Error, ErrorCode, Limits, Result, Value, parse_duration};
+use luaplan_base::{Error, ErrorCode, Limits, Result, RunId, Value, parse_duration};
 
 use super::answer::done;
 use super::arguments::{LimitValues, Plan, Prompt, RunLua, RunPlan, Task};
@@ -28,11 +28,22 @@ struct Given {
     wait: Option<String>,
 }
 
+/// How a task is planned; of a plan nothing is.
+#[derive(Default)]
+struct Planned {
+    options: PlanningOptions,
+    /// Whether a person confirms the plan.
+    approve: bool,
+    /// The run whose plan is changed.
+    follow: Option<RunId>,
+}
+
 impl McpServer {
     pub(super) async fn run_lua(&self, args: RunLua, context: &Context) -> Result<CallToolResponse> {
         let RunLua { program, context: given, context_name, limits, wait } = args;
         let work = Work::Plan { name: UNNAMED.to_owned(), source: program };
-        self.start(work, Given { context: given, context_name, limits, wait }, None, context).await
+        let given = Given { context: given, context_name, limits, wait };
+        self.start(work, given, Planned::default(), context).await
     }
 
     pub(super) async fn run_plan(&self, args: RunPlan, context: &Context) -> Result<CallToolResponse> {
@@ -50,14 +61,25 @@ impl McpServer {
             }
         };
         let given = Given { context: given, context_name, limits, wait };
-        self.start(Work::Plan { name, source }, given, None, context).await
+        self.start(Work::Plan { name, source }, given, Planned::default(), context).await
     }
 
     pub(super) async fn task(&self, args: Task, context: &Context) -> Result<CallToolResponse> {
-        let Task { task, context: given, context_name, limits, candidates, mcp_prompts, wait } = args;
-        let planning = planning(candidates, mcp_prompts);
+        let Task {
+            task,
+            context: given,
+            context_name,
+            limits,
+            candidates,
+            mcp_prompts,
+            approve,
+            follow,
+            wait,
+        } = args;
+        let follow = follow.as_deref().map(str::parse).transpose()?;
+        let planned = Planned { options: planning(candidates, mcp_prompts), approve, follow };
         let given = Given { context: given, context_name, limits, wait };
-        self.start(Work::Task(task), given, Some(planning), context).await
+        self.start(Work::Task(task), given, planned, context).await
     }
 
     pub(super) async fn plan(&self, args: Plan, context: &Context) -> Result<CallToolResult> {
@@ -89,7 +111,7 @@ impl McpServer {
         &self,
         work: Work,
         given: Given,
-        planning: Option<PlanningOptions>,
+        planned: Planned,
         context: &Context,
     ) -> Result<CallToolResponse> {
         let wait = wait_of(given.wait.as_deref())?;
@@ -97,10 +119,17 @@ impl McpServer {
         let listeners = progress.iter().map(ProgressReporter::listener).collect();
         let spec = RunSpec::new(work, self.limits(given.limits.as_ref())?)
             .with_context(value(given.context)?, given.context_name)
-            .with_planning(planning.unwrap_or_default())
+            .with_planning(planned.options)
+            .with_approval(planned.approve)
             .with_listeners(listeners, CancellationToken::new());
         let run_id = spec.run_id.clone();
-        match self.runs().access(&caller_of(context)).start(spec).await? {
+        let caller = caller_of(context);
+        let access = self.runs().access(&caller);
+        let spec = match &planned.follow {
+            Some(earlier) => access.following(earlier, spec).await?,
+            None => spec,
+        };
+        match access.start(spec).await? {
             Some(run) => self.follow(&run_id, (run, true), wait, progress, context).await,
             None => self.follow_elsewhere(&run_id, wait, context).await,
         }
@@ -148,7 +177,7 @@ impl McpServer {
 
 fn planning(candidates: Option<u32>, prompts: Vec<Prompt>) -> PlanningOptions {
     let prompts = prompts.into_iter().map(|Prompt { name, arguments }| PromptRef { name, arguments });
-    PlanningOptions { candidates, prompts: prompts.collect(), tests: None }
+    PlanningOptions { candidates, prompts: prompts.collect(), ..PlanningOptions::default() }
 }
 
 pub(super) fn value(json: Option<Json>) -> Result<Option<Value>> {

@@ -15,7 +15,7 @@ use crate::http_support::{Answer, Client, Gate, PATIENCE, open, records, until};
 const KEY: &str = "k-0123456789-abcdefghij";
 const PLAN: &str = "function run(context) return 1 end";
 
-fn serve(folder: &Path, settings: &[&str]) -> Command {
+pub(crate) fn serve(folder: &Path, settings: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_luaplan"));
     command.current_dir(folder).env_clear().env("HOME", folder).kill_on_drop(true);
     command.args(["serve", "--set", "server.listen=127.0.0.1:0"]);
@@ -27,15 +27,19 @@ fn serve(folder: &Path, settings: &[&str]) -> Command {
 }
 
 /// A serving process, and everything it writes to standard error.
-struct Process {
-    child: Child,
-    client: Client,
+pub(crate) struct Process {
+    pub(crate) child: Child,
+    pub(crate) client: Client,
     log: JoinHandle<String>,
 }
 
 impl Process {
     async fn start(folder: &Path, settings: &[&str]) -> Self {
-        let mut child = serve(folder, settings).spawn().unwrap();
+        Self::of(serve(folder, settings)).await
+    }
+
+    pub(crate) async fn of(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut log = String::new();
         let base = loop {

@@ -181,6 +181,8 @@ async fn stray_run(app: &luaplan::app::App) -> String {
         parent_call_id: None,
         agent: None,
         starts_over: None,
+        follows: None,
+        approve: false,
         planning: None,
         by: None,
         os_user: None,

@@ -18,6 +18,7 @@ mod canary_sinks;
 mod check;
 mod cli;
 mod config;
+mod confirmation;
 mod databases_described;
 mod determinism;
 pub(crate) mod differential;

@@ -1,4 +1,4 @@
-//! Requests for a person's leave: what waits, and what is decided.
+//! Requests for a person's leave, about calls and whole plans: what waits, and what is decided.
 
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ const GRANT_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// After any of these it is too late to decide about a call.
 const PRECLUDING: &[&str] = &[
     "approval_requested",
+    "plan_approval_requested",
     "approval_resolved",
     "tool_call_started",
     "tool_call_refused",
@@ -93,7 +94,8 @@ impl Approvals {
     /// `not_found`; `approval_stale` where it was decided or is no longer wanted; `run_not_resumable` where the
     /// run cannot be resumed whatever is decided; `forbidden` where the
     /// policy file does not name `by` as an approver, `approver_is_starter` where it keeps who started a run from deciding;
-    /// `bad_arguments`, `bad_request` or `permission_denied` for arguments that do not fit, cannot be kept, or are denied by policy.
+    /// `bad_arguments`, `bad_request` or `permission_denied` for arguments that do not fit, cannot be kept, or are denied by policy;
+    /// `check_refused` with the findings and `limit_source` for an edited plan.
     pub async fn decide(
         &self,
         approval_id: &str,
@@ -113,7 +115,7 @@ impl Approvals {
             return Err(error);
         }
         engine_suffices(&state, self.config.sandbox.engine)?;
-        let events = self.decision(&state, &request, (&answer, then), by)?;
+        let events = self.decision(&state, &request, (&answer, then), by).await?;
         let unless = ConflictGuard {
             run_id: run_id.clone(),
             call_id: request.call_id.clone(),
@@ -132,23 +134,34 @@ impl Approvals {
     }
 
     /// The events of a decision, once it is certain that it can be kept.
-    fn decision(
+    async fn decision(
         &self,
         state: &RunState,
         request: &ApprovalState,
         (answer, then): (&ApprovalAnswer, AfterDecision),
         by: &Actor,
     ) -> Result<Vec<EventBody>> {
-        let (mut arguments, mut reason, mut grant) = (None, None, None);
+        let (mut arguments, mut reason, mut grant, mut proposed) = (None, None, None, Vec::new());
         let decision = match answer {
             ApprovalAnswer::Once => DecisionKind::Once,
+            ApprovalAnswer::For(_) if request.plan.is_some() => {
+                return Err(Error::new(ErrorCode::BadRequest, "a plan is approved as it is, not for a time")
+                    .with_help(
+                        "approve it without a time; its calls are asked about where the policy says so",
+                    ));
+            }
             ApprovalAnswer::For(time) => {
                 grant = Some((RunId::generate().to_string(), self.expiry(*time)?));
                 DecisionKind::For
             }
             ApprovalAnswer::Edit(_) | ApprovalAnswer::Set(_) | ApprovalAnswer::Merge(_) => {
                 let edited = answer.arguments(request)?.unwrap_or_default();
-                arguments = Some(self.edited(state, request, edited)?);
+                if request.plan.is_some() {
+                    proposed = self.edited_plan(state, &edited).await?;
+                    arguments = Some(edited.to_exact_json());
+                } else {
+                    arguments = Some(self.edited(state, request, edited)?);
+                }
                 DecisionKind::Edit
             }
             ApprovalAnswer::Deny(why) if why.trim().is_empty() => {
@@ -177,6 +190,7 @@ impl Approvals {
             os_user: by.os_user.clone(),
         };
         let mut events = vec![resolved];
+        events.extend(proposed);
         if let Some((grant_id, expires_at)) = grant {
             events.push(EventBody::GrantIssued {
                 grant_id,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::config::Config;
 use crate::history::History;
+use crate::plans::check::Plans;
 use crate::tools::toolbox::Toolbox;
 
 /// Requests for approval, grants, and the policy behind them. Cheap to clone.
@@ -12,4 +13,5 @@ pub struct Approvals {
     pub(crate) config: Arc<Config>,
     pub(crate) history: History,
     pub(crate) tools: Toolbox,
+    pub(crate) plans: Plans,
 }

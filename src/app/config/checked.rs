@@ -118,6 +118,8 @@ pub struct Config {
     pub autonomous_replans: u32,
     /// The policy file, where one is configured.
     pub policy: Option<Arc<PolicyRules>>,
+    /// Whether `task` at a terminal asks before it runs a plan.
+    pub confirms_tasks: bool,
     /// How many plans are asked for; the best is taken.
     pub candidates: u32,
     /// Whether the model chooses among equal candidates.
@@ -182,6 +184,7 @@ impl Config {
             policy: path_or_none(&base_dir, &raw.policy.file)
                 .map(|path| read_policy(&path).map(Arc::new))
                 .transpose()?,
+            confirms_tasks: super::approvals::confirms_tasks(&raw.approvals)?,
             candidates: check_candidates(raw.planner.candidates)?,
             reviewer: raw.planner.reviewer,
             share_run_data: raw.planner.share_run_data,

@@ -8,6 +8,7 @@
 //! its source down to the environment variable's name.
 
 mod agents;
+mod approvals;
 mod checked;
 mod environment;
 mod journal;
@@ -24,6 +25,7 @@ mod server_shares;
 mod values;
 
 pub use agents::{AgentConfig, AgentWork, RawAgent};
+pub use approvals::RawApprovals;
 pub use checked::{Config, OVERRIDE_KEYS, ServerConfig, ToolConfig};
 pub use environment::Environment;
 pub use journal::RawJournal;

@@ -8,6 +8,7 @@ use luaplan_base::written;
 use luaplan_llm::LlmSettings;
 
 use super::agents::RawAgent;
+use super::approvals::RawApprovals;
 use super::journal::RawJournal;
 use super::mcp::RawMcpServer;
 use super::policy_file::RawPolicy;
@@ -55,6 +56,8 @@ pub struct RawConfig {
     pub planner: RawPlanner,
     /// What calls need a person's leave, and which are denied.
     pub policy: RawPolicy,
+    /// Whether a person at a terminal confirms tasks.
+    pub approvals: RawApprovals,
     /// The HTTP service.
     pub server: RawServer,
     /// The log on standard error.
@@ -80,6 +83,7 @@ impl Default for RawConfig {
             rates: RawRates::default(),
             planner: RawPlanner::default(),
             policy: RawPolicy::default(),
+            approvals: RawApprovals::default(),
             server: RawServer::default(),
             log: RawLog::default(),
         }

@@ -75,6 +75,15 @@ impl Plans {
     /// # Errors
     /// `analysis_busy` where too many requests wait.
     pub async fn explain_for(&self, plan: PlanOf<'_>) -> Result<Explanation> {
+        self.explained(plan, Waiting::Request).await
+    }
+
+    /// As [`Plans::explain_for`], of a run that is under way: it waits for its turn however many wait.
+    pub(crate) async fn explain_of_run(&self, plan: PlanOf<'_>) -> Result<Explanation> {
+        self.explained(plan, Waiting::Run).await
+    }
+
+    async fn explained(&self, plan: PlanOf<'_>, waiting: Waiting) -> Result<Explanation> {
         let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.tools.catalog));
         // What is said of a plan is shortened, and a part of a secret is not known as one.
         let source = self.redactor.exact_text(plan.source);
@@ -82,7 +91,7 @@ impl Plans {
             Analysed::of(PlanOf { source: &source, ..plan }, None);
         let work =
             move || super::explain::explain(&config, &catalog, (&name, &source), &limits, context.as_ref());
-        self.analysis.run(plan.tenant, Waiting::Request, work).await
+        self.analysis.run(plan.tenant, waiting, work).await
     }
 
     /// A plan that may run.

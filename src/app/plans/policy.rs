@@ -165,7 +165,8 @@ impl Approvals {
             allowed_by: call.allowed_by.clone(),
             now: now(&call.tool, &call.arguments),
         });
-        let waiting = state.pending_approvals().map(|request| CallExplanation {
+        let calls = state.pending_approvals().filter(|request| request.plan.is_none());
+        let waiting = calls.map(|request| CallExplanation {
             call_id: Some(request.call_id.to_string()),
             tool: request.tool.clone(),
             arguments: request.arguments.clone(),

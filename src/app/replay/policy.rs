@@ -112,7 +112,7 @@ pub(crate) fn is_denied(call: &CallState) -> bool {
 /// What was decided about each call, those that still wait too.
 pub(crate) fn decided_then(state: &RunState, grants: &[GrantState]) -> HashMap<CallId, Then> {
     let mut decided: HashMap<CallId, Then> = HashMap::new();
-    for asked in &state.approvals {
+    for asked in state.approvals.iter().filter(|asked| asked.plan.is_none()) {
         let edited = asked.decision.as_ref().and_then(|decision| decision.arguments.clone());
         let then = Then { decision: asked.tier.clone(), is_granted: false, edited };
         decided.insert(asked.call_id.clone(), then);

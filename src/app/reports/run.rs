@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
-use luaplan_base::{Error, ErrorCode, Result, RunId, shorten_members};
+use luaplan_base::{CallId, Error, ErrorCode, Result, RunId, shorten_members};
 use luaplan_journal::{Actor, EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
 
 use crate::ActiveRuns;
@@ -14,7 +14,7 @@ use crate::runs::restore::cannot_go_on;
 
 /// What a run's own page is made of besides its summary.
 const SHOWN_EVENTS: &[&str] =
-    &["printed", "run_finished", "run_failed", "run_cancelled", "run_not_resumable"];
+    &["printed", "approval_resolved", "run_finished", "run_failed", "run_cancelled", "run_not_resumable"];
 
 /// How often a run is looked at that this process does not run, or not now.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -77,6 +77,12 @@ impl ActiveRuns {
                     members.insert("not_resumable".into(), why);
                 }
                 EventBody::Printed { text } => printed.push_str(&text),
+                EventBody::ApprovalResolved { call_id, decision, by, reason, .. }
+                    if call_id.as_str() == CallId::WHOLE_PLAN =>
+                {
+                    let said = json!({ "decision": decision, "by": by, "reason": reason });
+                    members.insert("plan_decision".into(), said);
+                }
                 _ => {}
             }
         }

@@ -101,9 +101,10 @@ impl Run<'_> {
 
     /// What people said about the calls of `plan`.
     fn approvals(&self, plan: &CheckedPlan) -> RunApprovals {
+        let known = self.resumed.iter().flat_map(|state| &state.approvals);
         RunApprovals {
             plan_hash: Some(plan.hash().clone()),
-            known: self.resumed.map(|state| state.approvals.clone()).unwrap_or_default(),
+            known: known.filter(|known| known.plan.is_none()).cloned().collect(),
             journal: Some(self.runs.history.journal.clone()),
             origins: Some(Arc::new(PlanOrigins::new(plan.clone(), self.runs.tools.catalog.clone()))),
         }

@@ -3,9 +3,11 @@
 
 pub(crate) mod active_runs;
 pub(crate) mod candidate_eval;
+pub(crate) mod confirm;
 pub(crate) mod control_files;
 pub(crate) mod drive;
 pub(crate) mod finish;
+pub(crate) mod follow;
 pub(crate) mod planning;
 pub(crate) mod provenance;
 pub(crate) mod recovered;

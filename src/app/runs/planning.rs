@@ -4,19 +4,41 @@ use luaplan_base::{ContentHash, Effect, Error, ErrorCode, Result, Value};
 use luaplan_bus::Mode;
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{CallEnd, CallState, Durability, EventBody, JournalRead as _};
-use luaplan_plan::CheckedPlan;
-use luaplan_planner::{FailedRun, PastCall, PlanningRequest, Proposal};
+use luaplan_plan::{CheckReport, CheckedPlan};
+use luaplan_planner::{FailedRun, PastCall, PlanningRequest, Proposal, Revision};
 use luaplan_testkit::count_tests;
 
 use super::candidate_eval::RunTrials;
 use crate::models::PlanningPlace;
 use crate::plans::check::{PlanOf, PlannedFor, accept, findings_json};
 use crate::runs::run::Run;
-use crate::runs::spec::{RunSpec, Work};
+use crate::runs::spec::{RevisedPlan, RunSpec, Work};
 
 impl Run<'_> {
     /// A checked plan for the run's task.
     pub(crate) async fn propose(&self) -> Result<Proposal> {
+        match &self.spec.planning.revises {
+            Some(old) => self.propose_after(&self.revision(old).await?).await,
+            None => self.propose_with(None).await,
+        }
+    }
+
+    /// A checked plan for the run's task, in place of an earlier one.
+    pub(crate) async fn propose_after(&self, revision: &Revision) -> Result<Proposal> {
+        self.propose_with(Some(revision)).await
+    }
+
+    /// The plan that the task changes, with what the check finds of it now.
+    async fn revision(&self, old: &RevisedPlan) -> Result<Revision> {
+        let RunSpec { circumstances, limits, .. } = self.spec;
+        let (tenant, context, source) = (circumstances.tenant.as_str(), self.context(), old.source.as_str());
+        let plan = PlanOf { tenant, name: "plan", source, limits, context: Some(&context) };
+        let CheckReport { findings, .. } = self.runs.plans.check_of_run(plan).await?;
+        let RevisedPlan { source, task } = old.clone();
+        Ok(Revision { source, task, findings, rejected: Vec::new(), done: Vec::new() })
+    }
+
+    async fn propose_with(&self, revision: Option<&Revision>) -> Result<Proposal> {
         let Work::Task(task) = &self.spec.work else {
             return Err(Error::new(ErrorCode::Internal, "a saved plan is not planned"));
         };
@@ -24,7 +46,7 @@ impl Run<'_> {
         let notes = self.runs.models.notes(&self.spec.planning.prompts).await?;
         let (models, place) = (&self.runs.models, self.planning_place().await?);
         let request = models.planning_request(task, &context, &place, limits);
-        let wanted = PlanningRequest { notes: &notes, ..request };
+        let wanted = PlanningRequest { notes: &notes, revision, ..request };
         self.plan(&wanted).await
     }
 
@@ -120,7 +142,7 @@ impl Run<'_> {
         plan: &CheckedPlan,
         context: &Value,
         outcome: &RunOutcome,
-    ) -> Option<CheckedPlan> {
+    ) -> Option<Proposal> {
         let (Work::Task(task), Some(error)) = (&self.spec.work, outcome.failure()) else { return None };
         if !is_for_a_better_plan(error.code()) {
             return None;
@@ -140,7 +162,7 @@ impl Run<'_> {
             failed: Some(&failed),
             ..models.planning_request(task, context, &place, &self.spec.limits)
         };
-        self.plan(&request).await.ok().map(|proposal| proposal.plan)
+        self.plan(&request).await.ok()
     }
 
     /// Announces that an autonomous run begins to work by `plan`, after so many earlier ones.

@@ -25,8 +25,7 @@ impl Run<'_> {
     /// The plan the run worked by before it was broken off; `None` where it had none yet.
     pub(crate) async fn prepared_before(&self, context: &Value) -> Result<Option<Prepared>> {
         let Some(state) = self.resumed else { return Ok(None) };
-        self.spend_again(state)?;
-        self.runs.spend_for_children(state, self.budget).await?;
+        self.spend_again(state, state.accepted.as_ref().map_or(0, |plan| plan.calls_before)).await?;
         let Some((source, _)) = recorded_source(state)? else { return Ok(None) };
         let Some(accepted) = &state.accepted else { return Ok(None) };
         let name = state.plan_name.as_deref().unwrap_or("plan");
@@ -48,9 +47,8 @@ impl Run<'_> {
         }))
     }
 
-    /// Counts what is not asked for again: models, and the calls of earlier plans.
-    fn spend_again(&self, state: &RunState) -> Result<()> {
-        let calls_before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
+    /// Counts what is not asked for again: models, what agents used, and the calls of earlier plans, up to `calls_before`.
+    pub(crate) async fn spend_again(&self, state: &RunState, calls_before: u64) -> Result<()> {
         let earlier = state.calls.iter().filter(|call| call.call_id.sequence() <= calls_before);
         let (count, bytes) = earlier.fold((0, 0), |(count, bytes), call| {
             (count + 1, bytes + call.end.as_ref().map_or(0, |end| end.result_bytes))
@@ -62,7 +60,8 @@ impl Run<'_> {
             (LimitName::ToolCalls, count),
             (LimitName::ResultBytes, bytes),
         ];
-        spent.into_iter().try_for_each(|(name, amount)| self.budget.spend(name, amount))
+        spent.into_iter().try_for_each(|(name, amount)| self.budget.spend(name, amount))?;
+        self.runs.spend_for_children(state, self.budget).await
     }
 
     pub(crate) fn answering_from(

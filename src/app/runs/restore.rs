@@ -28,6 +28,8 @@ pub(crate) fn run_spec(state: &RunState) -> Result<RunSpec> {
         context_name: state.context_name.clone(),
         circumstances: circumstances_of(state)?,
         planning: PlanningOptions::from_record(state.planning.as_deref())?,
+        follows: state.follows.clone(),
+        approve: state.approve,
         ..RunSpec::new(work, limits_of(state)?)
     })
 }

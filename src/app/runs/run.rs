@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use luaplan_base::{Error, ErrorCode, LimitName, Result, RunId, Usage, Value};
-use luaplan_bus::{Mode, RunBudget};
+use luaplan_bus::{Interruption, Mode, RunBudget};
 use luaplan_engine::{RecordedCalls, RecordedOutput, RunOutcome};
 use luaplan_journal::{Durability, EventBody, NewContext, RunLog, RunState, RunStatus, StopReason};
 use luaplan_plan::CheckedPlan;
@@ -180,7 +180,7 @@ impl<'a> Run<'a> {
     async fn go(&self) -> RunOutcome {
         let prepared = match self.prepare().await {
             Ok(ready) => ready,
-            Err(error) => return self.ended_early(error),
+            Err(why) => return self.ended_early(why),
         };
         let Prepared { mut plan, context, calls_before, past, candidates, explanation } = prepared;
         let replanned = self.resumed.map_or(0, |state| state.replans);
@@ -195,7 +195,10 @@ impl<'a> Run<'a> {
             let Some(better) = self.replan(attempt, &mut calls_told, &plan, &context, &outcome).await else {
                 break;
             };
-            plan = better;
+            if let Err(why) = self.confirm(&better, &context).await {
+                return self.ended_early(why);
+            }
+            plan = better.plan;
             if let Err(error) = self.tell_iteration(attempt, &plan).await {
                 return self.ended_early(error);
             }
@@ -252,8 +255,11 @@ impl<'a> Run<'a> {
     }
 
     /// From the spec to a plan that may run.
-    async fn prepare(&self) -> Result<Prepared> {
+    async fn prepare(&self) -> Result<Prepared, Interruption> {
         let context = self.context();
+        if let Some(prepared) = self.prepared_by_decision(&context).await? {
+            return Ok(prepared);
+        }
         if let Some(prepared) = self.prepared_before(&context).await? {
             return Ok(prepared);
         }
@@ -261,6 +267,7 @@ impl<'a> Run<'a> {
         let plan = match &self.spec.work {
             Work::Task(_) => {
                 let proposal = self.propose().await?;
+                self.confirm(&proposal, &context).await?;
                 let verdicts = proposal.verdicts.iter().map(serde_json::to_value);
                 candidates = verdicts.filter_map(std::result::Result::ok).collect();
                 explanation = proposal.explanation;
@@ -271,7 +278,7 @@ impl<'a> Run<'a> {
         Ok(Prepared { plan, context, calls_before: 0, past: None, candidates, explanation })
     }
 
-    pub(crate) fn ended_early(&self, error: Error) -> RunOutcome {
-        RunOutcome::of_nothing(self.log.run_id().clone(), error)
+    pub(crate) fn ended_early(&self, why: impl Into<Interruption>) -> RunOutcome {
+        RunOutcome::of_nothing(self.log.run_id().clone(), why)
     }
 }

@@ -37,10 +37,11 @@ impl Runs {
     /// The same for a run that may call `tools` and no others.
     pub(crate) fn narrowed(&self, tools: &[String]) -> Self {
         let tools = self.tools.narrowed(tools);
+        let plans = Plans { tools: tools.clone(), ..self.plans.clone() };
         Self {
-            plans: Plans { tools: tools.clone(), ..self.plans.clone() },
+            approvals: Approvals { tools: tools.clone(), plans: plans.clone(), ..self.approvals.clone() },
+            plans,
             models: Models { tools: tools.clone(), ..self.models.clone() },
-            approvals: Approvals { tools: tools.clone(), ..self.approvals.clone() },
             tools,
             ..self.clone()
         }

@@ -59,6 +59,10 @@ pub struct RunSpec {
     pub cancel: CancellationToken,
     /// The run that this one starts over.
     pub starts_over: Option<RunId>,
+    /// The run whose plan this one changes.
+    pub follows: Option<RunId>,
+    /// Whether a person confirms each plan for the task before anything of it runs. Mocked runs ask nobody.
+    pub approve: bool,
     /// What the check found of this plan with this context and these limits; `None` has the run check it.
     pub checked: Option<CheckReport>,
 }
@@ -79,6 +83,8 @@ impl RunSpec {
             listeners: Vec::new(),
             cancel: CancellationToken::new(),
             starts_over: None,
+            follows: None,
+            approve: false,
             checked: None,
         }
     }
@@ -111,6 +117,12 @@ impl RunSpec {
     #[must_use]
     pub fn with_circumstances(self, circumstances: Circumstances) -> Self {
         Self { circumstances, ..self }
+    }
+
+    /// With whether a person confirms each plan for the task.
+    #[must_use]
+    pub fn with_approval(self, approve: bool) -> Self {
+        Self { approve, ..self }
     }
 
     /// With listeners that are told of its events, and the token that ends it.
@@ -155,6 +167,19 @@ pub struct PlanningOptions {
     /// Prompts of MCP servers whose texts are put before the planner.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<PromptRef>,
+    /// The plan that the task changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revises: Option<RevisedPlan>,
+}
+
+/// A plan that is to be changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevisedPlan {
+    /// Its source.
+    pub source: String,
+    /// The task it was written for, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
 }
 
 /// A prompt of an MCP server, and what it is given.

@@ -154,6 +154,8 @@ impl Runs {
             parent_call_id: agent.map(|agent| agent.parent_call_id.clone()),
             agent: agent.map(|agent| agent.name.clone()),
             starts_over: spec.starts_over.clone(),
+            follows: spec.follows.clone(),
+            approve: spec.approve,
             planning: spec.planning.to_record().map(Box::new),
             by,
             os_user,
@@ -170,18 +172,24 @@ impl Runs {
     /// Whether another node could execute the run from what is on record of it: no secret stands in it, and
     /// it asks for nothing that is not recorded.
     pub(super) fn can_be_released(&self, spec: &RunSpec) -> bool {
+        let plan = match &spec.work {
+            Work::Task(task) => task,
+            Work::Plan { source, .. } => source,
+        };
+        // Tests lie in a file of this machine.
+        self.is_whole_on_record(spec, plan) && spec.handler.is_none() && spec.planning.tests.is_none()
+    }
+
+    /// Whether no secret is taken out of what the run begins with, and out of `plan`, where they are recorded.
+    pub(super) fn is_whole_on_record(&self, spec: &RunSpec, plan: &str) -> bool {
         let mut whole = serde_json::json!({
             "context": spec.context.as_ref().map(Value::to_exact_json),
-            "plan": match &spec.work {
-                Work::Task(task) => task,
-                Work::Plan { source, .. } => source,
-            },
+            "plan": plan,
             "planning": spec.planning.to_record(),
         });
         let before = whole.clone();
         self.history.redactor.arguments(&mut whole);
-        // Tests lie in a file of this machine.
-        whole == before && spec.handler.is_none() && spec.planning.tests.is_none()
+        whole == before
     }
 
     /// Leaves a run that was started to whichever node has room.

@@ -14,11 +14,12 @@ use luaplan_journal::{JournalRead as _, grants, neutralize};
 use super::run::finish;
 use super::{Session, inputs, show};
 use crate::cli::approvals::{can_ask, describe, describe_grant, is_meant};
-use crate::cli::edits::{difference, in_editor, set};
+use crate::cli::edits::{difference, edited_plan, in_editor, of_plan, set};
 use crate::cli::exit;
 use crate::cli::exit::usage;
 use crate::cli::governance_args::{ApproveArgs, DecisionArgs};
-use crate::cli::progress::EventPrinter;
+use crate::cli::plan_approvals::commands;
+use crate::cli::progress::{EventPrinter, show_findings};
 use crate::cli::shortened::shorten;
 use crate::cli::signals::cancelled_by_signals;
 use crate::cli::sleeping::sleep_and_resume;
@@ -86,7 +87,7 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
         let difference = difference(waits, &answer)?;
         if !difference.is_empty() && !session.output.is_json() {
             if can_ask(session.output, args.events) && !args.yes {
-                if is_meant(session.output, &difference, &cancel).await != Some(true) {
+                if is_meant(session.output, waits, &difference, &cancel).await != Some(true) {
                     session.output.line("nothing was decided");
                     return Ok(exit::PAUSED);
                 }
@@ -101,14 +102,25 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     let by = Caller::at_terminal();
     let then = if args.no_resume { AfterDecision::StaysPaused } else { AfterDecision::GoesOn };
     for (approval_id, answer) in answers {
+        let edited = edited_plan(&answer).map(str::to_owned);
         let answered = app.approvals().decide(approval_id, answer, then, by.actor()).await;
+        if let (Err(error), Some(source), false) = (&answered, edited, session.output.is_json()) {
+            show_findings(session.output, error, Some(("the edited plan", &source)));
+        }
         decided.push(answered.map_err(|error| exit::about_argument(error, "--argument"))?);
     }
     let left = app.approvals().pending(Some(&run_id)).await?.len();
     if !session.output.is_json() {
         for request in &decided {
             let what = request.decision.as_ref().map_or("", |decision| decision.decision.as_str());
-            session.output.progress(format_args!("call {} {}: {what}", request.call_id, request.tool));
+            match request.plan {
+                Some(_) => session.output.progress(format_args!("the plan: {what}")),
+                None => {
+                    session
+                        .output
+                        .progress(format_args!("call {} {}: {what}", request.call_id, request.tool));
+                }
+            }
         }
         let issued: Vec<_> =
             decided.iter().filter_map(|request| request.decision.as_ref()?.grant_id.as_ref()).collect();
@@ -201,6 +213,18 @@ fn edit(
     waits: &PendingApproval,
     args: &DecisionArgs,
 ) -> Result<Option<ApprovalAnswer>> {
+    if let Some(file) = &args.plan {
+        if waits.request.plan.is_none() {
+            let message = format!("call {} is no plan, and `--plan` gives one", waits.request.call_id);
+            return Err(usage(
+                message,
+                "--plan",
+                "arguments are changed by `--argument NAME=VALUE` or `--edit`",
+            ));
+        }
+        let (_, source) = inputs::read_plan(session, file)?;
+        return Ok(Some(of_plan(source)));
+    }
     Ok(match &args.edit {
         Some(Some(patch)) => Some(ApprovalAnswer::Merge(inputs::read_json(session, patch, "--edit")?)),
         Some(None) => Some(in_editor(waits, session.environment, &app.config().data_dir)?),
@@ -250,11 +274,17 @@ async fn list(session: &Session<'_>, run: Option<&str>) -> Result<u8> {
         }
         output.line(describe(waits));
         let (run_id, call) = (&waits.run_id, &waits.request.call_id);
-        output.line(format_args!("  decide: luaplan approve {run_id} {call}"));
+        match waits.request.plan {
+            Some(_) => output.line(commands(waits)),
+            None => output.line(format_args!("  decide: luaplan approve {run_id} {call}")),
+        }
     }
     if pending.len() > shown {
         let more = pending.len() - shown;
         output.line(format_args!("\n… and {more} more: `luaplan approve --json`"));
+    }
+    if pending.iter().all(|waits| waits.request.plan.is_some()) {
+        return Ok(exit::DONE);
     }
     output.line(
         "\nthat allows the call once; with `--for 1h` it allows calls like it for a time, `--argument NAME=VALUE` or `--edit` changes \

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use serde_json::json;
 
-use luaplan_app::{App, RunSpec};
+use luaplan_app::{App, RevisedPlan, RunSpec};
 use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_journal::neutralize;
 use luaplan_planner::Prompt;
 
 use super::{Session, inputs};
+use crate::cli::difference::unified;
 use crate::cli::exit;
 use crate::cli::planning_args::PlanArgs;
 use crate::cli::progress::{EventPrinter, show_findings};
@@ -20,7 +21,7 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     let app = session.open().await?;
     let context = inputs::context_or_empty(session, args.context.as_deref())?;
     let limits = app.config().limits.clone();
-    let planning = inputs::planning(session, &args.planning)?;
+    let mut planning = inputs::planning(session, &args.planning)?;
     if args.print_prompt {
         let notes = app.models().notes(&planning.prompts).await?;
         return print_prompt(session, &app.models().prompt(&args.task, &context, &limits, &notes).await?);
@@ -28,12 +29,14 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     if let Some(file) = &args.output {
         refuse_existing(session, file, args.force)?;
     }
+    let revised = args.revise.as_ref().map(|file| inputs::read_plan(session, file)).transpose()?;
+    planning.revises = revised.clone().map(|(_, source)| RevisedPlan { source, task: None });
     let printer = EventPrinter::new(session.output, false);
     let spec = RunSpec::task(&args.task, limits)
         .with_context(Some(context), None)
         .with_planning(planning)
         .with_listeners(vec![printer.listener()], cancelled_by_signals());
-    propose(session, &app, spec, args.output.as_deref()).await
+    propose(session, &app, spec, (args.output.as_deref(), revised)).await
 }
 
 /// Refuses an existing file of `--output`, unless it may be replaced.
@@ -74,8 +77,14 @@ pub(super) fn print_prompt(session: &Session<'_>, prompt: &Prompt) -> Result<u8>
     Ok(exit::DONE)
 }
 
-/// Plans and checks; prints or writes the plan and runs nothing.
-async fn propose(session: &Session<'_>, app: &App, spec: RunSpec, file: Option<&Path>) -> Result<u8> {
+/// Plans and checks; prints or writes the plan and runs nothing. `revised` is the name and source of the plan that
+/// changes.
+async fn propose(
+    session: &Session<'_>,
+    app: &App,
+    spec: RunSpec,
+    (file, revised): (Option<&Path>, Option<(String, String)>),
+) -> Result<u8> {
     let run_id = spec.run_id.clone();
     let proposal = match app.runs().propose(spec).await {
         Ok(proposal) => proposal,
@@ -86,6 +95,8 @@ async fn propose(session: &Session<'_>, app: &App, spec: RunSpec, file: Option<&
             return Err(error);
         }
     };
+    let difference =
+        revised.map(|(name, source)| unified((&name, &source), ("the changed plan", proposal.plan.source())));
     if let Some(file) = file {
         std::fs::write(session.environment.working_dir.join(file), proposal.plan.source()).map_err(
             |error| {
@@ -94,15 +105,26 @@ async fn propose(session: &Session<'_>, app: &App, spec: RunSpec, file: Option<&
         )?;
     }
     if session.output.is_json() {
-        session.output.data(&json!({
+        let mut report = json!({
             "run_id": run_id,
             "plan": proposal.plan.source(),
             "plan_hash": proposal.plan.hash(),
             "rounds": proposal.rounds,
             "explanation": proposal.explanation,
             "candidates": proposal.verdicts,
-        }));
-    } else if file.is_none() {
+        });
+        if let (Some(difference), Some(members)) = (difference, report.as_object_mut()) {
+            members.insert("difference".to_owned(), difference.into());
+        }
+        session.output.data(&report);
+        return Ok(exit::DONE);
+    }
+    match difference.as_deref() {
+        Some("") => session.output.note("the plan stays as it is"),
+        Some(difference) => session.output.note(difference),
+        None => {}
+    }
+    if file.is_none() {
         session.output.source(proposal.plan.source());
     } else if let Some(file) = file {
         session.output.line(format_args!("wrote {}", file.display()));

@@ -4,7 +4,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use luaplan_app::{App, Caller, PlanningOptions, RunSpec, Work, explain};
-use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result};
+use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, RunId};
 use luaplan_bus::{Circumstances, Mode};
 use luaplan_catalog::Catalog;
 use luaplan_engine::RunOutcome;
@@ -28,18 +28,29 @@ pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     }
     let app = session.open_for(&args.options).await?;
     let work = Work::Plan { name: name.clone(), source: source.clone() };
-    let outcome = execute(session, &app, work, &args.options, PlanningOptions::default()).await?;
+    let wanted = Wanted { work, planning: PlanningOptions::default(), approve: false, follow: None };
+    let outcome = execute(session, &app, wanted, &args.options).await?;
     Ok(finish(session, &outcome, args.options.events, Some((&name, &source))))
 }
 
-/// Runs `work` with the options, and shows its events.
+/// What a command runs.
+pub(super) struct Wanted {
+    pub(super) work: Work,
+    pub(super) planning: PlanningOptions,
+    /// Whether a person confirms the plan of a task.
+    pub(super) approve: bool,
+    /// The run whose plan a task changes.
+    pub(super) follow: Option<RunId>,
+}
+
+/// Runs what is wanted with the options, and shows its events.
 pub(super) async fn execute(
     session: &Session<'_>,
     app: &App,
-    work: Work,
+    wanted: Wanted,
     options: &RunOptions,
-    planning: PlanningOptions,
 ) -> Result<RunOutcome> {
+    let Wanted { work, planning, approve, follow } = wanted;
     let handler = match &options.mock {
         Some(name) if name.as_os_str() == "default" => {
             Some(MockTools::default_mocks(app.tools().catalog()).handler())
@@ -70,7 +81,12 @@ pub(super) async fn execute(
         .with_context(context, options.context_name.clone())
         .with_planning(planning)
         .with_circumstances(circumstances)
+        .with_approval(approve)
         .with_listeners(listeners.clone(), cancel.clone());
+    let spec = match follow {
+        Some(run_id) => app.runs().following(&run_id, spec).await?,
+        None => spec,
+    };
     let outcome = app.runs().run_to_rest(RunSpec { handler, ..spec }).await;
     attend(session, app, outcome, options.events, &listeners, &cancel).await
 }
@@ -88,7 +104,7 @@ pub(super) async fn attend(
     if !can_ask(session.output, events) {
         return Ok(outcome);
     }
-    ask_and_resume(session.output, app, outcome, listeners, cancel).await
+    ask_and_resume(session.output, (app, session.environment), outcome, listeners, cancel).await
 }
 
 /// Reports the end of a run, and returns its exit code. After a stream of events it is one more line of data.

@@ -64,6 +64,7 @@ impl Page<'_> {
                 parent_run_id,
                 agent,
                 starts_over,
+                follows,
                 tenant,
                 ..
             } = &record.event.body
@@ -78,6 +79,9 @@ impl Page<'_> {
             }
             if let Some(first) = starts_over {
                 self.output.line(format_args!("starts over run {first}"));
+            }
+            if let Some(first) = follows {
+                self.output.line(format_args!("changes the plan of run {first}"));
             }
             let (kind, name) = if task.is_some() { ("task", task) } else { ("plan", plan_name) };
             let mark =
@@ -169,6 +173,9 @@ impl Page<'_> {
         let mut example = None;
         for request in state.pending_approvals() {
             example = example.or(Some(&request.call_id));
+            if request.plan.is_some() {
+                continue;
+            }
             self.call(request.call_id.as_str(), &request.tool, &request.arguments);
         }
         let lists = format!("`luaplan approve {run_id}` lists what waits for a person, and how to decide");

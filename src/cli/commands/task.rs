@@ -6,8 +6,9 @@ use luaplan_app::{App, Work};
 use luaplan_base::{Limits, Result};
 use luaplan_planner::Prompt;
 
-use super::run::{self, execute, finish};
-use super::{Session, inputs, plan};
+use super::run::{self, Wanted, execute, finish};
+use super::{Session, inputs, plan, show};
+use crate::cli::approvals::can_ask;
 use crate::cli::exit;
 use crate::cli::planning_args::TaskArgs;
 
@@ -24,7 +25,14 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
         }
         return dry_run(session, &app, &prompt, &limits);
     }
-    let outcome = execute(session, &app, Work::Task(args.task.clone()), &args.options, planning).await?;
+    let asks = app.config().confirms_tasks && can_ask(session.output, args.options.events);
+    let approve = !args.yes && args.options.mock.is_none() && (args.approve || asks);
+    let follow = match &args.follow {
+        Some(run) => Some(show::find(app.journal(), run).await?),
+        None => None,
+    };
+    let wanted = Wanted { work: Work::Task(args.task.clone()), planning, approve, follow };
+    let outcome = execute(session, &app, wanted, &args.options).await?;
     Ok(finish(session, &outcome, args.options.events, None))
 }
 

@@ -43,6 +43,8 @@ impl EventFields<'_> {
                 parent_call_id: _,
                 agent: _,
                 starts_over: _,
+                follows: _,
+                approve: _,
                 planning,
                 by: _,
                 os_user: _,
@@ -131,6 +133,10 @@ impl EventFields<'_> {
                 self.texts([("tool", tool), ("reason", reason)]);
                 self.json("arguments", [arguments], RedactionScope::Arguments);
                 self.json("origins", [origins], RedactionScope::Text);
+            }
+            EventBody::PlanApprovalRequested { effects, explanation, .. } => {
+                self.text("effects", [effects]);
+                self.text("explanation", explanation.as_mut());
             }
             EventBody::ApprovalResolved { tool, by, arguments, reason, .. } => {
                 self.texts([("tool", tool), ("by", by)]);

@@ -11,6 +11,8 @@ mod run;
 mod setup;
 mod terminal;
 
+pub(crate) use replay::plan as model_answer;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

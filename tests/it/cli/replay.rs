@@ -10,7 +10,7 @@ const COUNT: &str = "function run(context)\n  local rows = query_db{ table = 'us
     if rows.error then error(rows.error) end\n  return { count = #rows }\nend";
 
 /// A model's streamed answer that holds a plan.
-fn plan(source: &str) -> Answer {
+pub(crate) fn plan(source: &str) -> Answer {
     let text = json!({ "plan": source, "explanation": "x" }).to_string();
     let chunk = |rest: Json| {
         let mut chunk = json!({ "id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m" });

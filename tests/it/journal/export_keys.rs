@@ -78,7 +78,7 @@ fn one_of_each() -> Vec<EventBody> {
             json!({ "task": "t", "plan_hash": hash, "plan_name": "p", "context": {}, "limits": {}, "version": "1",
             "mocked": true, "engine": "mlua", "isolation": "process", "context_name": "c", "owner": "o", "tenant": "t",
             "mode": "structured", "parent_run_id": id, "parent_call_id": "1", "agent": "a", "starts_over": id,
-            "planning": {} }),
+            "follows": id, "approve": true, "planning": {} }),
         ),
         ("plan_accepted", json!({ "plan_hash": hash, "calls_before": 0 })),
         ("run_resumed", json!({ "owner": "o", "version": "1", "calls_recorded": 1 })),
@@ -94,6 +94,11 @@ fn one_of_each() -> Vec<EventBody> {
             json!({ "approval_id": "a", "call_id": "1", "tool": "t", "effect": "send", "line": 1,
             "arguments": {}, "arguments_hash": hash, "plan_hash": hash, "tier": "prompt", "rules": [], "reason": "r",
             "origins": {}, "tool_hash": hash }),
+        ),
+        (
+            "plan_approval_requested",
+            json!({ "approval_id": "a", "call_id": "plan", "plan_hash": hash, "context_hash": hash, "effect": "send",
+            "effects": "e", "explanation": "e" }),
         ),
         (
             "approval_resolved",

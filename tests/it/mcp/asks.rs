@@ -19,10 +19,10 @@ use crate::http_support::PATIENCE;
 
 /// Answers what it is asked, in order, and keeps the questions.
 #[derive(Clone, Default)]
-struct Person {
-    can_ask: bool,
-    answers: Arc<Mutex<Vec<ElicitResult>>>,
-    questions: Arc<Mutex<Vec<(String, Json)>>>,
+pub(super) struct Person {
+    pub(super) can_ask: bool,
+    pub(super) answers: Arc<Mutex<Vec<ElicitResult>>>,
+    pub(super) questions: Arc<Mutex<Vec<(String, Json)>>>,
 }
 
 impl ClientHandler for Person {
@@ -48,11 +48,11 @@ impl ClientHandler for Person {
 }
 
 /// What a person says in the form.
-fn says(content: Json) -> ElicitResult {
+pub(super) fn says(content: Json) -> ElicitResult {
     ElicitResult::new(ElicitationAction::Accept).with_content(content)
 }
 
-struct Desk {
+pub(super) struct Desk {
     client: RunningService<RoleClient, Person>,
     person: Person,
     parts: DemoParts,
@@ -62,14 +62,20 @@ struct Desk {
 
 impl Desk {
     async fn with(person: Person, policy: &str, modern: bool) -> Self {
+        Self::serving(person, policy, modern, &[]).await
+    }
+
+    /// With further settings, and a key for the model that they name.
+    pub(super) async fn serving(person: Person, policy: &str, modern: bool, more: &[String]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let parts = DemoParts::start(&folder.path().join("parts")).await.unwrap();
         std::fs::write(folder.path().join("policy.toml"), policy).unwrap();
         let mut settings: Vec<String> =
             parts.configuration().iter().map(|(key, value)| format!("{key}={value}")).collect();
         settings.push("policy.file=policy.toml".to_owned());
+        settings.extend_from_slice(more);
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-        let mut child = command(folder.path(), &settings).spawn().unwrap();
+        let mut child = command(folder.path(), &settings).env("OPENAI_API_KEY", "k").spawn().unwrap();
         let pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
         let mode = if modern {
             ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
@@ -86,13 +92,13 @@ impl Desk {
         Self::with(person, POLICY, modern).await
     }
 
-    async fn call(&self, tool: &'static str, arguments: Json) -> CallToolResult {
+    pub(super) async fn call(&self, tool: &'static str, arguments: Json) -> CallToolResult {
         let arguments: JsonObject = serde_json::from_value(arguments).unwrap();
         let request = CallToolRequestParams::new(tool).with_arguments(arguments);
         tokio::time::timeout(PATIENCE, self.client.call_tool(request)).await.unwrap().unwrap()
     }
 
-    fn questions(&self) -> Vec<(String, Json)> {
+    pub(super) fn questions(&self) -> Vec<(String, Json)> {
         self.person.questions.lock().unwrap().clone()
     }
 

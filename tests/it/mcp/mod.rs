@@ -6,6 +6,7 @@ mod clients;
 mod databases;
 mod doubts;
 mod http;
+mod plans;
 mod runs;
 pub(crate) mod serve;
 mod stdio;
