@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use luaplan_base::{ToolFailure, Value};
+use luaplan_base::{ContentHash, RunId, ToolFailure, Value};
 use luaplan_catalog::{ToolSpec, read_manifest};
 
 use super::*;
@@ -270,4 +270,20 @@ async fn two_hosts_at_one_gate_do_not_wait_for_each_other() {
     }
     // All gates are held, so these two share one, of which a call may hold one slot.
     call(&["https://more.example/", "https://another.example/"]).await;
+}
+
+#[test]
+fn a_request_about_a_plan_is_named_after_the_plan_the_context_and_its_place_in_the_run() {
+    let (run_id, [one, other]) =
+        (RunId::generate(), ["one", "other"].map(|text| ContentHash::of(text.as_bytes())));
+    let id = plan_approval_id(&run_id, &one, &other, 0);
+    assert!(id.starts_with(&format!("{run_id}:plan:")), "{id}");
+    assert_eq!(id, plan_approval_id(&run_id, &one, &other, 0));
+    let others = [
+        plan_approval_id(&run_id, &other, &other, 0),
+        plan_approval_id(&run_id, &one, &one, 0),
+        plan_approval_id(&run_id, &one, &other, 1),
+        plan_approval_id(&RunId::generate(), &one, &other, 0),
+    ];
+    assert!(!others.contains(&id), "{id}: {others:?}");
 }

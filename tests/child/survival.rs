@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use job::{Job, Kill, open};
+use job::{Case, Job, Kill, open};
 use luaplan::app::{AfterDecision, ApprovalAnswer, JournalLayer, ResumeRequest, RunSpec, Work};
 use luaplan::base::{Result, RunId};
 use luaplan::journal::{Actor, ConflictGuard, Durability, Event, JournalWrite, Record, Settled};
@@ -84,13 +84,13 @@ pub(crate) async fn child(file: &Path) {
         app.journal().close().await;
         return;
     }
+    let (is_task, source) = (job.case.name == Case::TASK, job.case.source.clone());
+    let work = if is_task { Work::Task(source) } else { Work::Plan { name: "plan".to_owned(), source } };
     let request = RunSpec {
         run_id,
         context: Some(job.case.context()),
-        ..RunSpec::new(
-            Work::Plan { name: "plan".to_owned(), source: job.case.source.clone() },
-            job.case.limits(&app),
-        )
+        approve: is_task,
+        ..RunSpec::new(work, job.case.limits(&app))
     };
     app.run(request).await;
     app.journal().close().await;

@@ -18,7 +18,7 @@ use crate::runs::spec::RunSpec;
 const PLAN_REJECTIONS_MAX: usize = 5;
 
 impl Run<'_> {
-    /// Asks a person about a plan, where the run was started so and nobody has approved this plan for this context.
+    /// Asks a person about a plan, where the run was started so.
     ///
     /// # Errors
     /// The suspension of the run that waits; `run_not_resumable` where it could not be resumed after a decision, as a
@@ -33,13 +33,7 @@ impl Run<'_> {
         explanation: Option<&str>,
         context: &Value,
     ) -> Result<(), Interruption> {
-        let context_hash = hash_of(context);
-        let earlier: Vec<&ApprovalState> = self.resumed.iter().flat_map(|state| plans_asked(state)).collect();
-        let is_approved = |asked: &&ApprovalState| {
-            let of_context = asked.plan.as_ref().is_some_and(|asked| asked.context_hash == context_hash);
-            of_context && asked.approved_source() == Some(plan.source())
-        };
-        if !self.spec.approve || self.spec.handler.is_some() || earlier.iter().any(is_approved) {
+        if !self.spec.approve || self.spec.handler.is_some() {
             return Ok(());
         }
         if !self.runs.is_whole_on_record(self.spec, plan.source()) {
@@ -53,8 +47,9 @@ impl Run<'_> {
         let (tenant, source) = (circumstances.tenant.as_str(), plan.source());
         let explained = PlanOf { tenant, name: "plan", source, limits, context: Some(context) };
         let preview = self.runs.plans.explain_of_run(explained).await?.preview;
-        let run_id = self.log.run_id();
-        let approval_id = plan_approval_id(run_id, plan.hash(), &context_hash, earlier.len());
+        let (run_id, context_hash) = (self.log.run_id(), hash_of(context));
+        let earlier = self.resumed.map_or(0, |state| plans_asked(state).count());
+        let approval_id = plan_approval_id(run_id, plan.hash(), &context_hash, earlier);
         let asked = EventBody::PlanApprovalRequested {
             approval_id: approval_id.clone(),
             call_id: CallId::whole_plan(),
@@ -85,6 +80,7 @@ impl Run<'_> {
         // All that was called so far, earlier plans called.
         let calls_before = state.calls.iter().map(|call| call.call_id.sequence()).max().unwrap_or(0);
         self.spend_again(state, calls_before).await?;
+        let is_of_context = asked.plan.as_ref().is_some_and(|plan| plan.context_hash == hash_of(context));
         let (plan, explanation) = match (&asked.decision, asked.approved_source()) {
             (None, _) => return Err(Suspension::Approvals(vec![asked.approval_id.clone()]).into()),
             (Some(_), Some(source)) => (self.checked_again(source, context).await?, noted(asked)),
@@ -93,8 +89,9 @@ impl Run<'_> {
                 (proposal.plan, proposal.explanation)
             }
         };
-        // Approved for this context it is not asked about again.
-        self.ask(&plan, explanation.as_deref(), context).await?;
+        if asked.approved_source().is_none() || !is_of_context {
+            self.ask(&plan, explanation.as_deref(), context).await?;
+        }
         let (context, candidates) = (context.clone(), Vec::new());
         Ok(Some(Prepared { plan, context, calls_before, past: None, candidates, explanation }))
     }

@@ -126,29 +126,31 @@ async fn after_some_rejections_the_run_fails() {
 
 #[tokio::test]
 async fn a_plan_after_a_failed_run_is_asked_about_too() {
-    let fails = "function run(context)\n  local made = transform_data(1, '{{ input }}', 'text')\n  error('no ' .. made)\nend";
+    let fails = "function run(context)\n  local made = transform_data(1, '{{ input }}', 'text')\n  error('no ' .. made)\nend\n";
     let better = "function run(context)\n  return { made = transform_data(2, '{{ input }}', 'text') }\nend\n";
-    let replies = vec![reply(Some("was run and failed"), better), reply(None, fails)];
-    let service = service(&[("planner.replans", "1")], replies).await;
+    // The same plan again is asked about again: it would do again what it did.
+    let told = Some("was run and failed");
+    let replies = vec![reply(told, fails), reply(told, better), reply(None, fails)];
+    let service = service(&[("planner.replans", "2")], replies).await;
     let client = &service.client;
     let run_id = id_of(&waits(client, &json!({})).await);
-    decide(client, &run_id, &json!({ "decision": "once" })).await;
-    let run = client.until_ended(&run_id).await;
-    assert_eq!(run["status"], "paused", "{run}");
-    assert_eq!(asked(client, &run_id).await["arguments"]["plan"], better);
-    decide(client, &run_id, &json!({ "decision": "once" })).await;
+    for waiting in [fails, fails, better] {
+        assert_eq!(client.until_ended(&run_id).await["status"], "paused");
+        assert_eq!(asked(client, &run_id).await["arguments"]["plan"], waiting);
+        decide(client, &run_id, &json!({ "decision": "once" })).await;
+    }
     let ended = client.until_ended(&run_id).await;
     assert_eq!(
         (&ended["status"], &ended["result"]),
         (&json!("succeeded"), &json!({ "made": "2" })),
         "{ended}"
     );
-    assert_eq!(ended["tool_calls"], 2, "{ended}");
+    assert_eq!(ended["tool_calls"], 3, "{ended}");
     let names = events(&service, &run_id).await;
     let count = |wanted: &str| names.iter().filter(|name| **name == wanted).count();
     assert_eq!(
         (count("plan_approval_requested"), count("plan_accepted"), count("replan_round")),
-        (2, 2, 1),
+        (3, 3, 2),
         "{names:?}"
     );
     assert!(service.app.journal().verify().await.unwrap().ok);

@@ -7,6 +7,7 @@ mod killed;
 mod refined;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod writes;
 
 use std::sync::Arc;
 

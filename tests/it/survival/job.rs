@@ -17,6 +17,9 @@ pub(crate) struct Case {
 }
 
 impl Case {
+    /// The name of a case whose source is a task in plain words, and whose plan is to be approved.
+    pub(crate) const TASK: &str = "task";
+
     pub(crate) fn limits(&self, app: &App) -> luaplan::base::Limits {
         let mut limits = app.config().limits.clone();
         for (name, value) in &self.limits {
