@@ -60,6 +60,8 @@ fn paused() -> EventBody {
         reason: "waits".to_owned(),
         calls_in_doubt: Vec::new(),
         approvals: Vec::new(),
+        questions: Vec::new(),
+        answer_by: None,
         by: None,
         os_user: None,
     }

@@ -229,6 +229,7 @@ impl World {
             limiter: Arc::clone(&self.limiter),
             policy: Policy::registered_tools(),
             wakes: std::collections::HashMap::new(),
+            questions: std::collections::HashMap::new(),
             approvals: RunApprovals::default(),
             log: log.clone(),
             budget: Arc::new(RunBudget::new(limits(), 0)),

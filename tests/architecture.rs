@@ -241,7 +241,8 @@ fn no_control_flow_goes_by_the_text_of_a_message() {
 }
 
 /// The codes that tell of a run at rest.
-const AT_REST: [&str; 4] = ["ApprovalRequired", "CallInDoubt", "PauseRequested", "RunSleeping"];
+const AT_REST: [&str; 5] =
+    ["AnswerRequired", "ApprovalRequired", "CallInDoubt", "PauseRequested", "RunSleeping"];
 
 /// Where those codes are made of a suspension, and the tables of all codes.
 const OF_CODES: [&str; 6] = [
@@ -302,6 +303,8 @@ const JUDGED: &[&str] = &[
     "decide",
     "pending",
     "pending_approvals",
+    "open_questions",
+    "answer_question",
     "resume",
     "start",
     "following",

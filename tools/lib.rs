@@ -15,7 +15,7 @@ macro_rules! built_in_tools {
 }
 
 built_in_tools! {
-    "query_db" "fetch_url" "transform_data" "send_email" "call_llm" "sleep" "wait_until" "call_agent"
+    "query_db" "fetch_url" "transform_data" "send_email" "call_llm" "sleep" "wait_until" "ask_person" "call_agent"
 }
 
 /// What a manifest of one's own begins as, by its kind.

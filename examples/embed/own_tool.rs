@@ -93,6 +93,7 @@ pub(crate) async fn example() -> Result<(RunOutcome, Vec<&'static str>)> {
         limiter: Arc::new(Limiter::new(LimiterSettings::standard())),
         policy: Policy::read_only(),
         wakes: std::collections::HashMap::new(),
+        questions: std::collections::HashMap::new(),
         approvals: RunApprovals::default(),
         log: log.clone(),
         budget: Arc::new(RunBudget::new(limits.clone(), 0)),

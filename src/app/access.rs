@@ -23,7 +23,7 @@ use crate::{
 /// The use cases, as one caller may use them.
 pub struct Access<'a> {
     runs: &'a Arc<ActiveRuns>,
-    caller: &'a Caller,
+    pub(super) caller: &'a Caller,
 }
 
 impl ActiveRuns {
@@ -35,12 +35,12 @@ impl ActiveRuns {
 }
 
 impl Access<'_> {
-    fn app(&self) -> &App {
+    pub(super) fn app(&self) -> &App {
         self.runs.app()
     }
 
     /// Lets a caller pass who has one of `scopes` for the run.
-    async fn may_one(&self, scopes: &[Scope], run_id: &RunId) -> Result<()> {
+    pub(super) async fn may_one(&self, scopes: &[Scope], run_id: &RunId) -> Result<()> {
         let mut reach = None;
         let mut lacking = None;
         for scope in scopes {
@@ -63,7 +63,7 @@ impl Access<'_> {
         }
     }
 
-    async fn may(&self, scope: Scope, run_id: &RunId) -> Result<()> {
+    pub(super) async fn may(&self, scope: Scope, run_id: &RunId) -> Result<()> {
         self.may_one(&[scope], run_id).await
     }
 

@@ -63,7 +63,7 @@ impl EdgeHelp {
             // What was said for the very error says more than its code can, and who is to do it: what a person
             // alone may do may need the terminal.
             ErrorCode::ApprovalRequired if error.has_own_help() => None,
-            ErrorCode::NotFound | ErrorCode::ApprovalStale
+            ErrorCode::NotFound | ErrorCode::ApprovalStale | ErrorCode::AnswerStale
                 if error.has_own_help() && !names_command(error.help()) =>
             {
                 None

@@ -15,6 +15,7 @@ mod runs;
 mod tools;
 
 mod access;
+mod access_of_questions;
 mod agents;
 mod api_keys;
 mod application;
@@ -33,6 +34,7 @@ pub use approvals::edit::{ArgumentChange, argument_changes};
 pub use approvals::pending::{
     AfterDecision, ApprovalAnswer, PendingApproval, approval_of, pending_approvals,
 };
+pub use approvals::questions::{OpenQuestion, open_questions, question_of};
 pub use approvals::service::Approvals;
 pub use caller::{Caller, Reach, Scope, Scopes};
 pub use doctor::{DoctorCheck, DoctorReport, DoctorState, examine};

@@ -143,6 +143,9 @@ error_codes! {
     BadArguments = "bad_arguments", "The arguments do not fit the tool's parameters; no call was made.", "Compare with `luaplan tools show NAME`.";
     PermissionDenied = "permission_denied", "Policy or configuration does not allow this call; it was not made.", "The message names the rule or setting; `luaplan policy explain RUN` says which rules matched.";
     ApprovalRequired = "approval_required", "A call, or the plan of a task, waits for a person's approval; the run is paused.", "Decide with `luaplan approve RUN CALL`; `luaplan approve` lists what waits.";
+    AnswerRequired = "answer_required", "A person is asked, and has not answered; the run is paused.", "Answer with `luaplan answer RUN CALL TEXT`; `luaplan answer` lists the open questions.";
+    AnswerStale = "answer_stale", "The question was answered already, or is no longer asked.", "List the open questions: `luaplan answer`.";
+    QuestionUnanswered = "question_unanswered", "Nobody answered the question in time, and it has no default.", "Decide in the plan what follows, or give the call a `default`.";
     ApprovalDenied = "approval_denied", "A person denied the call, which was not made, or too many plans of the task.", "Read the reason; do without the call, or ask for another one.";
     ApprovalStale = "approval_stale", "The request was decided already, or the call it is about is no longer wanted.", "List what waits now: `luaplan approve`.";
     RateLimited = "rate_limited", "The tool's rate limit is used up and waiting would take too long.", "Wait for `retry_after_ms`, or call less often.";

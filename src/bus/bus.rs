@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use luaplan_base::{CallId, Error, ErrorCode};
-use luaplan_journal::RunLog;
+use luaplan_journal::{QuestionState, RunLog};
 
 use super::{Limiter, Policy, Registry, RunApprovals, RunBudget, RunGate};
 
@@ -26,6 +26,8 @@ pub struct BusParts {
     pub approvals: RunApprovals,
     /// The recorded wake times of calls that put the run to sleep.
     pub wakes: HashMap<CallId, Timestamp>,
+    /// The recorded questions of calls that asked a person.
+    pub questions: HashMap<CallId, QuestionState>,
     /// The run's log.
     pub log: RunLog,
     /// The run's budget.

@@ -245,6 +245,7 @@ impl Bus {
             budget: Arc::clone(&self.parts.budget),
             log: self.parts.log.clone(),
             wake_at: self.parts.wakes.get(&call_id).copied(),
+            question: self.parts.questions.get(&call_id).cloned(),
             cancellation,
         };
         let ended = tokio::select! {

@@ -17,6 +17,7 @@ mod interruption;
 mod limiter;
 mod planning_rules;
 mod policy;
+mod question;
 mod registry;
 mod suspension;
 mod tool;
@@ -33,6 +34,7 @@ pub use policy::{
     ArgumentCondition, ArgumentTest, Circumstances, Comparison, DEFAULT_RULE, Fit, Glob, LOCAL_TENANT,
     MatchedRule, Policy, PolicyDecision, PolicyRules, Rule, TierByEffect, ValueTest,
 };
+pub use question::AskedQuestion;
 pub use registry::Registry;
 pub use suspension::{CallInDoubt, CallsInDoubt, Suspension};
 pub use tool::{Invocation, Progress, Schemas, Tool};

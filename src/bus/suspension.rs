@@ -8,6 +8,8 @@ use serde_json::{Value as Json, json};
 use luaplan_base::{CallId, Error, ErrorCode, RunId, ToolFailure};
 use luaplan_journal::{Actor, EventBody, Redactor, RunStatus};
 
+use super::AskedQuestion;
+
 /// Why a run is suspended. When it resumes, the suspended calls are started again.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Suspension {
@@ -20,6 +22,8 @@ pub enum Suspension {
     },
     /// Calls wait for a person's approval: the ids of the requests.
     Approvals(Vec<String>),
+    /// Calls ask a person; at least one question.
+    Questions(Vec<AskedQuestion>),
     /// Calls were started, and their outcomes are not on record.
     InDoubt(CallsInDoubt),
     /// A caller requested a pause.
@@ -57,26 +61,43 @@ impl Suspension {
     pub const fn status(&self) -> RunStatus {
         match self {
             Self::Until { .. } => RunStatus::Sleeping,
-            Self::Approvals(_) | Self::InDoubt(_) | Self::Requested { .. } => RunStatus::Paused,
+            Self::Approvals(_) | Self::Questions(_) | Self::InDoubt(_) | Self::Requested { .. } => {
+                RunStatus::Paused
+            }
         }
     }
 
-    /// When it resumes by itself; `None` where it waits for a person.
+    /// When it resumes by itself; `None` where it waits for a person, within a time or not.
     #[must_use]
     pub const fn wake_at(&self) -> Option<Timestamp> {
         match self {
             Self::Until { wake_at, .. } => Some(*wake_at),
-            Self::Approvals(_) | Self::InDoubt(_) | Self::Requested { .. } => None,
+            Self::Approvals(_) | Self::Questions(_) | Self::InDoubt(_) | Self::Requested { .. } => None,
         }
     }
 
-    /// Whether it resumes once a person has decided about its calls.
+    /// When it resumes without an answer: once the time of one of its questions is over.
     #[must_use]
-    pub const fn waits_for_approval(&self) -> bool {
+    pub fn answer_by(&self) -> Option<Timestamp> {
         match self {
-            Self::Approvals(_) => true,
+            Self::Questions(asked) => asked.iter().filter_map(|asked| asked.answer_by).min(),
+            Self::Until { .. } | Self::Approvals(_) | Self::InDoubt(_) | Self::Requested { .. } => None,
+        }
+    }
+
+    /// Whether it resumes once a person has decided about its calls, or answered.
+    #[must_use]
+    pub const fn waits_for_decision(&self) -> bool {
+        match self {
+            Self::Approvals(_) | Self::Questions(_) => true,
             Self::Until { .. } | Self::InDoubt(_) | Self::Requested { .. } => false,
         }
+    }
+
+    /// Whether it waits for a person's answer.
+    #[must_use]
+    pub const fn waits_for_answer(&self) -> bool {
+        matches!(self, Self::Questions(_))
     }
 
     /// The suspension of the run that called the agent with this one.
@@ -87,7 +108,7 @@ impl Suspension {
                 doubt.agents.insert(0, (agent.to_owned(), run_id));
                 Self::InDoubt(doubt)
             }
-            Self::Until { .. } | Self::Approvals(_) | Self::Requested { .. } => self,
+            Self::Until { .. } | Self::Approvals(_) | Self::Questions(_) | Self::Requested { .. } => self,
         }
     }
 
@@ -105,6 +126,10 @@ impl Suspension {
                 }
                 Self::InDoubt(doubt)
             }
+            Self::Questions(mut asked) => {
+                asked.iter_mut().for_each(|asked| asked.redact(redactor));
+                Self::Questions(asked)
+            }
             Self::Until { .. } | Self::Approvals(_) | Self::Requested { .. } => self,
         }
     }
@@ -116,6 +141,10 @@ impl Suspension {
         match self {
             Self::Until { run_id: of, .. } | Self::Requested { run_id: of } => error.about_run(of),
             Self::InDoubt(_) => error,
+            Self::Questions(asked) => match asked.first() {
+                Some(first) => error.about_run(&first.run_id).about_call(first.call_id.as_str()),
+                None => error.about_run(run_id),
+            },
             Self::Approvals(ids) => {
                 let error = error.about_run(run_id);
                 match ids.first().and_then(|id| call_of(id)) {
@@ -132,12 +161,18 @@ impl Suspension {
         let (calls_in_doubt, approvals) = match self {
             Self::Until { wake_at, .. } => return EventBody::RunSleeping { wake_at: *wake_at },
             Self::Approvals(ids) => (Vec::new(), ids.clone()),
+            Self::Questions(_) => (Vec::new(), Vec::new()),
             // Those of an agent are in the records of the agent's run.
             Self::InDoubt(doubt) if doubt.agents.is_empty() => (doubt.ids(), Vec::new()),
             Self::InDoubt(_) | Self::Requested { .. } => (Vec::new(), Vec::new()),
         };
+        let questions = match self {
+            Self::Questions(asked) => asked.iter().map(AskedQuestion::id).collect(),
+            _ => Vec::new(),
+        };
         let (by, os_user) = Actor::fields(by);
-        EventBody::RunPaused { reason: self.message(), calls_in_doubt, approvals, by, os_user }
+        let (reason, answer_by) = (self.message(), self.answer_by());
+        EventBody::RunPaused { reason, calls_in_doubt, approvals, questions, answer_by, by, os_user }
     }
 
     fn message(&self) -> String {
@@ -150,6 +185,10 @@ impl Suspension {
                 1 => "a call waits for a person's approval".to_owned(),
                 count => format!("{count} calls wait for a person's approval"),
             },
+            Self::Questions(asked) => match asked.as_slice() {
+                [only] => format!("a person is asked: {}", only.head()),
+                several => format!("a person is asked {} questions", several.len()),
+            },
             Self::InDoubt(doubt) => doubt.message(),
             Self::Requested { .. } => "somebody asked the run to pause".to_owned(),
         }
@@ -161,6 +200,7 @@ impl Suspension {
         match self {
             Self::Until { wake_at, .. } => error.with_detail("wake_at", wake_at.to_string()),
             Self::Approvals(ids) => error.with_detail("approvals", json!(ids)),
+            Self::Questions(asked) => error.with_detail("questions", json!(asked)),
             Self::InDoubt(doubt) => {
                 let facts: Vec<&Json> = doubt.calls.iter().map(|call| &call.facts).collect();
                 let error = match doubt.agents.as_slice() {
@@ -177,6 +217,7 @@ impl Suspension {
         match self {
             Self::Until { .. } => ErrorCode::RunSleeping,
             Self::Approvals(_) => ErrorCode::ApprovalRequired,
+            Self::Questions(_) => ErrorCode::AnswerRequired,
             Self::InDoubt(_) => ErrorCode::CallInDoubt,
             Self::Requested { .. } => ErrorCode::PauseRequested,
         }
@@ -184,13 +225,15 @@ impl Suspension {
 
     /// The suspensions of one batch's calls as one; `None` where there are none. A wait for a person takes precedence over
     /// a requested pause, that over a sleep, and of several sleeps the longest counts, as the plan resumes when all
-    /// are over.
+    /// are over. Questions come after approvals: the run resumes for each in turn.
     pub(super) fn of_batch(asked: &[String], suspended: Vec<Self>) -> Option<Self> {
         let mut approvals = asked.to_vec();
         let (mut doubt, mut requested, mut longest) = (None, None, None::<Self>);
+        let mut questions = Vec::new();
         for suspension in suspended {
             match suspension {
                 Self::Approvals(ids) => approvals.extend(ids),
+                Self::Questions(asked) => questions.extend(asked),
                 Self::InDoubt(_) => doubt = doubt.or(Some(suspension)),
                 Self::Requested { .. } => requested = requested.or(Some(suspension)),
                 Self::Until { wake_at, .. } => {
@@ -201,7 +244,8 @@ impl Suspension {
             }
         }
         let approvals = (!approvals.is_empty()).then_some(Self::Approvals(approvals));
-        doubt.or(approvals).or(requested).or(longest)
+        let questions = (!questions.is_empty()).then_some(Self::Questions(questions));
+        doubt.or(approvals).or(questions).or(requested).or(longest)
     }
 }
 
@@ -259,6 +303,17 @@ mod tests {
         Suspension::InDoubt(CallsInDoubt { run_id: RunId::generate(), calls: vec![call], agents: Vec::new() })
     }
 
+    fn question(call: u64, second: Option<i64>) -> Vec<AskedQuestion> {
+        vec![AskedQuestion {
+            run_id: RunId::generate(),
+            call_id: CallId::single(call),
+            question: "Which month?".into(),
+            choices: Vec::new(),
+            default: None,
+            answer_by: second.map(|second| Timestamp::from_second(second).unwrap()),
+        }]
+    }
+
     #[test]
     fn of_what_a_batch_waits_for_the_first_in_rank_is_told() {
         let requested = Suspension::Requested { run_id: RunId::generate() };
@@ -272,6 +327,12 @@ mod tests {
         assert_eq!(of(&[], &[&near, &far, &near]), Some(far.clone()));
         assert_eq!(of(&[], &[&far, &requested]), Some(requested.clone()));
         assert_eq!(of(&["a"], &[&requested, &approvals(&["b"]), &far]), Some(approvals(&["a", "b"])));
+        let (one, two) = (question(1, None), question(2, Some(7)));
+        let both = Suspension::Questions([one.clone(), two.clone()].concat());
+        let (one, two) = (Suspension::Questions(one), Suspension::Questions(two));
+        assert_eq!(of(&[], &[&far, &one, &requested, &two]), Some(both.clone()));
+        assert_eq!((both.answer_by(), one.answer_by()), (Timestamp::from_second(7).ok(), None));
+        assert_eq!(of(&["a"], &[&one, &two]), Some(approvals(&["a"])));
         assert_eq!(of(&["a"], &[&requested, &doubt, &other]), Some(doubt));
     }
 
@@ -289,6 +350,11 @@ mod tests {
         let mut asked = paused("2 calls wait for a person's approval", json!([]));
         asked["approvals"] = json!(["a", "b"]);
         assert_eq!(record(&Suspension::Approvals(vec!["a".into(), "b".into()])), asked);
+        let asks = question(3, Some(0));
+        let mut paused = paused("a person is asked: Which month?", json!([]));
+        paused["questions"] = json!([asks[0].id()]);
+        paused["answer_by"] = json!("1970-01-01T00:00:00Z");
+        assert_eq!(record(&Suspension::Questions(asks)), paused);
     }
 
     #[test]

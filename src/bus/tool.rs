@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use luaplan_base::{CallId, CallOutcome, Error, RunId, ToolFailure, Value};
 use luaplan_catalog::{DatabaseSchema, ToolSpec};
-use luaplan_journal::RunLog;
+use luaplan_journal::{QuestionState, RunLog};
 
 use super::{RunBudget, Suspension};
 
@@ -29,6 +29,8 @@ pub struct Invocation {
     pub log: RunLog,
     /// The recorded wake time, where the call put its run to sleep before.
     pub wake_at: Option<Timestamp>,
+    /// The question on record, where the call asked a person before.
+    pub question: Option<QuestionState>,
     /// Cancelled with the run; the bus also drops the call's future at its timeout.
     pub cancellation: CancellationToken,
 }

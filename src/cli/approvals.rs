@@ -1,4 +1,4 @@
-//! Shows what waits for approval, and asks about it at a terminal.
+//! Shows what waits for approval, and asks about it at a terminal; also what runs ask.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use luaplan_app::config::Environment;
 use luaplan_app::{AfterDecision, App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest};
-use luaplan_base::{ErrorCode, Result, Value, parse_duration};
+use luaplan_base::{ErrorCode, Result, RunId, Value, parse_duration};
 use luaplan_bus::{Suspension, Tier};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{EventListener, GrantState, neutralize};
@@ -16,6 +16,7 @@ use luaplan_journal::{EventListener, GrantState, neutralize};
 use super::edits;
 use super::output::Output;
 use super::plan_approvals::{self, Asking};
+use super::questions;
 use super::shortened::{Detail, PAGE_LINES_MAX, all_of_call};
 use super::sleeping::sleep_and_resume;
 
@@ -72,8 +73,8 @@ pub(super) fn can_ask(output: &Output, events: bool) -> bool {
     !events && !output.is_json() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Asks about the plan of a paused run, or about its calls whose tier is `prompt`, and resumes the run, as long as the person
-/// decides. The run holds nothing meanwhile: a person who ends the command can
+/// Asks about the plan of a paused run, about its calls whose tier is `prompt`, and what the run asks, and resumes it, as long as
+/// the person decides. The run holds nothing meanwhile: a person who ends the command can
 /// decide later.
 pub(super) async fn ask_and_resume(
     output: &Output,
@@ -83,8 +84,16 @@ pub(super) async fn ask_and_resume(
     cancel: &CancellationToken,
 ) -> Result<RunOutcome> {
     loop {
-        if !outcome.suspension().is_some_and(Suspension::waits_for_approval) {
-            return Ok(outcome);
+        match outcome.suspension() {
+            Some(Suspension::Approvals(_)) => {}
+            Some(Suspension::Questions(_)) => {
+                if !questions::ask(output, app, &outcome.run_id, cancel).await? {
+                    return Ok(outcome);
+                }
+                outcome = resume(output, app, outcome.run_id, listeners, cancel).await?;
+                continue;
+            }
+            _ => return Ok(outcome),
         }
         let pending = app.approvals().pending(Some(&outcome.run_id)).await?;
         let (at_once, later): (Vec<_>, Vec<_>) =
@@ -115,14 +124,24 @@ pub(super) async fn ask_and_resume(
         if left == at_once.len() + later.len() || cancel.is_cancelled() {
             return Ok(outcome);
         }
-        let request = ResumeRequest {
-            listeners: listeners.to_vec(),
-            by: Some(Caller::at_terminal().actor().clone()),
-            ..ResumeRequest::new(outcome.run_id.clone(), cancel.clone())
-        };
-        outcome = app.runs().resume_to_rest(request).await?;
-        outcome = sleep_and_resume(output, app, outcome, listeners, cancel).await?;
+        outcome = resume(output, app, outcome.run_id, listeners, cancel).await?;
     }
+}
+
+async fn resume(
+    output: &Output,
+    app: &App,
+    run_id: RunId,
+    listeners: &[EventListener],
+    cancel: &CancellationToken,
+) -> Result<RunOutcome> {
+    let request = ResumeRequest {
+        listeners: listeners.to_vec(),
+        by: Some(Caller::at_terminal().actor().clone()),
+        ..ResumeRequest::new(run_id, cancel.clone())
+    };
+    let outcome = app.runs().resume_to_rest(request).await?;
+    sleep_and_resume(output, app, outcome, listeners, cancel).await
 }
 
 /// Asks until a decision was made (`true`), or the person puts it off.

@@ -53,6 +53,7 @@ pub(super) fn number(code: ErrorCode) -> u8 {
         | C::RunNotResumable
         | C::EffectsRepeat
         | C::ApprovalStale
+        | C::AnswerStale
         | C::FileUnreadable
         | C::FileExists
         | C::RunNotReplayable
@@ -62,7 +63,9 @@ pub(super) fn number(code: ErrorCode) -> u8 {
         | C::LlmNotConfigured
         | C::LlmKeyMissing => USAGE,
         C::CheckRefused | C::PlanSyntax | C::PlanNoRun => REFUSED,
-        C::CallInDoubt | C::ApprovalRequired | C::PauseRequested | C::RunSleeping => PAUSED,
+        C::CallInDoubt | C::ApprovalRequired | C::AnswerRequired | C::PauseRequested | C::RunSleeping => {
+            PAUSED
+        }
         C::PermissionDenied | C::ApprovalDenied | C::Forbidden => DENIED,
         C::Cancelled | C::Interrupted => INTERRUPTED,
         code if code.as_str().starts_with("limit_") => LIMIT,

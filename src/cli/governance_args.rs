@@ -1,4 +1,4 @@
-//! The arguments of `approve` and `policy`.
+//! The arguments of `approve`, `answer` and `policy`.
 
 use clap::{Args, Subcommand};
 
@@ -57,6 +57,25 @@ impl DecisionArgs {
     pub fn edits(&self) -> bool {
         self.edit.is_some() || self.plan.is_some() || !self.arguments.is_empty()
     }
+}
+
+/// `answer`.
+#[derive(Debug, Args)]
+pub struct AnswerArgs {
+    /// The run's id, or `last` (the newest that can still go on); without it, the open questions of all runs are listed
+    pub run: Option<String>,
+    /// The answer, where the run asks one question; with TEXT the id of the call that asks. Without it, the run's open questions are listed
+    #[arg(value_name = "TEXT|CALL")]
+    pub first: Option<String>,
+    /// The answer
+    #[arg(value_name = "TEXT")]
+    pub second: Option<String>,
+    /// Leave the run paused; `luaplan resume RUN` resumes it
+    #[arg(long, requires = "first")]
+    pub no_resume: bool,
+    /// Print each event as one JSON line on standard output while the run goes on
+    #[arg(long)]
+    pub events: bool,
 }
 
 /// `policy`.

@@ -19,6 +19,7 @@ mod output;
 mod plan_approvals;
 mod planning_args;
 mod progress;
+mod questions;
 mod shortened;
 mod signals;
 mod sink;

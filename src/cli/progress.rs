@@ -188,6 +188,12 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
                 call_id => format!("{mark} {call_id} {tool}: `{decision}` by {by}{reason}"),
             }
         }
+        EventBody::QuestionAsked { call_id, question, .. } => format!("? {call_id} asks: {question}"),
+        EventBody::QuestionAnswered { call_id, answer, by, .. } => match (answer, by) {
+            (Some(answer), Some(by)) => format!("✓ {call_id} answered by {by}: {answer}"),
+            (Some(answer), None) => format!("… {call_id} nobody answered in time; taken as: {answer}"),
+            (None, _) => format!("✗ {call_id} nobody answered in time"),
+        },
         EventBody::GrantIssued { tool, expires_at, by, .. } => {
             format!("✓ calls of {tool} are allowed until {expires_at:.0} by {by}")
         }

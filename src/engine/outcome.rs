@@ -60,6 +60,12 @@ impl RunOutcome {
         self.suspension().and_then(Suspension::wake_at)
     }
 
+    /// When it resumes without an answer, where it asks a person and waits no longer than until then.
+    #[must_use]
+    pub fn answer_by(&self) -> Option<Timestamp> {
+        self.suspension().and_then(Suspension::answer_by)
+    }
+
     /// Why it failed, where it did.
     #[must_use]
     pub fn failure(&self) -> Option<&Error> {

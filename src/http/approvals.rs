@@ -65,7 +65,7 @@ pub(super) async fn decide(
 }
 
 /// Resumes the run; `false` where another process does, or where it has not paused yet and continues by itself.
-async fn resume(state: &Arc<ApiState>, access: &Access<'_>, run_id: RunId) -> Result<bool> {
+pub(super) async fn resume(state: &Arc<ApiState>, access: &Access<'_>, run_id: RunId) -> Result<bool> {
     let request = ResumeRequest::new(run_id, CancellationToken::new());
     let run_id = request.run_id.clone();
     match access.resume_decided(request).await {

@@ -124,6 +124,26 @@ pub(super) struct ApprovalsQuery {
     pub(super) run: Option<String>,
 }
 
+/// Query of `GET /v1/questions`.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QuestionsQuery {
+    /// Only those of this run, and of the agents it waits for.
+    pub(super) run: Option<String>,
+}
+
+/// Body of `POST /v1/questions/{id}`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AnswerBody {
+    /// The answer; one of the question's `choices` where it has any.
+    pub(super) answer: String,
+    /// Whether the run goes on once none of its questions is open any more; true when absent.
+    #[serde(default)]
+    pub(super) resume: Option<bool>,
+}
+
 /// Query of `GET /v1/grants`.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

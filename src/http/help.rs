@@ -8,7 +8,7 @@ const LOOK: &str = "look at what it did with `GET /v1/runs/{id}` and `GET /v1/au
 /// The help texts of this edge.
 pub(super) const HELP: EdgeHelp = EdgeHelp {
     of_code,
-    listing: "list what there is: `GET /v1/runs`, `GET /v1/approvals`, `GET /v1/grants`, `GET /v1/tools`",
+    listing: "list what there is: `GET /v1/runs`, `GET /v1/approvals`, `GET /v1/questions`, `GET /v1/grants`, `GET /v1/tools`",
 };
 
 /// The help for a code whose default help names a command.
@@ -38,6 +38,10 @@ const fn of_code(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::ApprovalRequired => {
             "`GET /v1/approvals?run={id}` lists what waits, `POST /v1/approvals/{approval_id}` decides"
         }
+        ErrorCode::AnswerRequired => {
+            "`GET /v1/questions?run={id}` lists what is asked, `POST /v1/questions/{question_id}` answers"
+        }
+        ErrorCode::AnswerStale => "`GET /v1/questions` lists the open questions",
         ErrorCode::ApprovalStale => {
             "`GET /v1/approvals` lists what waits now, `GET /v1/grants?all=true` what was allowed for a time"
         }

@@ -23,6 +23,7 @@ mod mount;
 mod openapi;
 mod openapi_forms;
 mod problem;
+mod questions;
 mod redirect;
 mod resume;
 mod runs;

@@ -5,7 +5,8 @@ use utoipa::openapi::{Components, Content, OpenApi as Document, Ref, RefOr, Resp
 use utoipa::{Modify, OpenApi};
 
 use super::{
-    approvals, audit, dto, events, explain, grants, health, openapi_forms, resume, runs, submit, tools,
+    approvals, audit, dto, events, explain, grants, health, openapi_forms, questions, resume, runs, submit,
+    tools,
 };
 
 const PROBLEM_SCHEMA: &str = "Problem";
@@ -32,6 +33,8 @@ const BEARER: &str = "bearer";
         resume::replay,
         approvals::list,
         approvals::decide,
+        questions::list,
+        questions::answer,
         grants::list,
         grants::revoke,
         explain::graph,
@@ -50,6 +53,7 @@ const BEARER: &str = "bearer";
         dto::ResumeBody,
         dto::ReplayBody,
         dto::DecisionBody,
+        dto::AnswerBody,
         dto::ExplainBody,
         dto::ProblemDetails
     )),

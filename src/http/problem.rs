@@ -91,7 +91,8 @@ fn status_of(code: ErrorCode) -> StatusCode {
         | C::RunNotResumable
         | C::RunTakenOver
         | C::IdempotencyInProgress
-        | C::ApprovalStale => StatusCode::CONFLICT,
+        | C::ApprovalStale
+        | C::AnswerStale => StatusCode::CONFLICT,
         C::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         C::CheckRefused | C::LimitSourceBytes | C::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         C::TooManyRequests | C::KeyLimit => StatusCode::TOO_MANY_REQUESTS,

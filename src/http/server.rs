@@ -30,8 +30,8 @@ use super::mount::{mounted, refusing};
 use super::shares::within_share;
 use super::state::ApiState;
 use super::{
-    approvals, audit, events, explain, grants, health, idempotency, openapi, problem, resume, runs, submit,
-    tools,
+    approvals, audit, events, explain, grants, health, idempotency, openapi, problem, questions, resume,
+    runs, submit, tools,
 };
 
 /// How long cancelled runs have to record their end.
@@ -187,6 +187,8 @@ pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Rou
         .route("/v1/runs/{id}/replay", post(resume::replay))
         .route("/v1/approvals", get(approvals::list))
         .route("/v1/approvals/{id}", post(approvals::decide).layer(once()))
+        .route("/v1/questions", get(questions::list))
+        .route("/v1/questions/{id}", post(questions::answer).layer(once()))
         .route("/v1/grants", get(grants::list))
         .route("/v1/grants/{id}/revoke", post(grants::revoke))
         .route("/v1/tools", get(tools::list))

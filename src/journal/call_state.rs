@@ -76,6 +76,9 @@ pub struct CallState {
     /// When it wakes its run, where it is a sleep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake_at: Option<Timestamp>,
+    /// Whether it asked a person.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub asks_person: bool,
     /// The run of the agent it called, where it called one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub child_run_id: Option<RunId>,
@@ -114,10 +117,11 @@ impl CallState {
         self.is_open() && !self.is_suspended()
     }
 
-    /// Whether it is suspended: until its wake time, or until the run of an agent ends. Its outcome is then not in doubt.
+    /// Whether it is suspended: until its wake time, a person's answer, or the end of an agent's run. Its outcome is then
+    /// not in doubt.
     #[must_use]
     pub fn is_suspended(&self) -> bool {
-        self.is_open() && (self.wake_at.is_some() || self.child_run_id.is_some())
+        self.is_open() && (self.wake_at.is_some() || self.asks_person || self.child_run_id.is_some())
     }
 
     /// Whether it was started and has no outcome; a call that was cut off (`call_cut`) has none.
@@ -134,7 +138,7 @@ fn put(calls: &mut Vec<CallState>, call: CallState) {
     match calls.iter_mut().rev().find(|known| known.call_id == call.call_id) {
         Some(known) => {
             let (attempts, wake_at) = (known.attempts.saturating_add(1), known.wake_at);
-            *known = CallState { attempts, wake_at, ..call };
+            *known = CallState { attempts, wake_at, asks_person: known.asks_person, ..call };
         }
         None => calls.push(call),
     }
@@ -169,6 +173,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp,
                 line: *line,
                 started_at: at,
                 wake_at: None,
+                asks_person: false,
                 child_run_id: None,
                 attempts: 1,
                 refused: false,
@@ -201,6 +206,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp,
                 line: *line,
                 started_at: at,
                 wake_at: None,
+                asks_person: false,
                 child_run_id: None,
                 attempts: 1,
                 refused: true,
@@ -230,6 +236,11 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp,
         EventBody::SleepBegun { call_id, wake_at, .. } => {
             if let Some(call) = calls.iter_mut().rev().find(|call| call.call_id == *call_id) {
                 call.wake_at = Some(*wake_at);
+            }
+        }
+        EventBody::QuestionAsked { call_id, .. } => {
+            if let Some(call) = calls.iter_mut().rev().find(|call| call.call_id == *call_id) {
+                call.asks_person = true;
             }
         }
         EventBody::AgentStarted { call_id, child_run_id, .. } => {

@@ -99,6 +99,8 @@ fn message(body: &EventBody) -> &str {
         | EventBody::RunNotResumable { reason: text, .. }
         | EventBody::ApprovalRequested { reason: text, .. }
         | EventBody::ApprovalResolved { reason: Some(text), .. }
+        | EventBody::QuestionAsked { question: text, .. }
+        | EventBody::QuestionAnswered { answer: Some(text), .. }
         | EventBody::SignalReceived { signal: text }
         | EventBody::ContextSaved { name: text, .. } => text,
         EventBody::ToolCallRefused { error, .. } | EventBody::ToolCallFinished { error: Some(error), .. } => {

@@ -5,34 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use luaplan_base::{
-    CallId, ContentHash, Effect, EngineKind, ErrorCode, Isolation, RequestPurpose, RunId, SpanId, TraceId,
-    Usage,
+    CallId, ContentHash, Effect, EngineKind, ErrorCode, Isolation, RequestPurpose, RunId, Usage,
 };
 
 use super::{DecisionKind, Mode, ResolutionKind, StopReason, Tier, Word};
-
-/// One thing that happened, with where and when.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Event {
-    /// The run it belongs to.
-    pub run_id: RunId,
-    /// The run's trace.
-    pub trace_id: TraceId,
-    /// The span inside the trace: one per call and per model request, one for the run itself.
-    pub span_id: SpanId,
-    /// When it happened.
-    pub at: Timestamp,
-    /// The candidate it is about, where several plans were requested: `c1`, `c2`, … Written only there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub candidate: Option<String>,
-    /// Where a secret was removed, as JSON pointers into this event; many places in one field are written as that field.
-    /// Written only where there are any; records before version 5 have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub redacted: Vec<String>,
-    /// What happened.
-    #[serde(flatten)]
-    pub body: EventBody,
-}
 
 /// A rule of the policy file at the time of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +105,12 @@ pub enum EventBody {
         calls_in_doubt: Vec<CallId>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         approvals: Vec<String>,
+        /// The ids (`RUN:CALL`) of open questions.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        questions: Vec<String>,
+        /// When the run resumes without an answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer_by: Option<Timestamp>,
         /// The actor who requested it, where one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
@@ -201,6 +183,30 @@ pub enum EventBody {
         reason: Option<String>,
         grant_id: Option<String>,
         /// Whether the run is resumed once none of its calls waits, by any process that serves it then.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        goes_on: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        os_user: Option<String>,
+    },
+    /// A call asks a person. The answer is one of `choices` where there are any; from `answer_by` on it is `default`.
+    QuestionAsked {
+        call_id: CallId,
+        question: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        default: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer_by: Option<Timestamp>,
+    },
+    /// A question ended: `by` a person, or because its time was over. `answer` is absent where there was no default then.
+    QuestionAnswered {
+        call_id: CallId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+        /// Whether the run is resumed once no question of it is open, by any process that serves it then.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         goes_on: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]

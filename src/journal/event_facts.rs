@@ -20,6 +20,8 @@ impl EventBody {
         "approval_requested",
         "plan_approval_requested",
         "approval_resolved",
+        "question_asked",
+        "question_answered",
         "grant_issued",
         "grant_revoked",
         "prompt_budget_computed",
@@ -66,6 +68,8 @@ impl EventBody {
             Self::ApprovalRequested { .. } => "approval_requested",
             Self::PlanApprovalRequested { .. } => "plan_approval_requested",
             Self::ApprovalResolved { .. } => "approval_resolved",
+            Self::QuestionAsked { .. } => "question_asked",
+            Self::QuestionAnswered { .. } => "question_answered",
             Self::GrantIssued { .. } => "grant_issued",
             Self::GrantRevoked { .. } => "grant_revoked",
             Self::PromptBudgetComputed { .. } => "prompt_budget_computed",
@@ -141,6 +145,8 @@ impl EventBody {
             | Self::CallResolved { call_id, .. }
             | Self::SleepBegun { call_id, .. }
             | Self::AgentStarted { call_id, .. }
+            | Self::QuestionAsked { call_id, .. }
+            | Self::QuestionAnswered { call_id, .. }
             | Self::ApprovalRequested { call_id, .. }
             | Self::PlanApprovalRequested { call_id, .. }
             | Self::ApprovalResolved { call_id, .. } => Some(call_id),

@@ -8,6 +8,7 @@ use luaplan_base::{CallId, ContentHash, EngineKind, ErrorCode, RunId, Usage};
 
 use super::approval_state::{self, ApprovalState};
 use super::call_state::{self, CallState};
+use super::question_state::{self, QuestionState};
 use super::{Actor, EventBody, Mode, Record, RunStatus, Word, redactions};
 
 /// The plan that a run executes.
@@ -81,6 +82,9 @@ pub struct RunState {
     pub approve: bool,
     /// When it wakes, where it sleeps.
     pub wake_at: Option<Timestamp>,
+    /// When it resumes without an answer, where it is paused for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_by: Option<Timestamp>,
     /// How often its task was planned again after a failure.
     pub replans: u32,
     /// The plan it executes, once one was accepted.
@@ -110,6 +114,9 @@ pub struct RunState {
     pub calls: Vec<CallState>,
     /// The requests for approval, in their order, without those that no longer apply.
     pub approvals: Vec<ApprovalState>,
+    /// The questions to a person, in their order, with their answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<QuestionState>,
     /// What it returned, in plain form.
     pub result: Option<Json>,
     /// Why it failed, as every edge sends it.
@@ -172,6 +179,7 @@ impl RunState {
             follows: None,
             approve: false,
             wake_at: None,
+            answer_by: None,
             replans: 0,
             accepted: None,
             paused: None,
@@ -185,6 +193,7 @@ impl RunState {
             sources: Vec::new(),
             calls: Vec::new(),
             approvals: Vec::new(),
+            questions: Vec::new(),
             result: None,
             error: None,
             code: None,
@@ -203,6 +212,7 @@ impl RunState {
         let at = record.event.at;
         let places = redactions::places(record);
         approval_state::apply(&mut self.approvals, &self.sources, record);
+        question_state::apply(&mut self.questions, record);
         match &record.event.body {
             EventBody::RunStarted {
                 task,
@@ -299,14 +309,20 @@ impl RunState {
                 self.paused = None;
                 self.goes_on = false;
                 self.wake_at = None;
+                self.answer_by = None;
                 self.ended_at = None;
                 self.error = None;
                 self.code = None;
                 self.usage = None;
             }
             EventBody::ApprovalResolved { goes_on, .. } => self.goes_on = *goes_on,
-            EventBody::RunPaused { reason, .. } => {
+            EventBody::QuestionAnswered { goes_on, by: Some(_), .. } => {
+                // With another question open it would only pause again.
+                self.goes_on = *goes_on && self.open_questions().next().is_none();
+            }
+            EventBody::RunPaused { reason, answer_by, .. } => {
                 self.status = RunStatus::Paused;
+                self.answer_by = *answer_by;
                 self.paused = Some(reason.clone());
             }
             EventBody::RunSleeping { wake_at, .. } => {
@@ -333,7 +349,7 @@ impl RunState {
 
     fn finish(&mut self, status: RunStatus, at: Timestamp, usage: Usage) {
         self.status = status;
-        self.wake_at = None;
+        (self.wake_at, self.answer_by) = (None, None);
         self.ended_at = Some(at);
         self.usage = Some(usage);
     }

@@ -23,6 +23,7 @@ mod kinds;
 mod memory;
 mod postgres_settings;
 mod private_folder;
+mod question_state;
 mod record;
 mod redact;
 mod redactions;
@@ -54,7 +55,7 @@ pub use contexts::{
     context_of_tenant,
 };
 pub use csv_export::{CSV_COLUMNS, write_csv};
-pub use event::{Event, EventBody, RuleReference};
+pub use event::{EventBody, RuleReference};
 pub use fold::{AcceptedPlan, ParentCall, RunState};
 pub use grants::{GrantState, grants};
 pub use kinds::{DecisionKind, Mode, ResolutionKind, StopReason, Tier};
@@ -64,7 +65,8 @@ pub use postgres::{
 };
 pub use postgres_settings::PostgresSettings;
 pub use private_folder::create_private_folder;
-pub use record::{EventListener, Record};
+pub use question_state::{QuestionAnswer, QuestionState};
+pub use record::{Event, EventListener, Record};
 pub use redact::{Pieces, REDACTED, Redactor, SECRET_BYTES_MIN, SecretForms};
 pub use redact::{is_marked, looks_secret};
 pub use request_keys::{KeyedRequest, RequestKeys};

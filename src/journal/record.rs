@@ -1,10 +1,36 @@
-//! A recorded event.
+//! An event, and its place in the record.
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use super::Event;
+use luaplan_base::{RunId, SpanId, TraceId};
+
+use super::EventBody;
+
+/// One thing that happened, with where and when.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Event {
+    /// The run it belongs to.
+    pub run_id: RunId,
+    /// The run's trace.
+    pub trace_id: TraceId,
+    /// The span inside the trace: one per call and per model request, one for the run itself.
+    pub span_id: SpanId,
+    /// When it happened.
+    pub at: Timestamp,
+    /// The candidate it is about, where several plans were requested: `c1`, `c2`, … Written only there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<String>,
+    /// Where a secret was removed, as JSON pointers into this event; many places in one field are written as that field.
+    /// Written only where there are any; records before version 5 have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
+    /// What happened.
+    #[serde(flatten)]
+    pub body: EventBody,
+}
 
 /// A recorded event with its place in the chain.
 #[derive(Debug, Clone, Serialize)]

@@ -47,6 +47,9 @@ pub struct RunSummary {
     /// When it wakes, where it sleeps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake_at: Option<Timestamp>,
+    /// When it resumes without an answer, where it is paused for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_by: Option<Timestamp>,
     /// Calls allowed so far; refused ones are not counted.
     pub tool_calls: u64,
 }
@@ -79,6 +82,7 @@ impl RunState {
             starts_over: self.starts_over.clone(),
             follows: self.follows.clone(),
             wake_at: self.wake_at,
+            answer_by: self.answer_by,
             tool_calls: self.calls.iter().filter(|call| !call.refused).count() as u64,
         }
     }

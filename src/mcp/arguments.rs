@@ -266,6 +266,22 @@ pub(super) struct DenyApproval {
     pub(super) wait: Option<String>,
 }
 
+/// `answer_question`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AnswerQuestion {
+    /// The run that asks.
+    pub(super) run_id: String,
+    /// The call that asks; the only one when absent.
+    #[serde(default)]
+    pub(super) call_id: Option<String>,
+    /// The person's own answer; one of the question's `choices` where it has any.
+    pub(super) answer: String,
+    /// Answer after this time at the latest, for example `20s`; the run goes on and `run_status` tells how.
+    #[serde(default)]
+    pub(super) wait: Option<String>,
+}
+
 /// `list_runs`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -62,7 +62,8 @@ pub(super) fn tools(app: &App, reads_files: bool) -> Vec<Tool> {
         resume_run(runs),
         list_runs(),
     ]);
-    tools.extend([list_approvals(), deny_approval(runs), search_tools(), describe_databases(), audit()]);
+    tools.extend([list_approvals(), deny_approval(runs), answer_question(runs)]);
+    tools.extend([search_tools(), describe_databases(), audit()]);
     if app.config().server.answers.mcp_data == McpData::Text {
         // A tool with such a schema promises structured content.
         tools.iter_mut().for_each(|tool| tool.output_schema = None);
@@ -269,6 +270,17 @@ fn deny_approval(reach: ToolReach) -> Tool {
         input::<args::DenyApproval>(),
         run_output(),
         reach.annotations("Deny an approval"),
+    )
+}
+
+fn answer_question(reach: ToolReach) -> Tool {
+    tool(
+        "answer_question",
+        "Give a person's answer to what a run asks (`answer_required`); the run goes on with it. Ask the person: never \
+         answer for them.",
+        input::<args::AnswerQuestion>(),
+        run_output(),
+        reach.annotations("Answer a question"),
     )
 }
 

@@ -1,4 +1,4 @@
-//! Asks the client's user about calls and plans that wait for approval.
+//! Asks the client's user about calls and plans that wait for approval, and what runs ask a person.
 //!
 //! The assistant that wrote a program never approves its calls: the question goes to its client,
 //! which shows it to a person and returns that person's choice. Clients of protocol revision
@@ -16,12 +16,13 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value as Json, json};
 
-use luaplan_app::{Access, AfterDecision, ApprovalAnswer, PendingApproval};
+use luaplan_app::{Access, AfterDecision, ApprovalAnswer, OpenQuestion, PendingApproval};
 use luaplan_base::{CallId, Error, ErrorCode, Result, RunId, parse_duration};
 use luaplan_bus::Tier;
 use luaplan_journal::{Redactor, neutralize};
 
 use super::caller::caller_of;
+use super::questions;
 use super::server::McpServer;
 
 type Context = RequestContext<RoleServer>;
@@ -50,41 +51,57 @@ fn shows_forms(context: &Context) -> bool {
 }
 
 impl McpServer {
-    /// Asks about the plan of a paused run, or about its calls whose tier is `prompt`.
+    /// What a person at the client can be asked about a paused run: its plan, its calls whose tier is
+    /// `prompt`, and its questions.
+    async fn asked(&self, access: &Access<'_>, run_id: &RunId) -> Result<Vec<Asked>> {
+        let redactor = self.app().history().redactor();
+        let mut asked = Vec::new();
+        if access.may_decide(run_id).await {
+            let pending = access.pending_approvals(Some(run_id)).await?;
+            let pending = pending.iter().filter(|waits| waits.request.tier == Tier::Prompt);
+            asked.extend(pending.filter_map(|waits| {
+                let id = waits.request.approval_id.clone();
+                Some(Asked { id, form: question(waits, redactor)?, about: About::Call })
+            }));
+        }
+        if access.may_answer(run_id).await {
+            let open = access.open_questions(Some(run_id)).await?;
+            asked.extend(open.into_iter().filter_map(|open| {
+                let (id, form) = (open.question_id.clone(), questions::form(&open, redactor)?);
+                Some(Asked { id, form, about: About::Question(Box::new(open)) })
+            }));
+        }
+        Ok(asked)
+    }
+
+    /// Asks what a person can be asked about a paused run.
     pub(super) async fn ask(&self, run_id: &RunId, context: &Context) -> Result<Elicited> {
         let caller = caller_of(context);
         let access = self.runs().access(&caller);
-        if !shows_forms(context) || !access.may_decide(run_id).await {
+        if !shows_forms(context) {
             return Ok(Elicited::Nothing);
         }
-        let pending = access.pending_approvals(Some(run_id)).await?;
-        let questions: Vec<(String, ElicitRequestParams)> = pending
-            .iter()
-            .filter(|waits| waits.request.tier == Tier::Prompt)
-            .filter_map(|waits| {
-                Some((waits.request.approval_id.clone(), question(waits, self.app().history().redactor())?))
-            })
-            .collect();
+        let questions = self.asked(&access, run_id).await?;
         if questions.is_empty() {
             return Ok(Elicited::Nothing);
         }
         if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
             let requests: BTreeMap<String, InputRequest> = questions
                 .into_iter()
-                .map(|(id, question)| (id, InputRequest::Elicitation(ElicitRequest::new(question))))
+                .map(|asked| (asked.id, InputRequest::Elicitation(ElicitRequest::new(asked.form))))
                 .collect();
             let asked = InputRequiredResult::new(Some(requests), Some(run_id.to_string()));
             return Ok(Elicited::ByAnswer(Box::new(asked)));
         }
         let mut decided = false;
-        for (approval_id, question) in questions {
-            let asked = context.peer.create_elicitation_with_timeout(question, Some(ANSWER_MAX));
+        for Asked { id, form, about } in questions {
+            let asked = context.peer.create_elicitation_with_timeout(form, Some(ANSWER_MAX));
             let answered = tokio::select! {
                 answered = asked => answered,
                 () = context.ct.cancelled() => break,
             };
             match answered {
-                Ok(answered) => decided |= take_usable(&access, &approval_id, &answered).await,
+                Ok(answered) => decided |= about.take(&access, &id, &answered).await,
                 Err(error) => {
                     tracing::warn!(error = ?error.to_string(), "the client did not answer a question");
                     break;
@@ -104,21 +121,42 @@ impl McpServer {
         let caller = caller_of(context);
         let access = self.runs().access(&caller);
         let mut decided = false;
-        for waits in access.pending_approvals(Some(run_id)).await? {
-            let approval_id = &waits.request.approval_id;
-            // An answer cannot decide a call that was never shown to a person.
-            if waits.request.tier != Tier::Prompt
-                || question(&waits, self.app().history().redactor()).is_none()
-            {
-                continue;
-            }
-            let Some(answer) = answers.get(approval_id) else { continue };
+        // A caller who may neither decide nor answer is told so.
+        access.open_questions(Some(run_id)).await?;
+        // An answer cannot decide a call that was never shown to a person.
+        for Asked { id, about, .. } in self.asked(&access, run_id).await? {
+            let Some(answer) = answers.get(&id) else { continue };
             let answer: ElicitResult = serde_json::from_value(answer.clone()).map_err(|error| {
-                Error::new(ErrorCode::BadRequest, format!("the answer to `{approval_id}` is none: {error}"))
+                Error::new(ErrorCode::BadRequest, format!("the answer to `{id}` is none: {error}"))
             })?;
-            decided |= take_usable(&access, approval_id, &answer).await;
+            decided |= about.take(&access, &id, &answer).await;
         }
         Ok(decided)
+    }
+}
+
+/// What a person is asked, under the id that names it.
+struct Asked {
+    id: String,
+    form: ElicitRequestParams,
+    about: About,
+}
+
+/// What it is about.
+enum About {
+    /// A call that waits for approval.
+    Call,
+    /// A question of the run.
+    Question(Box<OpenQuestion>),
+}
+
+impl About {
+    /// Applies the answer; says whether it decided anything.
+    async fn take(&self, access: &Access<'_>, id: &str, answered: &ElicitResult) -> bool {
+        match self {
+            Self::Call => take_usable(access, id, answered).await,
+            Self::Question(open) => questions::take(access, open, answered).await,
+        }
     }
 }
 

@@ -35,6 +35,10 @@ const fn of_code(code: ErrorCode) -> Option<&'static str> {
         ErrorCode::ApprovalRequired => {
             "an approver decides, at the terminal or over HTTP; ask `run_status` with `wait`, or `resume_run` to be asked again"
         }
+        ErrorCode::AnswerRequired => {
+            "ask the person, and give their answer with `answer_question`; ask `run_status` with `wait` where others answer"
+        }
+        ErrorCode::AnswerStale => "`run_status` says what the run waits for now",
         ErrorCode::ApprovalStale => "`list_approvals` lists what waits now",
         ErrorCode::PauseRequested | ErrorCode::Interrupted => "`resume_run` goes on with it",
         ErrorCode::CallInDoubt => {

@@ -19,6 +19,7 @@ mod help;
 mod over_http;
 mod progress;
 mod query_tools;
+mod questions;
 mod run_tools;
 mod schemas;
 mod server;

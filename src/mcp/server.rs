@@ -29,7 +29,7 @@ needs several calls, write one program and give it to `run_lua`, whose descripti
 with `search_tools`, and what databases hold with `describe_databases`. Where an answer is `shortened`, `read_result` reads on. `check` and `explain` say what a program would do before it runs; `audit` says what was done.";
 
 /// The tools that run a plan, and so may ask a person.
-const RUNNING: [&str; 5] = ["run_lua", "run", "task", "resume_run", "deny_approval"];
+const RUNNING: [&str; 6] = ["run_lua", "run", "task", "resume_run", "deny_approval", "answer_question"];
 
 /// One application as a server of the protocol. Cheap to clone.
 #[derive(Clone)]
@@ -102,6 +102,7 @@ impl McpServer {
             "task" => return self.task(read(arguments)?, context).await,
             "resume_run" => return self.resume_run(read(arguments)?, context).await,
             "deny_approval" => return self.deny_approval(read(arguments)?, context).await,
+            "answer_question" => return self.answer_question(read(arguments)?, context).await,
             "plan" => self.plan(read(arguments)?, context).await,
             "check" => self.check(read(arguments)?, context).await,
             "explain" => self.explain(read(arguments)?, context).await,

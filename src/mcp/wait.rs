@@ -21,6 +21,7 @@ use super::arguments::{DenyApproval, ResumeRun};
 use super::caller::caller_of;
 use super::elicitation::Elicited;
 use super::progress::ProgressReporter;
+use super::questions::still_asks;
 use super::run_tools::wait_of;
 use super::server::McpServer;
 
@@ -33,8 +34,8 @@ const ELSEWHERE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 const PLACE_PAUSE: Duration = Duration::from_millis(1);
 
 impl McpServer {
-    /// Waits for a run's end. Where it pauses for approval and the client can ask a person, it is resumed
-    /// with the decision. With `ends_run`, a client that disconnects ends the run: for a client that started it, or may
+    /// Waits for a run's end. Where it pauses for approval or an answer and the client can ask a person, it is resumed
+    /// with what they said. With `ends_run`, a client that disconnects ends the run: for a client that started it, or may
     /// cancel it.
     pub(super) async fn follow(
         &self,
@@ -72,12 +73,13 @@ impl McpServer {
                     else {
                         return Ok(still_running(run_id));
                     };
-                    let asks =
-                        report["paused"]["approvals"].as_array().is_some_and(|asked| !asked.is_empty());
+                    let asks = ["approvals", "questions"].iter().any(|kind| {
+                        report["paused"][*kind].as_array().is_some_and(|asked| !asked.is_empty())
+                    });
                     (rested(report), asks)
                 }
                 _ => {
-                    let asks = outcome.suspension().is_some_and(Suspension::waits_for_approval);
+                    let asks = outcome.suspension().is_some_and(Suspension::waits_for_decision);
                     (ended(&outcome), asks)
                 }
             };
@@ -141,7 +143,7 @@ impl McpServer {
     }
 
     /// Resumes a run, or joins a resume that is already running.
-    async fn resume_or_join(
+    pub(super) async fn resume_or_join(
         &self,
         run_id: &RunId,
         why: ResumeReason,
@@ -185,11 +187,14 @@ impl McpServer {
         let access = self.runs().access(&caller);
         access.may_be_said_by_others(&run_id, &resolutions).await?;
         // With resolutions the run resumes at once, and asks when it reaches a call that needs approval.
-        if resolutions.is_empty() && access.waits_for_person(&run_id).await? {
+        let waits = resolutions.is_empty() && access.waits_for_person(&run_id).await?;
+        let asks = resolutions.is_empty() && access.waits_for_answer(&run_id).await?;
+        if waits || asks {
             match self.ask(&run_id, context).await? {
                 Elicited::Decided => {}
                 Elicited::ByAnswer(question) => return Ok((*question).into()),
-                Elicited::Nothing => return Err(still_waits(&run_id)),
+                Elicited::Nothing if waits => return Err(still_waits(&run_id)),
+                Elicited::Nothing => return Err(still_asks(&run_id)),
             }
         }
         let progress = ProgressReporter::asked_for(context);
@@ -231,7 +236,8 @@ impl McpServer {
         let run_id: RunId = state.parse()?;
         let wait = wait_of(arguments.get("wait").and_then(Json::as_str))?;
         if !self.take_answers(&run_id, answers, context).await? {
-            return Err(still_waits(&run_id));
+            let asks = self.runs().access(&caller_of(context)).waits_for_answer(&run_id).await?;
+            return Err(if asks { still_asks(&run_id) } else { still_waits(&run_id) });
         }
         let progress = ProgressReporter::asked_for(context);
         let run = self.resume_or_join(&run_id, ResumeReason::Decided, progress.as_ref(), context).await?;
@@ -241,7 +247,7 @@ impl McpServer {
 }
 
 /// Why a run is resumed.
-enum ResumeReason {
+pub(super) enum ResumeReason {
     /// A decision about a call that it waited for.
     Decided,
     /// The client's request, with these resolutions of calls in doubt.

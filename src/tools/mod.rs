@@ -20,7 +20,7 @@ pub mod mcp;
 #[path = "mcp_absent.rs"]
 pub mod mcp;
 
-pub use builtin::{call_llm, fetch_url, query_db, send_email, sleep, transform_data, wait_until};
+pub use builtin::{ask_person, call_llm, fetch_url, query_db, send_email, sleep, transform_data, wait_until};
 #[cfg(feature = "openapi")]
 pub use manifest::openapi;
 pub use manifest::{command, http, sql};

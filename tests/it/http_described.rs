@@ -64,6 +64,7 @@ impl Described {
                 "/v1/runs" | "/v1/plans/explain" => json!({ "plan": PLAN }),
                 "/v1/tasks" => json!({ "task": "count" }),
                 path if path.starts_with("/v1/approvals/") => json!({ "decision": "once" }),
+                path if path.starts_with("/v1/questions/") => json!({ "answer": "yes" }),
                 _ => json!({}),
             };
             request = request.body(body.to_string());
@@ -162,6 +163,14 @@ async fn a_body_is_refused_exactly_where_its_schema_refuses_it() {
         json!({ "decision": "deny", "reason": "no" }),
         json!({ "decision": "deny", "reason": 1 }),
     ];
+    let answers = vec![
+        json!({}),
+        json!({ "answer": 1 }),
+        json!({ "answer": "yes" }),
+        json!({ "answer": "yes", "resume": false }),
+        json!({ "answer": "yes", "resume": "no" }),
+        json!({ "answer": "yes", "by": "ann" }),
+    ];
     let mut judged = [0, 0];
     for (route, id, bodies) in [
         ("/v1/runs", "", of_runs),
@@ -171,6 +180,7 @@ async fn a_body_is_refused_exactly_where_its_schema_refuses_it() {
         ("/v1/runs/{id}/reset", run.as_str(), resets),
         ("/v1/runs/{id}/resume", run.as_str(), resumes),
         ("/v1/approvals/{id}", "nobody:1:0", decisions),
+        ("/v1/questions/{id}", "nobody:1", answers),
     ] {
         let schema =
             format!("/paths/{}/post/requestBody/content/application~1json/schema", route.replace('/', "~1"));

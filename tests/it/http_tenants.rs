@@ -126,6 +126,7 @@ pub(crate) async fn world(client: &Client, gate: Option<&Gate>) -> World {
     let caller = post(calls, json!({})).await;
     let begun = beta.get(&format!("/v1/audit?run={caller}&event=agent_started")).await.json();
     let child = begun["records"][0]["child_run_id"].as_str().unwrap_or_else(|| panic!("{begun}")).to_owned();
+    let asks = post(&format!("function run() return ask_person('{CANARY}') end"), json!({})).await;
     let mut runs = vec![
         ("succeeded", granting),
         ("paused", paused),
@@ -134,6 +135,7 @@ pub(crate) async fn world(client: &Client, gate: Option<&Gate>) -> World {
         ("succeeded", finished),
         ("succeeded", caller),
         ("succeeded", child),
+        ("paused", asks),
     ];
     if let Some(gate) = gate {
         let running = json!({ "plan": gate.plan(&format!("/{CANARY}")), "name": CANARY });
@@ -206,6 +208,8 @@ fn probes(method: &str, route: &str, world: &World) -> Option<Vec<(Probe, Probe)
                 .map(|body| pair(route, &world.approval, &missing, body))
                 .collect()
         }
+        ("get", "/v1/questions") => of_runs("/v1/questions?run={id}", &[Json::Null]),
+        ("post", "/v1/questions/{id}") => of_runs("/v1/questions/{id}:1", &[json!({ "answer": "yes" })]),
         ("post", "/v1/grants/{id}/revoke") => vec![pair(route, &world.grant, MISSING, json!({}))],
         ("get", "/v1/audit") => of_runs("/v1/audit?run={id}", &[Json::Null]),
         ("get", "/v1/runs") => of_runs("/v1/runs?before={id}", &[Json::Null]),

@@ -83,6 +83,8 @@ mod policy_spellings;
 mod postgres_cluster;
 mod postgres_support;
 mod query_db;
+#[cfg(unix)]
+mod questions;
 mod rates;
 mod send_email;
 mod send_email_aiosmtpd;

@@ -5,4 +5,5 @@ pub(crate) mod edit;
 pub(crate) mod grants;
 pub(crate) mod pending;
 pub(crate) mod plan;
+pub(crate) mod questions;
 pub(crate) mod service;

@@ -92,7 +92,11 @@ impl ActiveRuns {
             let calls: Vec<_> = run.calls_in_doubt().collect();
             let stuck = cannot_go_on(&run);
             let approvals: Vec<_> = run.pending_approvals().filter(|_| stuck.is_none()).collect();
+            let questions: Vec<_> = run.open_questions().filter(|_| stuck.is_none()).collect();
             let mut paused = json!({ "reason": run.paused, "calls_in_doubt": calls, "approvals": approvals });
+            if let (false, Some(paused)) = (questions.is_empty(), paused.as_object_mut()) {
+                paused.insert("questions".into(), json!(questions));
+            }
             if let (Some(error), Some(paused)) = (stuck, paused.as_object_mut()) {
                 paused.insert("cannot_go_on".into(), error.to_json());
             }

@@ -46,6 +46,7 @@ impl Run<'_> {
                 policy: self.runs.approvals.policy_for(&self.spec.circumstances),
                 approvals: self.approvals(&plan),
                 wakes: self.wakes(),
+                questions: self.questions(),
                 log: self.log.clone(),
                 budget: self.budget.clone(),
                 cancellation: cancel_calls.clone(),

@@ -32,8 +32,8 @@ impl Runs {
         outcome
     }
 
-    /// A person may decide while the other calls of a `parallel` still run; the pause then comes after
-    /// the decision, and no other process would claim the run.
+    /// A person may decide or answer while the other calls of a `parallel` still run; the pause then comes after
+    /// that, and no other process would claim the run.
     pub(crate) async fn go_on_where_decided(
         &self,
         mut outcome: RunOutcome,
@@ -42,13 +42,15 @@ impl Runs {
         agent: Option<&AgentRun>,
     ) -> RunOutcome {
         loop {
-            let waits = outcome.suspension().is_some_and(Suspension::waits_for_approval);
-            if !waits || cancel.is_cancelled() {
+            let Some(suspension) = outcome.suspension().filter(|waits| waits.waits_for_decision()) else {
+                return outcome;
+            };
+            if cancel.is_cancelled() {
                 return outcome;
             }
             let asks = match self.history.journal.run_state(&outcome.run_id).await {
                 Ok(Some(state)) if state.status == RunStatus::Paused => {
-                    self.has_pending_approval(state).await
+                    self.still_asks(state, suspension).await
                 }
                 _ => Ok(true),
             };
@@ -67,10 +69,14 @@ impl Runs {
         }
     }
 
-    /// Whether a run, or one of an agent that it waits for, has a request without a decision.
-    async fn has_pending_approval(&self, state: RunState) -> Result<bool> {
+    /// Whether a run, or one of an agent that it waits for, has a request without a decision, or a question without an
+    /// answer where it is suspended for questions.
+    async fn still_asks(&self, state: RunState, suspension: &Suspension) -> Result<bool> {
         let family = family_of(&*self.history.journal, state).await?;
-        Ok(family.iter().any(|state| state.pending_approvals().next().is_some()))
+        Ok(match suspension.waits_for_answer() {
+            true => family.iter().any(|state| state.open_questions().next().is_some()),
+            false => family.iter().any(|state| state.pending_approvals().next().is_some()),
+        })
     }
 
     /// Waits while a run sleeps, and resumes it. A run that is cancelled meanwhile ends so.
@@ -164,8 +170,13 @@ impl Runs {
     /// Records how a run ended, or that it waits.
     async fn record_end(&self, log: &RunLog, mut outcome: RunOutcome, asked: &ControlRequests) -> RunOutcome {
         outcome.not_resumable = log.not_resumable();
-        if let (RunStatus::Sleeping, Some(reason)) = (outcome.status(), &outcome.not_resumable) {
-            outcome.result = Err(cannot_sleep(log.run_id(), reason).into());
+        if let Some(reason) = &outcome.not_resumable {
+            let waits_for_answer = outcome.suspension().is_some_and(Suspension::waits_for_answer);
+            if outcome.status() == RunStatus::Sleeping {
+                outcome.result = Err(cannot_sleep(log.run_id(), reason).into());
+            } else if waits_for_answer {
+                outcome.result = Err(cannot_wait(log.run_id(), reason).into());
+            }
         }
         outcome.result = outcome.result.map_err(|why| why.about_run(log.run_id()));
         if self.history.shares_runs() && outcome.failure().is_some_and(goes_on_elsewhere) {
@@ -292,6 +303,12 @@ fn is_recoverable(code: ErrorCode) -> bool {
 /// A run that wants to sleep and could never be woken ends here and now.
 pub(crate) fn cannot_sleep(run_id: &RunId, reason: &str) -> Error {
     let message = format!("run {run_id} cannot sleep, as nothing could wake it: {reason}");
+    Error::new(ErrorCode::RunNotResumable, message).with_help(START_AGAIN).about_run(run_id)
+}
+
+/// A run that asks a person and could never go on with the answer ends here and now.
+fn cannot_wait(run_id: &RunId, reason: &str) -> Error {
+    let message = format!("run {run_id} cannot wait for an answer, as nothing could resume it: {reason}");
     Error::new(ErrorCode::RunNotResumable, message).with_help(START_AGAIN).about_run(run_id)
 }
 

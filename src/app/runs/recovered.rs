@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use luaplan_base::{CallId, LimitName, Result, Value};
 use luaplan_bus::CallHandler;
 use luaplan_engine::{FromJournal, RecordedCalls, RecordedOutput};
-use luaplan_journal::RunState;
+use luaplan_journal::{QuestionState, RunState};
 
 use super::restore::recorded_source;
 use crate::plans::check::PlanOf;
@@ -20,6 +20,12 @@ impl Run<'_> {
     pub(crate) fn wakes(&self) -> HashMap<CallId, Timestamp> {
         let calls = self.resumed.iter().flat_map(|state| &state.calls);
         calls.filter_map(|call| Some((call.call_id.clone(), call.wake_at?))).collect()
+    }
+
+    /// What calls of it asked a person, with the answers so far.
+    pub(crate) fn questions(&self) -> HashMap<CallId, QuestionState> {
+        let asked = self.resumed.iter().flat_map(|state| &state.questions);
+        asked.map(|asked| (asked.call_id.clone(), asked.clone())).collect()
     }
 
     /// The plan the run worked by before it was broken off; `None` where it had none yet.

@@ -283,7 +283,8 @@ impl ActiveRuns {
 
     /// Gives the place of a run back that ended or came to rest.
     pub(super) async fn leave(self: &Arc<Self>, place: Place, outcome: RunOutcome) {
-        let (rests, wake_at) = (outcome.status().is_suspended(), outcome.wake_at());
+        let rests = outcome.status().is_suspended();
+        let wake_at = outcome.wake_at().or_else(|| outcome.answer_by());
         let (run_id, tenant) = (place.run_id.clone(), place.run.tenant.clone());
         // That no client waits for the outcome is no fault.
         let _ = place.sender.send(Some(Arc::new(outcome)));

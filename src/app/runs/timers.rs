@@ -41,13 +41,18 @@ impl ActiveRuns {
         Ok(())
     }
 
-    /// Has this process wake every run that sleeps, as the journal knows them. Says how many.
+    /// Has this process wake every run that sleeps or waits for an answer until a time, as the journal knows them. Says
+    /// how many.
     ///
     /// # Errors
     /// As reading the journal.
     pub async fn wake_recorded(self: &Arc<Self>) -> Result<usize> {
-        let mut filter =
-            RunFilter { status: Some(RunStatus::Sleeping), limit: Some(PAGE), ..RunFilter::default() };
+        let asleep = self.wake_recorded_as(RunStatus::Sleeping).await?;
+        Ok(asleep + self.wake_recorded_as(RunStatus::Paused).await?)
+    }
+
+    async fn wake_recorded_as(self: &Arc<Self>, status: RunStatus) -> Result<usize> {
+        let mut filter = RunFilter { status: Some(status), limit: Some(PAGE), ..RunFilter::default() };
         let mut count = 0;
         loop {
             let page = self.app().journal().runs(filter.clone()).await?;
@@ -55,7 +60,7 @@ impl ActiveRuns {
             filter.before = Some(last.run_id.clone());
             // The run of an agent wakes with the run that called it.
             for run in page.into_iter().filter(|run| run.parent.is_none()) {
-                if let Some(wake_at) = run.wake_at {
+                if let Some(wake_at) = run.wake_at.or(run.answer_by) {
                     count += 1;
                     self.wake_later(run.tenant, run.run_id, wake_at);
                 }
@@ -66,6 +71,9 @@ impl ActiveRuns {
     /// Wakes a run; gives it back where there is no place for it.
     async fn wake(self: &Arc<Self>, due: Due) -> Option<Due> {
         let run_id = &due.run_id;
+        if !self.is_still_due(run_id).await {
+            return None;
+        }
         let request = ResumeRequest::new(run_id.clone(), CancellationToken::new());
         match self.resume(request).await.map(drop).map_err(|error| (error.code(), error)) {
             Ok(()) => {}
@@ -79,6 +87,19 @@ impl ActiveRuns {
             Err((_, error)) => tracing::warn!(%run_id, %error, "a sleeping run could not be woken"),
         }
         None
+    }
+
+    /// Whether a run is to be woken still: one that is paused may have been answered, gone on and paused for something
+    /// else since its time was noted.
+    async fn is_still_due(&self, run_id: &RunId) -> bool {
+        let (now, journal) = (self.app().history().now(), self.app().journal());
+        match journal.run_summary(run_id).await {
+            Ok(Some(run)) if run.status == RunStatus::Paused => {
+                run.answer_by.is_some_and(|answer_by| answer_by <= now)
+                    || matches!(journal.run_state(run_id).await, Ok(Some(state)) if state.is_ready_to_resume())
+            }
+            _ => true,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use luaplan_bus::{Registry, Tool};
 use luaplan_catalog::{Catalog, ToolKind, ToolSpec, builtin_manifests};
 use luaplan_engine::Isolation;
 use luaplan_llm::{GenaiClient, LlmClient, LlmSettings, ProviderKeys};
+use luaplan_tools::ask_person::AskPerson;
 use luaplan_tools::call_llm::CallLlm;
 use luaplan_tools::fetch_url::FetchUrl;
 use luaplan_tools::query_db::{QueryDb, QueryDbSettings};
@@ -226,6 +227,7 @@ fn build(
         }
         ("sleep", _) => Arc::new(Sleep::new(spec, &sleeping(config, &name)?)),
         ("wait_until", _) => Arc::new(WaitUntil::new(spec, &sleeping(config, &name)?)),
+        ("ask_person", _) => Arc::new(AskPerson::new(spec)),
         // Each run puts its own in this place.
         ("call_agent", _) => Arc::new(UnconfiguredTool {
             spec,
@@ -252,7 +254,7 @@ fn check_keys(config: &Config, tool: &str) -> Result<()> {
             }
             read::<SendEmailSettings>(tool, table).map(drop)
         }
-        "call_llm" | "call_agent" => read::<NoSettings>(tool, table(config, tool)).map(drop),
+        "call_llm" | "call_agent" | "ask_person" => read::<NoSettings>(tool, table(config, tool)).map(drop),
         _ => Ok(()),
     }
 }

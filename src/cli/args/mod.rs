@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use luaplan_base::parse_duration;
 use luaplan_vm::EngineKind;
 
-use super::governance_args::{ApproveArgs, PolicyArgs};
+use super::governance_args::{AnswerArgs, ApproveArgs, PolicyArgs};
 use super::mcp_args::McpArgs;
 use super::planning_args::{PlanArgs, TaskArgs};
 
@@ -60,6 +60,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// List the calls that wait for a person, and decide about them
     Approve(ApproveArgs),
+    /// List the questions that runs ask, and answer them
+    Answer(AnswerArgs),
     /// Check the policy file, or say what it says about calls
     Policy(PolicyArgs),
     /// Query the log of every call and state change, or verify it

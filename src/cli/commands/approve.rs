@@ -162,7 +162,7 @@ fn left_alone(
     exit::DONE
 }
 
-async fn resume_run(
+pub(super) async fn resume_run(
     session: &Session<'_>,
     app: &App,
     run_id: RunId,

@@ -1,5 +1,6 @@
 //! One command per file. Each takes its arguments and returns an exit code.
 
+mod answer;
 mod approve;
 mod audit;
 mod check;
@@ -208,6 +209,7 @@ async fn dispatch(session: &Session<'_>, command: Command) -> Result<u8> {
         Command::Replay(args) => replay::run(session, &args).await?,
         Command::Show(args) => show::run(session, &args).await?,
         Command::Approve(args) => approve::run(session, &args).await?,
+        Command::Answer(args) => answer::run(session, &args).await?,
         Command::Policy(args) => policy::run(session, &args.action).await?,
         Command::Audit(args) => audit::run(session, &args).await?,
         Command::Tools(args) => tools::run(session, args.action).await?,

@@ -17,6 +17,7 @@ use crate::cli::approvals::{ask_and_resume, can_ask};
 use crate::cli::args::{RunArgs, RunOptions};
 use crate::cli::output::Output;
 use crate::cli::progress::{EventPrinter, report};
+use crate::cli::questions::wait_for_answers;
 use crate::cli::signals::cancelled_by_signals;
 use crate::cli::sleeping::sleep_and_resume;
 use crate::cli::{exit, findings};
@@ -91,7 +92,8 @@ pub(super) async fn execute(
     attend(session, app, outcome, options.events, &listeners, &cancel).await
 }
 
-/// Continues a suspended run: waits while it sleeps, and asks the person at the terminal for approvals.
+/// Continues a suspended run: waits while it sleeps, and asks the person at the terminal. Where none sits there, waits
+/// for answers that have a time.
 pub(super) async fn attend(
     session: &Session<'_>,
     app: &App,
@@ -102,7 +104,7 @@ pub(super) async fn attend(
 ) -> Result<RunOutcome> {
     let outcome = sleep_and_resume(session.output, app, outcome, listeners, cancel).await?;
     if !can_ask(session.output, events) {
-        return Ok(outcome);
+        return wait_for_answers(session.output, app, outcome, listeners, cancel).await;
     }
     ask_and_resume(session.output, (app, session.environment), outcome, listeners, cancel).await
 }

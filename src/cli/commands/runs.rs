@@ -59,6 +59,7 @@ pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
         let status = match &run.code {
             Some(code) => format!("{} ({code})", run.status.as_str()),
             None if let Some(wake_at) = run.wake_at => format!("sleeping (until {wake_at:.0})"),
+            None if let Some(answer_by) = run.answer_by => format!("paused (answer by {answer_by:.0})"),
             None if gone.contains(&run.run_id) => "running (process gone)".to_owned(),
             None => run.status.as_str().to_owned(),
         };

@@ -9,6 +9,7 @@ use luaplan_plan::Finding;
 use crate::cli::findings;
 use crate::cli::output::Output;
 use crate::cli::progress::describe;
+use crate::cli::questions;
 use crate::cli::shortened::{Detail, PAGE_LINES_MAX, all_of_call, all_of_run};
 
 /// A run, for people.
@@ -170,6 +171,10 @@ impl Page<'_> {
                 output.line(format_args!("  {} {} waits: `luaplan show {child}`", call.call_id, call.tool));
             }
         }
+        let questions: Vec<_> = state.open_questions().collect();
+        for asked in &questions {
+            output.line(questions::describe(run_id, asked));
+        }
         let mut example = None;
         for request in state.pending_approvals() {
             example = example.or(Some(&request.call_id));
@@ -181,6 +186,9 @@ impl Page<'_> {
         let lists = format!("`luaplan approve {run_id}` lists what waits for a person, and how to decide");
         if let Some(call) = example {
             output.line(format_args!("{lists}, for example `luaplan approve {run_id} {call}`"));
+            return;
+        }
+        if !questions.is_empty() {
             return;
         }
         // Whether an agent's run waits for a person stands in its own records.

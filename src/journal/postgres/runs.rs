@@ -167,7 +167,7 @@ impl Leases {
     /// `journal_unavailable`.
     pub async fn reopen(&self, run_id: &RunId) -> Result<()> {
         sqlx::query(
-            "UPDATE runs SET status = 'open' WHERE run_id = $1 AND status = 'paused' AND node IS NULL",
+            "UPDATE runs SET status = 'open' WHERE run_id = $1 AND status IN ('paused', 'sleeping') AND node IS NULL",
         )
         .bind(run_id.as_str())
         .execute(self.pool())

@@ -341,6 +341,8 @@ fn state_after(row: &Row) -> Option<(&RunId, &'static str, Option<Timestamp>)> {
     let (status, wake_at) = match &row.event.body {
         EventBody::RunStarted { .. } | EventBody::RunResumed { .. } => ("open", None),
         EventBody::RunSleeping { wake_at, .. } => ("sleeping", Some(*wake_at)),
+        // Any node resumes it at that time, as it does a run that sleeps.
+        EventBody::RunPaused { answer_by: Some(answer_by), .. } => ("sleeping", Some(*answer_by)),
         EventBody::RunPaused { .. } => ("paused", None),
         body if body.ends_run() => ("ended", None),
         _ => return None,

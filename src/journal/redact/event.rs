@@ -143,6 +143,15 @@ impl EventFields<'_> {
                 self.json("arguments", arguments.as_mut(), RedactionScope::Arguments);
                 self.text("reason", reason.as_mut());
             }
+            EventBody::QuestionAsked { question, choices, default, .. } => {
+                self.text("question", [question]);
+                self.text("choices", choices);
+                self.text("default", default.as_mut());
+            }
+            EventBody::QuestionAnswered { answer, by, .. } => {
+                self.text("answer", answer.as_mut());
+                self.text("by", by.as_mut());
+            }
             EventBody::GrantIssued { tool, tenant, by, .. } => {
                 self.texts([("tool", tool), ("tenant", tenant), ("by", by)]);
             }

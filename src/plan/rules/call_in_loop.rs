@@ -15,8 +15,8 @@ pub(super) fn find(plan: &Plan<'_>) -> Vec<Raised> {
 }
 
 fn in_loop(call: &Call) -> Option<Raised> {
-    // A computation has no waiting time to save.
-    if call.spec.capability.starts_with("data.") {
+    // A computation has no waiting time to save, and a person is best asked one thing at a time.
+    if call.spec.capability.starts_with("data.") || call.spec.capability.starts_with("person.") {
         return None;
     }
     let Some(Loop::Each(each)) = Loop::around(call.expression.syntax()).into_iter().next() else {

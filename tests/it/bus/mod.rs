@@ -75,6 +75,7 @@ impl World {
             limiter: Arc::new(Limiter::new(self.limiter.clone())),
             policy: self.policy.clone(),
             wakes: std::collections::HashMap::new(),
+            questions: std::collections::HashMap::new(),
             approvals: RunApprovals::default(),
             log,
             budget: Arc::new(RunBudget::new(self.limits.clone(), 0)),

@@ -83,7 +83,11 @@ fn one_of_each() -> Vec<EventBody> {
         ("plan_accepted", json!({ "plan_hash": hash, "calls_before": 0 })),
         ("run_resumed", json!({ "owner": "o", "version": "1", "calls_recorded": 1 })),
         ("run_not_resumable", json!({ "code": "run_not_resumable", "reason": "r", "call_id": "1" })),
-        ("run_paused", json!({ "reason": "r", "calls_in_doubt": ["1"], "approvals": ["a"] })),
+        (
+            "run_paused",
+            json!({ "reason": "r", "calls_in_doubt": ["1"], "approvals": ["a"], "questions": ["q"],
+            "answer_by": "2026-01-01T00:00:00Z" }),
+        ),
         ("sleep_begun", json!({ "call_id": "1", "tool": "sleep", "wake_at": "2026-01-01T00:00:00Z" })),
         ("run_sleeping", json!({ "wake_at": "2026-01-01T00:00:00Z" })),
         ("agent_started", json!({ "call_id": "1", "agent": "a", "child_run_id": id })),
@@ -105,6 +109,12 @@ fn one_of_each() -> Vec<EventBody> {
             json!({ "approval_id": "a", "call_id": "1", "tool": "t", "plan_hash": hash,
             "arguments_hash": hash, "decision": "edit", "by": "ann", "arguments": {}, "reason": "r", "grant_id": "g" }),
         ),
+        (
+            "question_asked",
+            json!({ "call_id": "1", "question": "q", "choices": ["a"], "default": "a",
+            "answer_by": "2026-01-01T00:00:00Z" }),
+        ),
+        ("question_answered", json!({ "call_id": "1", "answer": "a", "goes_on": true })),
         (
             "grant_issued",
             json!({ "grant_id": "g", "approval_id": "a", "tool": "t", "rules": [], "tenant": "t", "by": "ann",

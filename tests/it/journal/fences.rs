@@ -103,6 +103,8 @@ async fn the_record_of_an_end_gives_the_run_back_with_it() {
         reason: "r".into(),
         calls_in_doubt: Vec::new(),
         approvals: Vec::new(),
+        questions: Vec::new(),
+        answer_by: None,
         by: None,
         os_user: None,
     };

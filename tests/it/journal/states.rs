@@ -15,6 +15,8 @@ fn named(name: &str) -> EventBody {
             reason: "r".into(),
             calls_in_doubt: Vec::new(),
             approvals: Vec::new(),
+            questions: Vec::new(),
+            answer_by: None,
             by: None,
             os_user: None,
         },

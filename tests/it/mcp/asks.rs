@@ -19,10 +19,10 @@ use crate::http_support::PATIENCE;
 
 /// Answers what it is asked, in order, and keeps the questions.
 #[derive(Clone, Default)]
-pub(super) struct Person {
-    pub(super) can_ask: bool,
-    pub(super) answers: Arc<Mutex<Vec<ElicitResult>>>,
-    pub(super) questions: Arc<Mutex<Vec<(String, Json)>>>,
+pub(crate) struct Person {
+    pub(crate) can_ask: bool,
+    pub(crate) answers: Arc<Mutex<Vec<ElicitResult>>>,
+    pub(crate) questions: Arc<Mutex<Vec<(String, Json)>>>,
 }
 
 impl ClientHandler for Person {
@@ -48,11 +48,11 @@ impl ClientHandler for Person {
 }
 
 /// What a person says in the form.
-pub(super) fn says(content: Json) -> ElicitResult {
+pub(crate) fn says(content: Json) -> ElicitResult {
     ElicitResult::new(ElicitationAction::Accept).with_content(content)
 }
 
-pub(super) struct Desk {
+pub(crate) struct Desk {
     client: RunningService<RoleClient, Person>,
     person: Person,
     parts: DemoParts,
@@ -61,12 +61,12 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    async fn with(person: Person, policy: &str, modern: bool) -> Self {
+    pub(crate) async fn with(person: Person, policy: &str, modern: bool) -> Self {
         Self::serving(person, policy, modern, &[]).await
     }
 
     /// With further settings, and a key for the model that they name.
-    pub(super) async fn serving(person: Person, policy: &str, modern: bool, more: &[String]) -> Self {
+    pub(crate) async fn serving(person: Person, policy: &str, modern: bool, more: &[String]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let parts = DemoParts::start(&folder.path().join("parts")).await.unwrap();
         std::fs::write(folder.path().join("policy.toml"), policy).unwrap();
@@ -87,18 +87,18 @@ impl Desk {
         Self { client, person, parts, _child: child, folder }
     }
 
-    async fn of(answers: Vec<ElicitResult>, modern: bool) -> Self {
+    pub(crate) async fn of(answers: Vec<ElicitResult>, modern: bool) -> Self {
         let person = Person { can_ask: true, answers: Arc::new(Mutex::new(answers)), ..Person::default() };
         Self::with(person, POLICY, modern).await
     }
 
-    pub(super) async fn call(&self, tool: &'static str, arguments: Json) -> CallToolResult {
+    pub(crate) async fn call(&self, tool: &'static str, arguments: Json) -> CallToolResult {
         let arguments: JsonObject = serde_json::from_value(arguments).unwrap();
         let request = CallToolRequestParams::new(tool).with_arguments(arguments);
         tokio::time::timeout(PATIENCE, self.client.call_tool(request)).await.unwrap().unwrap()
     }
 
-    pub(super) fn questions(&self) -> Vec<(String, Json)> {
+    pub(crate) fn questions(&self) -> Vec<(String, Json)> {
         self.person.questions.lock().unwrap().clone()
     }
 

@@ -1,6 +1,6 @@
 //! luaplan as an MCP server: the real binary over its pipes, and `/mcp` on a real socket.
 
-mod asks;
+pub(crate) mod asks;
 mod bounds;
 mod clients;
 mod databases;
@@ -106,7 +106,7 @@ pub(super) async fn call(
     tokio::time::timeout(PATIENCE, client.call_tool(request)).await.unwrap().unwrap()
 }
 
-pub(super) fn done(result: CallToolResult) -> Json {
+pub(crate) fn done(result: CallToolResult) -> Json {
     assert_eq!(result.is_error, Some(false), "{result:?}");
     let data = result.structured_content.unwrap();
     let text = &result.content[0].as_text().unwrap().text;
@@ -115,7 +115,7 @@ pub(super) fn done(result: CallToolResult) -> Json {
 }
 
 /// The code of what a run waits for, and all that was said: that is no failure.
-pub(super) fn rests(result: CallToolResult) -> (String, Json) {
+pub(crate) fn rests(result: CallToolResult) -> (String, Json) {
     let data = done(result);
     assert!(
         !data["error"]["help"].as_str().unwrap().contains("`luaplan "),
@@ -124,7 +124,7 @@ pub(super) fn rests(result: CallToolResult) -> (String, Json) {
     (data["error"]["code"].as_str().unwrap().to_owned(), data)
 }
 
-pub(super) fn refused(result: CallToolResult) -> (String, Json) {
+pub(crate) fn refused(result: CallToolResult) -> (String, Json) {
     assert_eq!(result.is_error, Some(true), "{result:?}");
     let data = result.structured_content.unwrap();
     let error = &data["error"];

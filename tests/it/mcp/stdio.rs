@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use super::{SUM, Session, command};
 use crate::http_support::PATIENCE;
 
-const TOOLS: [&str; 14] = [
+const TOOLS: [&str; 15] = [
     "run_lua",
     "run",
     "check",
@@ -19,6 +19,7 @@ const TOOLS: [&str; 14] = [
     "list_runs",
     "list_approvals",
     "deny_approval",
+    "answer_question",
     "search_tools",
     "describe_databases",
     "audit",
@@ -150,7 +151,7 @@ async fn tools_are_found_by_what_they_do() {
     // Tools that are not set up are not offered.
     let names: Vec<&str> =
         all["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names, ["fetch_url", "transform_data", "sleep", "wait_until"]);
+    assert_eq!(names, ["fetch_url", "transform_data", "sleep", "wait_until", "ask_person"]);
     assert!(all["library"].as_str().unwrap().contains("json.decode"), "{all}");
 }
 
@@ -177,6 +178,7 @@ async fn what_goes_wrong_has_its_stable_code() {
         ("run_lua", json!({ "program": SUM, "limits": { "memory": "100GiB" } }), "bad_request"),
         ("resume_run", json!({ "run_id": "nonsense" }), "bad_request"),
         ("deny_approval", json!({ "approval_id": "nonsense", "reason": "x" }), "not_found"),
+        ("answer_question", json!({ "run_id": "nonsense", "answer": "x" }), "bad_request"),
         ("run_lua", json!({ "program": SUM, "limits": { "memry": "1MiB" } }), "bad_request"),
         ("run_lua", json!({ "program": SUM, "wait": "soon" }), "bad_request"),
         ("run", json!({}), "bad_request"),

@@ -45,6 +45,11 @@ async fn no_tool_shows_or_changes_what_another_tenant_has() {
                     json!({ "approval_id": world.approval, "reason": "no" }),
                     json!({ "approval_id": missing_approval, "reason": "no" }),
                 ),
+                "answer_question" => (
+                    "answer_question",
+                    json!({ "run_id": run_id, "answer": "no" }),
+                    json!({ "run_id": MISSING, "answer": "no" }),
+                ),
                 "audit" | "list_runs" => {
                     let name = if tool.name == "audit" { "audit" } else { "list_runs" };
                     let seen = format!("{:?}", call(&acme, name, json!({})).await);
@@ -133,7 +138,15 @@ const SCOPED: [(&str, &str, &[&str]); 5] = [
     (
         "decides",
         "approvals:decide",
-        &["list_approvals", "deny_approval", "check", "explain", "search_tools", "describe_databases"],
+        &[
+            "list_approvals",
+            "deny_approval",
+            "answer_question",
+            "check",
+            "explain",
+            "search_tools",
+            "describe_databases",
+        ],
     ),
     ("audits", "audit:read", &["audit", "check", "explain", "search_tools", "describe_databases"]),
 ];
@@ -165,6 +178,7 @@ async fn each_scope_opens_its_tools_and_no_other() {
                     "deny_approval",
                     json!({ "approval_id": format!("{}:1:0", run.as_str().unwrap()), "reason": "no" }),
                 ),
+                "answer_question" => ("answer_question", json!({ "run_id": run, "answer": "no" })),
                 "search_tools" => ("search_tools", json!({})),
                 "describe_databases" => ("describe_databases", json!({})),
                 "audit" => ("audit", json!({})),

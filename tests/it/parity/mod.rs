@@ -156,6 +156,7 @@ impl Stand {
             })),
             policy,
             wakes: std::collections::HashMap::new(),
+            questions: std::collections::HashMap::new(),
             approvals: luaplan::bus::RunApprovals::default(),
             log: log.clone(),
             budget: Arc::new(RunBudget::new(limits, 0)),
