@@ -45,6 +45,7 @@ pub use ownership::hold::goes_on_elsewhere;
 pub use ownership::local_lock::has_lost_its_process;
 pub use plans::check::{PlanOf, Plans};
 pub use plans::explain::{Explanation, explain};
+pub use plans::held::check_configured;
 pub use plans::policy::{CallExplanation, PolicyReport, tier_meaning, unknown_approvers};
 pub use replay::policy::PolicyDifference;
 pub use replay::report::{CallDifference, ReplayReport, ReplayRequest};

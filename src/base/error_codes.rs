@@ -96,6 +96,9 @@ error_codes! {
     PlanAddressWritten = "plan_address_written", "An address is written into the plan that is neither in the task nor in the context.", "Make sure that it is meant.";
     PlanDynamicTool = "plan_dynamic_tool", "Which tool is called is worked out while the plan runs.", "Call the tool by its name.";
     PlanToolNotSetUp = "plan_tool_not_set_up", "The plan calls a tool that lacks configuration here; the call will fail.", "Set what the message names.";
+    PlanTargetRefused = "plan_target_refused", "A call names what configuration or policy refuses, so it will fail.", "Name a target that is allowed, or allow it as the message says.";
+    PlanSqlRefused = "plan_sql_refused", "The database refuses a statement of the plan; it was looked at and not executed.", "Correct the statement by the database's message; `luaplan tools describe query_db` shows tables and columns.";
+    PlanSqlUnasked = "plan_sql_unasked", "A database could not be asked about the statements of the plan.", "Make the database reachable, or check without asking it.";
     PlanAllowWithoutReason = "plan_allow_without_reason", "A comment allows a finding without saying why, so it has no effect.", "Write the reason behind it.";
     PlanAllowUnused = "plan_allow_unused", "A comment allows what is not found, or what cannot be allowed.", "Remove the comment.";
     PlanTypesUnknown = "plan_types_unknown", "The types in the plan could not be worked out, so only names and literals were checked.", "Split the plan into smaller functions.";

@@ -12,6 +12,7 @@ mod batch;
 mod budget;
 mod bus;
 mod call;
+mod foreseen;
 mod handler;
 mod interruption;
 mod limiter;
@@ -26,6 +27,7 @@ pub use approval::{ArgumentOrigins, RunApprovals, approval_id, plan_approval_id}
 pub use ask_model::{ask_model, ask_side_by_side};
 pub use budget::{IdleTime, RunBudget};
 pub use bus::{Bus, BusParts};
+pub use foreseen::{ForeseenCall, Prepared};
 pub use handler::CallHandler;
 pub use interruption::Interruption;
 pub use limiter::{Limiter, LimiterSettings, Permit, RunGate};

@@ -11,7 +11,7 @@ use luaplan_base::{CallId, CallOutcome, Error, RunId, ToolFailure, Value};
 use luaplan_catalog::{DatabaseSchema, ToolSpec};
 use luaplan_journal::{QuestionState, RunLog};
 
-use super::{RunBudget, Suspension};
+use super::{ForeseenCall, Prepared, RunBudget, Suspension};
 
 /// One allowed call.
 pub struct Invocation {
@@ -82,6 +82,22 @@ pub trait Tool: Send + Sync {
     fn could_call(&self, arguments: &Value) -> Result<(), ToolFailure> {
         let _ = arguments;
         Ok(())
+    }
+
+    /// As [`Tool::could_call`], for a call that a plan may make: refused is what no value makes right of the arguments that
+    /// are not known. A tool that is not set up refuses nothing, as lists and checks say so already.
+    ///
+    /// # Errors
+    /// The failure that the call would have.
+    fn could_ever_call(&self, call: &ForeseenCall) -> Result<(), ToolFailure> {
+        if call.is_whole() { self.could_call(&call.arguments()) } else { Ok(()) }
+    }
+
+    /// Has the database look at the statement of a call that a plan may make, in a read-only session and within the
+    /// time of a call. Nothing is executed, and no data is told.
+    async fn prepare(&self, call: &ForeseenCall) -> Prepared {
+        let _ = call;
+        Prepared::NoStatement
     }
 
     /// What the databases hold that this tool reads, in order, as far as their users may read it: or why that cannot be

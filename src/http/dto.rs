@@ -237,6 +237,9 @@ pub(super) struct ExplainBody {
     /// Single limits below the server's own, as numbers or text (`"2s"`, `"16MiB"`).
     #[serde(default)]
     pub(super) limits: BTreeMap<String, Json>,
+    /// Whether the databases look at the plan's statements; nothing is executed.
+    #[serde(default)]
+    pub(super) live: bool,
 }
 
 /// Query of `GET /v1/runs/{id}/graph`.

@@ -34,7 +34,9 @@ pub(super) async fn explain(
     let context = body.context.map(Value::from_json).transpose()?;
     let (tenant, context) = (caller.tenant(), context.as_ref());
     let plan = PlanOf { tenant, name: &name, source: &body.plan, limits: &limits, context };
-    let explanation = state.app.plans().explain_for(plan).await?;
+    let plans = state.app.plans();
+    let explanation =
+        if body.live { plans.explain_live_for(plan).await? } else { plans.explain_for(plan).await? };
     Ok(axum::Json(explanation.to_json()))
 }
 

@@ -151,6 +151,9 @@ pub(super) struct Check {
     /// A context to check its use against, by its shape.
     #[serde(default)]
     pub(super) context: Option<Json>,
+    /// Have the databases look at the plan's statements too; nothing is executed.
+    #[serde(default)]
+    pub(super) live: bool,
     /// Read on in an answer that was shortened: the `path` of its `read_on`.
     #[serde(default)]
     pub(super) path: Option<String>,

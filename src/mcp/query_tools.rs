@@ -37,7 +37,9 @@ impl McpServer {
         let limits = &self.app().config().limits;
         let plan =
             PlanOf { tenant: &tenant, name: "plan", source: &args.plan, limits, context: shape.as_ref() };
-        let report = self.app().plans().check_for(plan).await?;
+        let plans = self.app().plans();
+        let report =
+            if args.live { plans.check_live_for(plan).await? } else { plans.check_for(plan).await? };
         let checked = json!({ "ok": report.plan.is_some(), "findings": report.findings });
         self.from(checked, (args.path, args.offset), context)
     }

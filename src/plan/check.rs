@@ -7,7 +7,7 @@ use luaplan_syntax::parse;
 use super::input::CheckInput;
 use super::report::Report;
 use crate::names::{judge, walk};
-use crate::{CheckedPlan, Finding, Severity, rules, types};
+use crate::{CheckedPlan, Finding, Remark, Severity, rules, types};
 
 /// What a check found.
 #[derive(Debug, Clone)]
@@ -28,6 +28,26 @@ impl CheckReport {
     /// The findings that keep the plan from running.
     pub fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.severity == Severity::Error)
+    }
+
+    /// The same report of `source` with what other rooms found. As rules can, comments in the plan can allow it.
+    #[must_use]
+    pub fn with_remarks(mut self, source: &str, remarks: Vec<Remark>) -> Self {
+        let (false, Ok(chunk)) = (remarks.is_empty(), parse(source)) else { return self };
+        let mut report = Report::new(source);
+        for Remark { code, severity, span, message, help } in remarks {
+            match severity {
+                Severity::Error => report.error(code, span, message, help),
+                Severity::Warning => report.warning(code, span, message, help),
+            }
+        }
+        rules::remove_allowed(&chunk, &mut report);
+        if report.has_errors() {
+            self.plan = None;
+        }
+        self.findings.extend(report.into_findings());
+        self.findings.sort_by_key(|finding| finding.span);
+        self
     }
 }
 

@@ -40,6 +40,21 @@ pub struct Finding {
     pub help: String,
 }
 
+/// What another room found in a plan: what its calls would meet where it is to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Its code.
+    pub code: ErrorCode,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Byte range in the source.
+    pub span: (usize, usize),
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
 impl Finding {
     /// Whether the plan tried to reach past the sandbox: a part of Lua that is not there.
     #[must_use]

@@ -25,6 +25,7 @@ pub mod preview;
 mod report;
 mod rules;
 mod shape;
+mod written;
 
 #[cfg(feature = "types")]
 mod types;
@@ -34,12 +35,13 @@ mod types;
 
 pub use check::{CheckReport, admit_accepted, check, check_with};
 pub use checked::CheckedPlan;
-pub use finding::{Finding, Severity};
+pub use finding::{Finding, Remark, Severity};
 pub use input::CheckInput;
 pub use names::globals;
 pub use piccolo_subset::unsupported_on_piccolo;
 pub use rules::rule_codes;
 pub use shape::shape;
+pub use written::{WrittenText, is_written, written_text};
 
 #[cfg(test)]
 #[cfg(feature = "types")]

@@ -96,7 +96,8 @@ fn a_plan_is_explained_as_shown() {
     let guide = read("docs/explain.md");
     let folder = Folder::new();
     folder.write("plans/digest.lua", between(&guide, "```lua runnable\n", "```"));
-    let mail = "smtp = \"smtp://127.0.0.1:1\"\nfrom = \"a@example.com\"\n";
+    let mail =
+        "smtp = \"smtp://127.0.0.1:1\"\nfrom = \"a@example.com\"\nallow_recipients = [\"*@example.com\"]\n";
     let database = "[tools.query_db]\ndatabases = { main = \"sqlite:app.db\" }\n";
     folder.write("luaplan.toml", format!("{database}[tools.send_email]\n{mail}"));
     assert_shown("docs/explain.md", &folder.run(&["explain", "plans/digest.lua"]).out);

@@ -102,3 +102,4 @@ mod transform_data_filters;
 mod transform_data_hostile;
 mod transform_data_parts;
 mod workers;
+mod world;

@@ -6,13 +6,17 @@ use async_trait::async_trait;
 use serde_json::Value as Json;
 
 use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, Value, counted};
+use luaplan_bus::{Circumstances, LOCAL_TENANT, Policy, Registry};
 use luaplan_catalog::Catalog;
 use luaplan_journal::Redactor;
-use luaplan_plan::{CheckInput, CheckReport, CheckedPlan, admit_accepted, check_with};
+use luaplan_plan::{CheckInput, CheckReport, CheckedPlan, Remark, Severity, admit_accepted};
 use luaplan_planner::Check;
 
 use super::analysis_pool::{AnalysisPool, Waiting};
 use super::explain::Explanation;
+use super::held::{Checked, held, policy_of};
+use super::statements::{Unasked, looked_at};
+use super::world::{Foreseen, World};
 use crate::config::Config;
 use crate::tools::toolbox::Toolbox;
 
@@ -41,19 +45,21 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// Checks a plan against the tools and the engine in force, and against the shape of the context it is to run
-    /// with, where there is one. Computes on the thread that asks; async code asks [`Plans::check_for`].
+    /// Checks a plan against the tools, their configuration, the policy and the engine in force, and against the shape of
+    /// the context it is to run with, where there is one. Computes on the thread that asks; async code asks
+    /// [`Plans::check_for`].
     #[must_use]
     pub fn check(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> CheckReport {
-        let input = CheckInput { source, name, catalog: &self.tools.catalog, limits, context, task: None };
-        judged(&self.config, &input)
+        let plan = PlanOf { tenant: LOCAL_TENANT, name, source, limits, context };
+        self.analysis_of(plan).checked().report
     }
 
     /// Checks a plan and says what it would do. Computes on the thread that asks; async code asks
     /// [`Plans::explain_for`].
     #[must_use]
     pub fn explain(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> Explanation {
-        super::explain::explain(&self.config, &self.tools.catalog, (name, source), limits, context)
+        let plan = PlanOf { tenant: LOCAL_TENANT, name, source, limits, context };
+        self.analysis_of(plan).explained().0
     }
 
     /// How many plans were checked or explained on the threads of the analysis since this application was opened.
@@ -67,7 +73,18 @@ impl Plans {
     /// # Errors
     /// `analysis_busy` where too many requests wait.
     pub async fn check_for(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
-        self.analysed(plan.tenant, Waiting::Request, Analysed::of(plan, None)).await
+        let analysis = self.analysis_of(plan);
+        Ok(self.analysed(plan.tenant, Waiting::Request, analysis).await?.report)
+    }
+
+    /// As [`Plans::check_for`], and the databases look at the statements of the plan. Nothing is executed.
+    ///
+    /// # Errors
+    /// As [`Plans::check_for`].
+    pub async fn check_live_for(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
+        let checked = self.analysed(plan.tenant, Waiting::Request, self.analysis_of(plan)).await?;
+        let remarks = looked_at(&self.tools, &checked.foreseen, plan.source, Unasked::Told).await;
+        self.with_remarks(plan.tenant, Waiting::Request, checked.report, plan.source, remarks).await
     }
 
     /// As [`Plans::explain`], on a thread of the analysis.
@@ -75,23 +92,35 @@ impl Plans {
     /// # Errors
     /// `analysis_busy` where too many requests wait.
     pub async fn explain_for(&self, plan: PlanOf<'_>) -> Result<Explanation> {
-        self.explained(plan, Waiting::Request).await
+        Ok(self.explained(plan, Waiting::Request).await?.0)
     }
 
     /// As [`Plans::explain_for`], of a run that is under way: it waits for its turn however many wait.
     pub(crate) async fn explain_of_run(&self, plan: PlanOf<'_>) -> Result<Explanation> {
-        self.explained(plan, Waiting::Run).await
+        Ok(self.explained(plan, Waiting::Run).await?.0)
     }
 
-    async fn explained(&self, plan: PlanOf<'_>, waiting: Waiting) -> Result<Explanation> {
-        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.tools.catalog));
+    /// As [`Plans::explain_for`], and the databases look at the statements of the plan. Nothing is executed.
+    ///
+    /// # Errors
+    /// As [`Plans::explain_for`].
+    pub async fn explain_live_for(&self, plan: PlanOf<'_>) -> Result<Explanation> {
+        let (mut explanation, foreseen) = self.explained(plan, Waiting::Request).await?;
+        let source = self.redactor.exact_text(plan.source);
+        let remarks = looked_at(&self.tools, &foreseen, &source, Unasked::Told).await;
+        if remarks.iter().any(|remark| remark.severity == Severity::Error) {
+            explanation.preview = None;
+        }
+        let report = CheckReport { findings: explanation.findings, plan: None };
+        let report = self.with_remarks(plan.tenant, Waiting::Request, report, &source, remarks).await?;
+        Ok(Explanation { findings: report.findings, ..explanation })
+    }
+
+    async fn explained(&self, plan: PlanOf<'_>, waiting: Waiting) -> Result<(Explanation, Vec<Foreseen>)> {
         // What is said of a plan is shortened, and a part of a secret is not known as one.
         let source = self.redactor.exact_text(plan.source);
-        let Analysed { name, source, limits, context, .. } =
-            Analysed::of(PlanOf { source: &source, ..plan }, None);
-        let work =
-            move || super::explain::explain(&config, &catalog, (&name, &source), &limits, context.as_ref());
-        self.analysis.run(plan.tenant, waiting, work).await
+        let analysis = self.analysis_of(PlanOf { source: &source, ..plan });
+        self.analysis.run(plan.tenant, waiting, move || analysis.explained()).await
     }
 
     /// A plan that may run.
@@ -120,57 +149,90 @@ impl Plans {
     /// `limit_source`, `check_refused` where it cannot run here: no Lua, or nothing this engine has.
     pub(crate) async fn accepted_before(&self, plan: PlanOf<'_>) -> Result<CheckedPlan> {
         let sandbox = self.config.sandbox;
-        let Analysed { name, source, limits, .. } = Analysed::of(plan, None);
+        let (name, source, limits) = (plan.name.to_owned(), plan.source.to_owned(), plan.limits.clone());
         let work = move || sandbox.judge(admit_accepted(&source, &name, &limits), &source);
         accept(self.analysis.run(plan.tenant, Waiting::Run, work).await?, plan.source, plan.limits)
     }
 
     /// As [`Plans::check_for`], of a run that is under way: it waits for its turn however many wait.
     pub(crate) async fn check_of_run(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
-        self.analysed(plan.tenant, Waiting::Run, Analysed::of(plan, None)).await
+        let analysis = self.analysis_of(plan);
+        Ok(self.analysed(plan.tenant, Waiting::Run, analysis).await?.report)
     }
 
-    async fn analysed(&self, tenant: &str, waiting: Waiting, plan: Analysed) -> Result<CheckReport> {
-        let (config, catalog) = (Arc::clone(&self.config), Arc::clone(&self.tools.catalog));
-        self.analysis.run(tenant, waiting, move || plan.checked(&config, &catalog)).await
+    fn analysis_of(&self, plan: PlanOf<'_>) -> Analysis {
+        let circumstances = Circumstances { tenant: plan.tenant.to_owned(), ..Circumstances::default() };
+        Analysis {
+            name: plan.name.to_owned(),
+            source: plan.source.to_owned(),
+            limits: plan.limits.clone(),
+            context: plan.context.cloned(),
+            task: None,
+            refused: Severity::Warning,
+            config: Arc::clone(&self.config),
+            catalog: Arc::clone(&self.tools.catalog),
+            registry: Arc::clone(&self.tools.registry),
+            policy: policy_of(&self.config, circumstances),
+        }
+    }
+
+    async fn analysed(&self, tenant: &str, waiting: Waiting, analysis: Analysis) -> Result<Checked> {
+        self.analysis.run(tenant, waiting, move || analysis.checked()).await
+    }
+
+    async fn with_remarks(
+        &self,
+        tenant: &str,
+        waiting: Waiting,
+        report: CheckReport,
+        source: &str,
+        remarks: Vec<Remark>,
+    ) -> Result<CheckReport> {
+        if remarks.is_empty() {
+            return Ok(report);
+        }
+        let source = source.to_owned();
+        self.analysis.run(tenant, waiting, move || report.with_remarks(&source, remarks)).await
     }
 }
 
 /// A plan and what it is held against, on its way to another thread.
-struct Analysed {
+struct Analysis {
     name: String,
     source: String,
     limits: Limits,
     context: Option<Value>,
     task: Option<String>,
+    /// How bad a call is that is refused whatever happens.
+    refused: Severity,
+    config: Arc<Config>,
+    catalog: Arc<Catalog>,
+    registry: Arc<Registry>,
+    policy: Policy,
 }
 
-impl Analysed {
-    fn of(plan: PlanOf<'_>, task: Option<&str>) -> Self {
-        Self {
-            name: plan.name.to_owned(),
-            source: plan.source.to_owned(),
-            limits: plan.limits.clone(),
-            context: plan.context.cloned(),
-            task: task.map(str::to_owned),
-        }
+impl Analysis {
+    fn checked(&self) -> Checked {
+        self.in_world(|world, input| held(&self.config, world, input, self.refused))
     }
 
-    fn checked(&self, config: &Config, catalog: &Catalog) -> CheckReport {
-        let Self { name, source, limits, context, task } = self;
+    fn explained(&self) -> (Explanation, Vec<Foreseen>) {
+        self.in_world(|world, input| super::explain::explained(&self.config, world, input))
+    }
+
+    fn in_world<T>(&self, look: impl FnOnce(&World<'_>, &CheckInput<'_>) -> T) -> T {
+        let Self { name, source, limits, context, task, catalog, .. } = self;
         let (context, task) = (context.as_ref(), task.as_deref());
-        judged(config, &CheckInput { source, name, catalog, limits, context, task })
+        let tool = |name: &str| self.registry.get(name).cloned();
+        let world = World { catalog, policy: self.policy.clone(), tool: &tool };
+        look(&world, &CheckInput { source, name, catalog, limits, context, task })
     }
-}
-
-fn judged(config: &Config, input: &CheckInput<'_>) -> CheckReport {
-    config.sandbox.judge(check_with(input), input.source)
 }
 
 /// The check of plans that were made for a task.
 pub(crate) struct PlannedFor<'a> {
     pub(crate) plans: &'a Plans,
-    pub(crate) tenant: &'a str,
+    pub(crate) circumstances: &'a Circumstances,
     pub(crate) task: &'a str,
     pub(crate) limits: &'a Limits,
     pub(crate) context: &'a Value,
@@ -178,10 +240,20 @@ pub(crate) struct PlannedFor<'a> {
 
 #[async_trait]
 impl Check for PlannedFor<'_> {
+    /// What is refused whatever happens is an error here: the model can still write another plan.
     async fn check(&self, source: &str) -> Result<CheckReport> {
-        let Self { plans, tenant, task, limits, context } = *self;
+        let Self { plans, circumstances, task, limits, context } = *self;
+        let tenant = circumstances.tenant.as_str();
         let plan = PlanOf { tenant, name: "plan", source, limits, context: Some(context) };
-        plans.analysed(tenant, Waiting::Run, Analysed::of(plan, Some(task))).await
+        let analysis = Analysis {
+            task: Some(task.to_owned()),
+            refused: Severity::Error,
+            policy: policy_of(&plans.config, circumstances.clone()),
+            ..plans.analysis_of(plan)
+        };
+        let Checked { report, foreseen } = plans.analysed(tenant, Waiting::Run, analysis).await?;
+        let remarks = looked_at(&plans.tools, &foreseen, source, Unasked::Ignored).await;
+        plans.with_remarks(tenant, Waiting::Run, report, source, remarks).await
     }
 }
 

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use luaplan_base::{Limits, Value};
-use luaplan_catalog::{Catalog, TargetKind};
+use luaplan_catalog::TargetKind;
 use luaplan_plan::draw::Graph;
 use luaplan_plan::flow::analyse;
 use luaplan_plan::preview::{Preview, PreviewOptions, preview_of};
-use luaplan_plan::{CheckInput, Finding, check_with};
+use luaplan_plan::{CheckInput, Finding, Severity};
 
+use super::held::{Checked, configured, held};
+use super::world::{Foreseen, World};
 use crate::agents::agents_of;
-use crate::config::Config;
+use crate::config::{Config, Environment};
 use crate::tools::manifests;
 
 /// The tool that asks the configured model, whatever its arguments are.
@@ -52,18 +53,21 @@ impl Explanation {
     }
 }
 
-/// Checks a plan and says what it would do. Calls nothing and opens nothing.
+/// Checks a plan and says what it would do, by what is configured and without an application. Calls nothing and opens
+/// nothing.
 #[must_use]
-pub fn explain(
+pub fn explain(config: &Config, environment: &Environment, input: &CheckInput<'_>) -> Explanation {
+    configured(config, environment, input.catalog, |world| explained(config, world, input).0)
+}
+
+/// What a plan would do in the world, and what is known of its calls.
+pub(crate) fn explained(
     config: &Config,
-    catalog: &Catalog,
-    plan: (&str, &str),
-    limits: &Limits,
-    context: Option<&Value>,
-) -> Explanation {
-    let (name, source) = plan;
-    let input = CheckInput { source, name, catalog, limits, context, task: None };
-    let report = config.sandbox.judge(check_with(&input), source);
+    world: &World<'_>,
+    input: &CheckInput<'_>,
+) -> (Explanation, Vec<Foreseen>) {
+    let CheckInput { catalog, limits, context, .. } = *input;
+    let Checked { report, foreseen } = held(config, world, input, Severity::Warning);
     let models: Vec<(TargetKind, String)> = (config.llm.chain().into_iter())
         .filter(|llm| !llm.model.is_empty())
         .map(|llm| (TargetKind::Model, llm.model.clone()))
@@ -74,7 +78,12 @@ pub fn explain(
     let preview = report.plan.as_ref().map(|plan| {
         let flow = analyse(plan, catalog);
         let agents = agents_of(config, catalog, limits, &flow, options);
-        preview_of(&flow, catalog, PreviewOptions { agents: &agents, ..options })
+        let mut preview = preview_of(&flow, catalog, PreviewOptions { agents: &agents, ..options });
+        for call in &mut preview.calls {
+            let site = foreseen.iter().find(|site| site.number == call.number);
+            call.forecast = site.and_then(|site| site.forecast.clone());
+        }
+        preview
     });
-    Explanation { findings: report.findings, preview }
+    (Explanation { findings: report.findings, preview }, foreseen)
 }

@@ -3,4 +3,7 @@
 pub(crate) mod analysis_pool;
 pub(crate) mod check;
 pub(crate) mod explain;
+pub(crate) mod held;
 pub(crate) mod policy;
+mod statements;
+mod world;

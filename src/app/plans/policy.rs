@@ -9,6 +9,7 @@ use luaplan_base::{Error, ErrorCode, Result, RunId, Value, nearest};
 use luaplan_bus::{Circumstances, Fit, Glob, LOCAL_TENANT, Policy, PolicyDecision, PolicyRules, Rule, Tier};
 use luaplan_catalog::Catalog;
 
+use super::held::policy_of;
 use crate::ApiKeys;
 use crate::approvals::service::Approvals;
 use crate::runs::restore::circumstances_of;
@@ -102,11 +103,7 @@ impl Approvals {
     /// What a run of `circumstances` may do.
     #[must_use]
     pub fn policy_for(&self, circumstances: &Circumstances) -> Policy {
-        Policy {
-            rules: self.config.policy.clone(),
-            circumstances: circumstances.clone(),
-            ..Policy::registered_tools()
-        }
+        policy_of(&self.config, circumstances.clone())
     }
 
     /// What the policy file says about a call that is only thought of. Arguments are by name.

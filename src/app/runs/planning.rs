@@ -107,7 +107,8 @@ impl Run<'_> {
         }
         let PlanningRequest { task, context, .. } = *wanted;
         let tenant = &self.spec.circumstances.tenant;
-        let check = PlannedFor { plans: &self.runs.plans, tenant, task, limits, context };
+        let circumstances = &self.spec.circumstances;
+        let check = PlannedFor { plans: &self.runs.plans, circumstances, task, limits, context };
         let tests = planning.tests.as_deref();
         let trials = RunTrials { runs: self.runs, tenant, limits, context: wanted.context, tests };
         let planning = async {

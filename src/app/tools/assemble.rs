@@ -203,6 +203,12 @@ fn missing(config: &Config, environment: &Environment, tool: &str, has_llm: bool
     Ok(missing.map(str::to_owned))
 }
 
+/// A tool as it is set up, to be asked what it would refuse; `None` where it cannot be made, and for those of servers,
+/// which know no arguments of their own.
+pub(crate) fn set_up(config: &Config, environment: &Environment, spec: &ToolSpec) -> Option<Arc<dyn Tool>> {
+    (spec.kind != ToolKind::Mcp).then(|| build(config, environment, spec, None).ok())?
+}
+
 fn build(
     config: &Config,
     environment: &Environment,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use luaplan_base::{CallOutcome, ErrorCode, ToolFailure, Value};
-use luaplan_bus::{Invocation, Tool};
+use luaplan_bus::{ForeseenCall, Invocation, Tool};
 use luaplan_catalog::ToolSpec;
 
 /// What a tool still needs before it can work.
@@ -46,5 +46,9 @@ impl Tool for UnconfiguredTool {
 
     fn could_call(&self, _arguments: &Value) -> Result<(), ToolFailure> {
         Err(self.failure())
+    }
+
+    fn could_ever_call(&self, _call: &ForeseenCall) -> Result<(), ToolFailure> {
+        Ok(())
     }
 }

@@ -6,6 +6,7 @@
 
 mod condition;
 mod fit;
+mod foreseen;
 mod glob;
 mod rules;
 
@@ -146,7 +147,7 @@ impl Policy {
             }
         };
         let is_unasked = decision == Tier::Prompt && self.circumstances.mode == Mode::Autonomous;
-        let decision = if is_unasked { Tier::Auto } else { decision };
+        let decision = self.in_force(decision);
         PolicyDecision { decision, decided_by: Some(decided_by), reason, matched, is_unasked }
     }
 }

@@ -57,6 +57,16 @@ impl Rule {
     /// Whether it matches a call with these bound arguments.
     #[must_use]
     pub fn fit(&self, spec: &ToolSpec, arguments: &Value, circumstances: &Circumstances) -> Fit {
+        match self.fit_outside(spec, circumstances) {
+            Fit::No => Fit::No,
+            fit => {
+                Fit::all(self.conditions.iter().map(|condition| condition.fit(spec, arguments)).chain([fit]))
+            }
+        }
+    }
+
+    /// As [`Rule::fit`], by everything but the arguments.
+    pub(super) fn fit_outside(&self, spec: &ToolSpec, circumstances: &Circumstances) -> Fit {
         let one_of = |globs: &[Glob], text: &str| match globs {
             [] => Fit::Yes,
             globs => Fit::any(globs.iter().map(|glob| glob.fit(text))),
@@ -68,12 +78,7 @@ impl Rule {
             one_of(&self.tenants, &circumstances.tenant),
             listed(self.modes.contains(&circumstances.mode), self.modes.is_empty()),
         ];
-        match Fit::all(outside) {
-            Fit::No => Fit::No,
-            fit => {
-                Fit::all(self.conditions.iter().map(|condition| condition.fit(spec, arguments)).chain([fit]))
-            }
-        }
+        Fit::all(outside)
     }
 
     /// Whether it covers the tool of that name, apart from its other conditions.

@@ -108,6 +108,9 @@ pub struct CheckArgs {
     /// A context to check its use against, by its shape: JSON text, or @FILE with JSON
     #[arg(long, value_name = "JSON|@FILE")]
     pub context: Option<String>,
+    /// Have the databases look at the plan's statements too; nothing is executed
+    #[arg(long)]
+    pub live: bool,
 }
 
 /// `explain`.

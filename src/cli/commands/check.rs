@@ -2,27 +2,27 @@
 
 use serde_json::json;
 
-use luaplan_base::Result;
-use luaplan_plan::{CheckInput, check_with};
+use luaplan_app::{PlanOf, check_configured};
+use luaplan_base::{Result, Value};
+use luaplan_bus::LOCAL_TENANT;
+use luaplan_plan::{CheckInput, CheckReport};
 
 use super::{Session, inputs};
 use crate::cli::args::CheckArgs;
 use crate::cli::exit;
 use crate::cli::findings;
 
-pub(super) fn run(session: &Session<'_>, args: &CheckArgs) -> Result<u8> {
+pub(super) async fn run(session: &Session<'_>, args: &CheckArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;
-    let (config, catalog) = session.tools()?;
     let context = inputs::read_context(session, args.context.as_deref())?;
-    let input = CheckInput {
-        source: &source,
-        name: &name,
-        catalog: &catalog,
-        limits: &config.limits,
-        context: context.as_ref(),
-        task: None,
+    let checked = if args.live {
+        let app = session.open().await?;
+        let (limits, context) = (&app.config().limits, context.as_ref());
+        let plan = PlanOf { tenant: LOCAL_TENANT, name: &name, source: &source, limits, context };
+        app.plans().check_live_for(plan).await?
+    } else {
+        by_configuration(session, (&name, &source), context.as_ref())?
     };
-    let checked = config.sandbox.judge(check_with(&input), &source);
     let ok = checked.plan.is_some();
     if session.output.is_json() {
         session.output.data(&json!({ "ok": ok, "findings": checked.findings }));
@@ -30,4 +30,15 @@ pub(super) fn run(session: &Session<'_>, args: &CheckArgs) -> Result<u8> {
         findings::print(session.output, &name, &source, &checked.findings);
     }
     Ok(if ok { exit::DONE } else { exit::REFUSED })
+}
+
+/// The check that opens nothing.
+fn by_configuration(
+    session: &Session<'_>,
+    (name, source): (&str, &str),
+    context: Option<&Value>,
+) -> Result<CheckReport> {
+    let (config, catalog) = session.tools()?;
+    let input = CheckInput { source, name, catalog: &catalog, limits: &config.limits, context, task: None };
+    Ok(check_configured(&config, session.environment, &input))
 }

@@ -7,9 +7,9 @@ use serde_json::{Value as Json, json};
 use luaplan_app::{Explanation, explain};
 use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_journal::neutralize;
-use luaplan_plan::Finding;
 use luaplan_plan::draw::GraphFormat;
 use luaplan_plan::preview::{Preview, Texts};
+use luaplan_plan::{CheckInput, Finding};
 
 use super::{Session, inputs, plan};
 use crate::cli::args::ExplainArgs;
@@ -21,7 +21,9 @@ pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
     let context = inputs::read_context(session, args.context.as_deref())?;
     // Redact before texts are shortened: a part of a secret is not found.
     let source = config.redactor(session.environment).exact_text(&source).into_owned();
-    let explanation = explain(&config, &catalog, (&name, &source), &config.limits, context.as_ref());
+    let (limits, context) = (&config.limits, context.as_ref());
+    let input = CheckInput { source: &source, name: &name, catalog: &catalog, limits, context, task: None };
+    let explanation = explain(&config, session.environment, &input);
     if let Some(file) = &args.output {
         plan::refuse_existing(session, file, args.force)?;
     }
@@ -49,8 +51,9 @@ pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
         }
         session.output.data(&report);
     } else {
-        // The page already says at each call what its tool lacks.
-        let said = |finding: &Finding| finding.code == ErrorCode::PlanToolNotSetUp.as_str();
+        // The page already says at each call what its tool lacks, and what it is refused for.
+        let on_page = [ErrorCode::PlanToolNotSetUp, ErrorCode::PlanTargetRefused];
+        let said = |finding: &Finding| on_page.iter().any(|code| code.as_str() == finding.code);
         let findings: Vec<Finding> = explanation.findings.iter().filter(|it| !said(it)).cloned().collect();
         if !findings.is_empty() {
             findings::print(session.output, &name, &source, &findings);

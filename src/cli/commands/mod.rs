@@ -197,7 +197,7 @@ async fn dispatch(session: &Session<'_>, command: Command) -> Result<u8> {
         Command::Doctor => doctor::run(session).await?,
         Command::Task(args) => task::run(session, &args).await?,
         Command::Plan(args) => plan::run(session, &args).await?,
-        Command::Check(args) => check::run(session, &args)?,
+        Command::Check(args) => check::run(session, &args).await?,
         Command::Explain(args) => explain::run(session, &args)?,
         Command::Run(args) => run::run(session, &args).await?,
         Command::Test(args) => test::run(session, &args).await?,

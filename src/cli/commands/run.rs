@@ -9,6 +9,7 @@ use luaplan_bus::{Circumstances, Mode};
 use luaplan_catalog::Catalog;
 use luaplan_engine::RunOutcome;
 use luaplan_journal::EventListener;
+use luaplan_plan::CheckInput;
 use luaplan_plan::preview::Texts;
 use luaplan_testkit::MockTools;
 
@@ -134,7 +135,9 @@ fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> R
     let (config, catalog) = session.tools()?;
     let limits = inputs::limits(&config, &args.options)?;
     let context = inputs::read_context(session, args.options.context.as_deref())?;
-    let explanation = explain(&config, &catalog, (name, source), &limits, context.as_ref());
+    let (limits, context) = (&limits, context.as_ref());
+    let input = CheckInput { source, name, catalog: &catalog, limits, context, task: None };
+    let explanation = explain(&config, session.environment, &input);
     if session.output.is_json() {
         session.output.data(&json!({
             "ok": explanation.is_ok(),
@@ -149,7 +152,7 @@ fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> R
             session.output.line("");
             super::explain::print(session, preview, Texts::Short, &args.file);
         }
-        print_means(session.output, &limits, &catalog);
+        print_means(session.output, limits, &catalog);
         session.output.line("\nnothing was run");
     }
     Ok(if explanation.is_ok() { exit::DONE } else { exit::REFUSED })

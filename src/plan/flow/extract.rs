@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use luaplan_catalog::Catalog;
 
+use super::known::{Possible, possible};
 use super::origin::{ContextPath, Origin, Slice, is_identifier};
 use super::solver::Solver;
 use super::state::{FrameId, Key, Node, ObjectId, ObjectKind, Source};
@@ -39,6 +40,8 @@ pub struct Argument {
     pub leaves: Vec<Leaf>,
     /// The leaves that it may be itself, without those in tables.
     pub own: Vec<Leaf>,
+    /// Every value that it may have.
+    pub possible: Vec<Possible>,
     /// The argument as short Lua text.
     pub shown: String,
 }
@@ -128,6 +131,7 @@ impl Flow {
             slice: slice.clone(),
             leaves: vec![Leaf::From(Origin::Anything)],
             own: vec![Leaf::From(Origin::Anything)],
+            possible: vec![Possible::Anything],
             shown: "anything".into(),
         };
         let sites = (1..)
@@ -245,7 +249,7 @@ impl Extractor {
             leaves.push(Leaf::Computed);
         }
         let shown = slice.with_calls_unnamed(self.shown(solver, &cell, 0));
-        Argument { slice, leaves, own, shown }
+        Argument { slice, leaves, own, possible: possible(solver, &cell), shown }
     }
 
     /// The plain values of a cell.

@@ -18,6 +18,7 @@ mod expressions;
 mod extract;
 mod frames;
 mod heap;
+mod known;
 mod library;
 mod list_functions;
 mod lists;
@@ -39,6 +40,7 @@ use std::rc::Rc;
 use emmylua_parser::{LuaAstNode, LuaChunk};
 
 pub use extract::{Argument, CallSite, Flow, Leaf};
+pub use known::Possible;
 pub use origin::{ContextPath, Origin, Slice};
 
 use luaplan_catalog::Catalog;
@@ -56,9 +58,15 @@ use value::{ANY, Cell, Constant};
 /// [`Flow::gave_up`] is true.
 #[must_use]
 pub fn analyse(plan: &CheckedPlan, catalog: &Catalog) -> Flow {
-    let Ok(syntax) = luaplan_syntax::syntax_tree(plan.source()) else { return Flow::of_anything(catalog) };
+    analyse_source(plan.source(), catalog)
+}
+
+/// As [`analyse`], for a source that the check may refuse: what it would do if it ran.
+#[must_use]
+pub fn analyse_source(source: &str, catalog: &Catalog) -> Flow {
+    let Ok(syntax) = luaplan_syntax::syntax_tree(source) else { return Flow::of_anything(catalog) };
     let Some(chunk) = LuaChunk::cast(syntax) else { return Flow::of_anything(catalog) };
-    let program = lower::lower(&chunk, plan.source());
+    let program = lower::lower(&chunk, source);
     let mut solver = Solver::new(&program, catalog);
     let globals = solver.globals();
     let (chunk, result, context) = solver.start(globals);

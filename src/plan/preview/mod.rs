@@ -50,6 +50,31 @@ pub struct PreviewArgument {
     pub slice: Slice,
 }
 
+/// What is known of a call before the plan runs, from configuration and policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Forecast {
+    /// It will be refused, whatever happens.
+    Refused {
+        /// The code of the failure that the plan will see.
+        code: String,
+        /// Why.
+        reason: String,
+    },
+    /// It will be refused with some of the values that its arguments may have.
+    MayBeRefused {
+        /// The code of the failure that the plan will see.
+        code: String,
+        /// Why.
+        reason: String,
+    },
+    /// A person will be asked before it is made.
+    Asked {
+        /// Why.
+        reason: String,
+    },
+}
+
 /// One place of the plan that calls a tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PreviewCall {
@@ -72,6 +97,9 @@ pub struct PreviewCall {
     /// What the tool lacks before a call can work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_set_up: Option<String>,
+    /// What configuration and policy do with it, as far as that is known beforehand; whoever knows these fills it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
 }
 
 /// What a plan would do.
@@ -202,6 +230,7 @@ fn call(site: &CallSite, catalog: &Catalog, options: PreviewOptions<'_>) -> Opti
         made: site.made.clone(),
         targets: reach::targets(site, spec, options.context, fixed),
         not_set_up: catalog.not_set_up(&site.tool).map(str::to_owned),
+        forecast: None,
     })
 }
 

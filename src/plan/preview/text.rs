@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use luaplan_catalog::TargetKind;
 
-use super::{AgentPlan, AgentReach, Preview, PreviewCall, Target};
+use super::{AgentPlan, AgentReach, Forecast, Preview, PreviewCall, Target};
 use crate::flow::Origin;
 
 /// The names of what is reached, for one or more of a kind.
@@ -168,6 +168,16 @@ fn write_call(call: &PreviewCall, texts: Texts, page: &mut String) {
     if let Some(missing) = &call.not_set_up {
         let _ = writeln!(page, "       (not set up: {missing})");
     }
+    let _ = match &call.forecast {
+        Some(Forecast::Refused { code, reason }) => {
+            writeln!(page, "       (will be refused, `{code}`: {reason})")
+        }
+        Some(Forecast::MayBeRefused { code, reason }) => {
+            writeln!(page, "       (may be refused, `{code}`: {reason})")
+        }
+        Some(Forecast::Asked { reason }) => writeln!(page, "       (will be asked: {reason})"),
+        None => Ok(()),
+    };
     for (name, argument) in &call.arguments {
         let _ = writeln!(page, "       {name:<12} {}", texts.of(&argument.shown));
     }

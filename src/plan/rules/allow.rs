@@ -7,12 +7,12 @@ use luaplan_syntax::Span;
 
 use super::super::report::Report;
 use super::super::{Finding, Severity};
-use super::rule_codes;
+use super::{FOUND_ELSEWHERE, rule_codes};
 use crate::names::found::{comments, span_of};
 
 const MARK: &str = "luaplan: allow(";
 
-struct Allowance {
+pub(super) struct Allowance {
     code: String,
     reason: String,
     span: Span,
@@ -21,11 +21,16 @@ struct Allowance {
     used: bool,
 }
 
+/// Removes what is allowed, and says which comments have no effect.
 pub(super) fn apply(chunk: &LuaChunk, report: &mut Report<'_>) {
-    let mut allowances = allowances(chunk, report);
-    if allowances.is_empty() {
-        return;
+    for allowance in remove(chunk, report) {
+        say(&allowance, report);
     }
+}
+
+/// Removes what is allowed.
+pub(super) fn remove(chunk: &LuaChunk, report: &mut Report<'_>) -> Vec<Allowance> {
+    let mut allowances = allowances(chunk, report);
     report.retain(|finding| {
         let fitting = allowances.iter_mut().find(|it| {
             it.code == finding.code
@@ -40,9 +45,7 @@ pub(super) fn apply(chunk: &LuaChunk, report: &mut Report<'_>) {
             _ => true,
         }
     });
-    for allowance in allowances {
-        say(&allowance, report);
-    }
+    allowances
 }
 
 /// Comments can allow rules and advice, but not errors on syntax, tools and the context.
@@ -59,7 +62,8 @@ fn say(allowance: &Allowance, report: &mut Report<'_>) {
             format!("`{code}` is allowed without a reason, so it is not allowed"),
             format!("say why: `-- {MARK}{code}) the reason`"),
         );
-    } else if !allowance.used {
+    } else if !allowance.used && !FOUND_ELSEWHERE.iter().any(|other| other.as_str() == code) {
+        // Whether these are found is not known here.
         let known: Vec<&str> = rule_codes().map(ErrorCode::as_str).collect();
         let help = match nearest(code, known.iter().copied()) {
             Some(near) if !known.contains(&code.as_str()) => format!("did you mean `{near}`?"),

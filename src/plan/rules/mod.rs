@@ -81,9 +81,13 @@ const RULES: [(ErrorCode, Rule); 9] = [
     (ErrorCode::PlanToolNotSetUp, not_set_up::find),
 ];
 
+/// What other rooms find by the same terms, once they hold a plan against what is configured.
+const FOUND_ELSEWHERE: [ErrorCode; 3] =
+    [ErrorCode::PlanTargetRefused, ErrorCode::PlanSqlRefused, ErrorCode::PlanSqlUnasked];
+
 /// The codes of the rules, which a comment in the plan can allow.
 pub fn rule_codes() -> impl Iterator<Item = ErrorCode> {
-    RULES.into_iter().map(|(code, _)| code)
+    RULES.into_iter().map(|(code, _)| code).chain(FOUND_ELSEWHERE)
 }
 
 /// Reports what the rules find in `chunk`.
@@ -113,6 +117,11 @@ pub(super) fn judge(
             }
         }
     }
+}
+
+/// Removes what comments allow from findings of other rooms.
+pub(super) fn remove_allowed(chunk: &LuaChunk, report: &mut Report<'_>) {
+    allow::remove(chunk, report);
 }
 
 /// Removes what comments allow, once all findings are in.

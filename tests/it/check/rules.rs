@@ -23,8 +23,14 @@ fn every_rule_has_a_section_and_faults_that_show_it() {
     let own = [ErrorCode::PlanAllowWithoutReason, ErrorCode::PlanAllowUnused];
     for code in rule_codes().chain(own).map(ErrorCode::as_str) {
         assert!(page.contains(&format!("\n### `{code}`\n")), "docs/checks.md has no section on {code}");
-        // It is about the configuration and not about the plan: `not_set_up` shows it.
-        if code == ErrorCode::PlanToolNotSetUp.as_str() {
+        // These are about the configuration and not about the plan: `not_set_up` and `world` show them.
+        let of_the_place = [
+            ErrorCode::PlanToolNotSetUp,
+            ErrorCode::PlanTargetRefused,
+            ErrorCode::PlanSqlRefused,
+            ErrorCode::PlanSqlUnasked,
+        ];
+        if of_the_place.iter().any(|place| place.as_str() == code) {
             continue;
         }
         let times = shown.iter().filter(|report| report.findings.iter().any(|it| it.code == code)).count();

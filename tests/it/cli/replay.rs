@@ -40,7 +40,7 @@ async fn another_model_plans_the_task_of_a_recorded_run() {
     let parts_folder = tempfile::tempdir().unwrap();
     let parts = DemoParts::start(parts_folder.path()).await.unwrap();
     let other = COUNT.replace("count =", "users =");
-    let new_call = COUNT.replace("return", "query_db{ table = 'pictures' }\n  return");
+    let new_call = COUNT.replace("return", "query_db{ table = 'users', limit = 7 }\n  return");
     let bad = "function run(context) return nothere() end";
     let answers = [COUNT, COUNT, &other, &new_call, bad, bad, bad, bad].map(plan);
     let server = Server::start(answers).await;
@@ -67,7 +67,7 @@ async fn another_model_plans_the_task_of_a_recorded_run() {
         (&called["calls"][0]["difference"], &called["calls"][0]["tool"]),
         (&json!("new"), &json!("query_db"))
     );
-    assert!(called["plan"].as_str().unwrap().contains("pictures"), "{called}");
+    assert!(called["plan"].as_str().unwrap().contains("limit = 7"), "{called}");
     let collapsed = in_folder(&folder, ["replay", "last", "--model", "fifth"]).await.exits(1);
     assert!(
         collapsed.err.contains("llm_collapsed") && collapsed.err.contains("is not on record"),

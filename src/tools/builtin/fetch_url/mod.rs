@@ -23,7 +23,7 @@ use reqwest::header::HeaderValue;
 use tokio::time::Instant;
 
 use luaplan_base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, Tool, short_list};
+use luaplan_bus::{ForeseenCall, Invocation, Tool, short_list};
 use luaplan_catalog::ToolSpec;
 
 use self::arguments::FetchArguments;
@@ -71,6 +71,12 @@ impl FetchUrl {
         };
         let clients = Clients::build(&spec.name, &for_clients, lookup)?;
         Ok(Self { spec, settings, allow, clients })
+    }
+
+    /// Whether an address may be asked for, as far as its text tells.
+    fn admitted(&self, url: &str) -> Result<(), ToolFailure> {
+        let admitted = parse_url(url).and_then(|parsed| admit(&self.allow, &parsed));
+        admitted.map(drop).map_err(|failure| failure.with_detail("url", url))
     }
 
     /// How long one call fetches: a little less than the bus waits, so that the call still returns what
@@ -149,12 +155,15 @@ impl Tool for FetchUrl {
     fn could_call(&self, arguments: &Value) -> Result<(), ToolFailure> {
         let arguments = FetchArguments::read(arguments, self.settings.urls_max)?;
         match arguments.urls.as_slice() {
-            [url] if !arguments.as_map => {
-                let admitted = parse_url(url).and_then(|parsed| admit(&self.allow, &parsed));
-                admitted.map(drop).map_err(|failure| failure.with_detail("url", url.as_str()))
-            }
+            [url] if !arguments.as_map => self.admitted(url),
             _ => Ok(()),
         }
+    }
+
+    /// Also an address among others: the call is made, and its part of the result is a failure whatever happens.
+    fn could_ever_call(&self, call: &ForeseenCall) -> Result<(), ToolFailure> {
+        call.texts("urls").try_for_each(|url| self.admitted(url))?;
+        if call.is_whole() { self.could_call(&call.arguments()) } else { Ok(()) }
     }
 }
 

@@ -113,6 +113,18 @@ impl Database {
         }
     }
 
+    /// Has the database look at a checked statement in a read-only session. Nothing is executed.
+    ///
+    /// # Errors
+    /// As [`Database::run`].
+    pub(super) async fn look_at(&self, statement: &Statement) -> Result<(), Failed> {
+        match &self.engine {
+            Engine::Sqlite(database) => database.look_at(statement).await,
+            Engine::Postgres(database) => database.look_at(statement).await,
+            Engine::Mysql(database) => database.look_at(statement).await,
+        }
+    }
+
     /// Asks for the version, as the smallest whole query.
     pub(super) async fn ask_version(&self, rows: &mut Rows) -> Result<(), Failed> {
         let sql = match self.dialect() {

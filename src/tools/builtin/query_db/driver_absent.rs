@@ -28,4 +28,8 @@ impl AbsentDatabase {
     pub(super) async fn run(&self, _: &Statement, _: &mut Rows) -> Result<(), Failed> {
         match *self {}
     }
+
+    pub(super) async fn look_at(&self, _: &Statement) -> Result<(), Failed> {
+        match *self {}
+    }
 }

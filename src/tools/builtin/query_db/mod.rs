@@ -15,6 +15,7 @@ mod database;
 mod denied;
 mod dialect;
 mod failure;
+mod foreseen;
 mod functions;
 mod generators;
 mod lex;
@@ -55,7 +56,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use luaplan_base::{CallOutcome, Effect, Error, ErrorCode, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, Schemas, Tool, short_list};
+use luaplan_bus::{ForeseenCall, Invocation, Prepared, Schemas, Tool, short_list};
 use luaplan_catalog::ToolSpec;
 
 use self::compose::compose;
@@ -297,6 +298,14 @@ impl Tool for QueryDb {
 
     fn could_call(&self, arguments: &Value) -> std::result::Result<(), ToolFailure> {
         self.try_statement(arguments)
+    }
+
+    fn could_ever_call(&self, call: &ForeseenCall) -> std::result::Result<(), ToolFailure> {
+        self.could_ever(call)
+    }
+
+    async fn prepare(&self, call: &ForeseenCall) -> Prepared {
+        self.looked_at(call).await
     }
 
     fn planning_rules(&self) -> Vec<String> {

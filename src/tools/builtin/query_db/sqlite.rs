@@ -24,10 +24,10 @@ use super::dialect::Dialect;
 use super::failure::{Failed, query_failed, unreachable};
 use super::number::{float, json};
 use super::pool::Pool;
-use super::rows::{Room, Rows};
+use super::rows::{Caps, Room, Rows};
 use super::server_error::{Cause, ServerError};
 use super::session::{DatabaseTarget, arguments};
-use super::sqlite_job::Job;
+use super::sqlite_job::{Job, JobAnswer};
 use super::sqlite_process::SqliteProcess;
 use super::statement::{Statement, StatementKind};
 
@@ -106,6 +106,23 @@ impl SqliteDatabase {
         }
     }
 
+    /// Prepares a statement, also one that writes, on a connection for reading. Executes nothing.
+    pub(super) async fn look_at(&self, statement: &Statement) -> Result<(), Failed> {
+        match &self.place {
+            Where::Processes { program, readers, .. } => {
+                let caps = Caps { rows_max: 1, bytes_max: 1, limit: None };
+                let job = |file| Job::new(&self.target, file, statement, caps).into_look();
+                self.ask_in(program, readers, job).await?.put_into(&mut Rows::new(caps))
+            }
+            Where::Here { readers: pool, .. } | Where::Alone(pool) => {
+                let mut lease = self.target.lease(pool, self.connect(StatementKind::Read)).await?;
+                let sql = AssertSqlSafe(statement.rendered.sql.clone()).into_sql_str();
+                let prepared = (&mut lease.connection).prepare(sql).await;
+                prepared.map(|_| ()).map_err(|error| self.target.failed(&error))
+            }
+        }
+    }
+
     /// Reads an error of this driver.
     pub(super) fn server_error(error: &dyn DatabaseError) -> ServerError {
         let code = error.code().and_then(|code| code.parse::<i64>().ok());
@@ -120,6 +137,17 @@ impl SqliteDatabase {
         statement: &Statement,
         rows: &mut Rows,
     ) -> Result<(), Failed> {
+        let job = |file| Job::new(&self.target, file, statement, rows.caps());
+        self.ask_in(program, pool, job).await?.put_into(rows)
+    }
+
+    /// What a process answers to the job for the file.
+    async fn ask_in(
+        &self,
+        program: &Path,
+        pool: &Pool<SqliteProcess>,
+        job: impl FnOnce(PathBuf) -> Job,
+    ) -> Result<JobAnswer, Failed> {
         self.look_for_file().await?;
         // SQLite keeps its log beside the file itself, not beside a link to it.
         let file = tokio::fs::canonicalize(&self.path).await.map_err(|error| self.cannot_start(&error))?;
@@ -133,8 +161,7 @@ impl SqliteDatabase {
         let end = process.end();
         let mut lease = place.lease(process);
         lease.ends_with(end);
-        let job = Job::new(&self.target, file, statement, rows.caps());
-        let answer = lease.connection.ask(&job).await.map_err(|error| {
+        let answer = lease.connection.ask(&job(file)).await.map_err(|error| {
             let ended = matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe);
             let what = if ended { "ended, most likely for want of memory" } else { "cannot be spoken with" };
             query_failed(format!(
@@ -143,7 +170,7 @@ impl SqliteDatabase {
             ))
         })?;
         lease.give_back();
-        answer.put_into(rows)
+        Ok(answer)
     }
 
     fn cannot_start(&self, error: &std::io::Error) -> Failed {

@@ -29,6 +29,9 @@ pub(super) struct Job {
     sql: String,
     values: Vec<Json>,
     writes: bool,
+    /// Whether the statement is only prepared.
+    #[serde(default)]
+    pub(super) is_look: bool,
     caps: Caps,
 }
 
@@ -47,8 +50,14 @@ impl Job {
             sql: statement.rendered.sql.clone(),
             values: statement.rendered.values.iter().map(Value::to_exact_json).collect(),
             writes: statement.kind == StatementKind::Write,
+            is_look: false,
             caps,
         }
+    }
+
+    /// The same, to be prepared and not executed.
+    pub(super) fn into_look(self) -> Self {
+        Self { writes: false, is_look: true, ..self }
     }
 
     /// The statement, and how much its result may hold.

@@ -94,8 +94,13 @@ fn database(job: &Job) -> SqliteDatabase {
 }
 
 async fn run(job: Job, database: &SqliteDatabase) -> std::result::Result<Rows, Failed> {
+    let is_look = job.is_look;
     let (statement, caps) = job.into_statement()?;
     let mut rows = Rows::new(caps);
+    if is_look {
+        database.look_at(&statement).await?;
+        return Ok(rows);
+    }
     database.run(&statement, &mut rows).await?;
     Ok(rows)
 }

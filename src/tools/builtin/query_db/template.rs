@@ -15,6 +15,8 @@ pub(super) enum Params<'v> {
     List(&'v [Value]),
     /// By name, for `:name`.
     Named(&'v IndexMap<String, Value>),
+    /// Not known: each placeholder has some.
+    Any,
 }
 
 /// SQL text with numbered holes. One hole may appear several times.
@@ -171,7 +173,12 @@ impl Style {
         let marks = || tokens.iter().filter(|token| token.kind == TokenKind::Placeholder);
         let numbered = marks().any(|token| token.text.len() > 1 && !token.text.starts_with(':'));
         let question = marks().any(|token| token.text == "?");
-        if matches!(params, Params::Named(_)) {
+        let is_named = match params {
+            Params::Named(_) => true,
+            Params::Any => marks().any(|token| token.text.starts_with(':')),
+            Params::List(_) => false,
+        };
+        if is_named {
             return Ok(Self::Named);
         }
         if numbered && question && dialect != Dialect::Postgres {
@@ -251,7 +258,7 @@ impl Filler<'_, '_> {
                     "`params` is a list, and the placeholder `{placeholder}` takes its value from a table with names"
                 )
             }
-            Params::Named(_) => {
+            Params::Named(_) | Params::Any => {
                 format!(
                     "`params` is a table with names, and the placeholder `{placeholder}` takes its value from a list"
                 )
@@ -275,6 +282,7 @@ impl Filler<'_, '_> {
                 key.parse::<usize>().ok().and_then(|number| values.get(number.checked_sub(1)?))
             }
             Params::Named(values) => values.get(key),
+            Params::Any => return Ok(Value::Null),
         };
         match found {
             Some(Value::Failure(_)) => {
@@ -315,7 +323,7 @@ impl Filler<'_, '_> {
                 }
                 None => Ok(()),
             },
-            Params::List(_) => Ok(()),
+            Params::List(_) | Params::Any => Ok(()),
         }
     }
 }

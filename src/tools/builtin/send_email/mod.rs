@@ -19,7 +19,7 @@ use lettre::Address;
 use secrecy::SecretString;
 
 use luaplan_base::{CallOutcome, Error, ErrorCode, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, Tool, short_list};
+use luaplan_bus::{ForeseenCall, Invocation, Tool, short_list};
 use luaplan_catalog::ToolSpec;
 
 use self::delivery::Conversation;
@@ -122,14 +122,17 @@ impl SendEmail {
         // Answers go to `reply_to`, so it must be as trusted as a recipient; our own sender is.
         let replies = draft.reply_to.iter().map(|mailbox| &mailbox.email);
         let replies = replies.filter(|address| **address != self.settings.from.email);
-        for address in recipients.iter().chain(replies) {
-            if !self.settings.allowed.allows(address) {
-                let message = format!("{address} is not on the list of allowed recipients; nothing was sent");
-                return Err(ToolFailure::new(ErrorCode::RecipientDenied, message)
-                    .with_detail("recipient", address.to_string()));
-            }
-        }
+        recipients.iter().chain(replies).try_for_each(|address| self.allowed(address))?;
         Ok(recipients)
+    }
+
+    fn allowed(&self, address: &Address) -> Result<(), ToolFailure> {
+        if self.settings.allowed.allows(address) {
+            return Ok(());
+        }
+        let message = format!("{address} is not on the list of allowed recipients; nothing was sent");
+        Err(ToolFailure::new(ErrorCode::RecipientDenied, message)
+            .with_detail("recipient", address.to_string()))
     }
 }
 
@@ -152,6 +155,19 @@ impl Tool for SendEmail {
 
     fn could_call(&self, arguments: &Value) -> Result<(), ToolFailure> {
         self.recipients(&self.draft(arguments)?).map(drop)
+    }
+
+    fn could_ever_call(&self, call: &ForeseenCall) -> Result<(), ToolFailure> {
+        for name in ["to", "cc", "bcc", "reply_to"] {
+            for text in call.texts(name) {
+                for mailbox in recipients::parse(name, Some(&Value::from(text)))? {
+                    if name != "reply_to" || mailbox.email != self.settings.from.email {
+                        self.allowed(&mailbox.email)?;
+                    }
+                }
+            }
+        }
+        if call.is_whole() { self.could_call(&call.arguments()) } else { Ok(()) }
     }
 }
 

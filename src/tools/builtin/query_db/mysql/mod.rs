@@ -7,7 +7,10 @@ use std::str::FromStr as _;
 
 use sqlx::error::DatabaseError;
 use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlDatabaseError, MySqlQueryResult, MySqlRow};
-use sqlx::{AssertSqlSafe, Column, ConnectOptions, Decode, Executor, MySql, MySqlConnection, Row, TypeInfo};
+use sqlx::{
+    AssertSqlSafe, Column, ConnectOptions, Decode, Executor, MySql, MySqlConnection, Row, SqlSafeStr as _,
+    TypeInfo,
+};
 
 use luaplan_base::Value;
 
@@ -63,6 +66,17 @@ impl MysqlDatabase {
             self.command(&mut session.connection, end).await?;
             lease.give_back();
         }
+        Ok(())
+    }
+
+    /// Prepares a statement and executes nothing.
+    pub(super) async fn look_at(&self, statement: &Statement) -> Result<(), Failed> {
+        let mut lease = self.target.lease(&self.pool, self.connect()).await?;
+        let connection = &mut lease.connection.connection;
+        let sql = AssertSqlSafe(statement.rendered.sql.clone()).into_sql_str();
+        let prepared = (&mut *connection).prepare(sql).await;
+        prepared.map_err(|error| self.target.failed(&error))?;
+        lease.give_back();
         Ok(())
     }
 

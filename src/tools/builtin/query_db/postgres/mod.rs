@@ -69,6 +69,19 @@ impl PostgresDatabase {
         Ok(())
     }
 
+    /// Prepares a statement and executes nothing.
+    pub(super) async fn look_at(&self, statement: &Statement) -> Result<(), Failed> {
+        let mut lease = self.target.lease(&self.pool, self.connect()).await?;
+        let connection = &mut lease.connection;
+        self.command(connection, "BEGIN READ ONLY").await?;
+        session::ask(connection, &statement.questions, |error| self.target.failed(error)).await?;
+        self.prepare_text(connection, statement.rendered.sql.clone()).await?;
+        self.command(connection, "ROLLBACK").await?;
+        self.forget(connection).await?;
+        lease.give_back();
+        Ok(())
+    }
+
     /// Reads an error of this driver. Its DETAIL is left out: it quotes rows.
     pub(super) fn server_error(error: &dyn DatabaseError) -> ServerError {
         let Some(error) = error.try_downcast_ref::<PgDatabaseError>() else { return ServerError::default() };
