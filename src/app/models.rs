@@ -32,7 +32,8 @@ pub(crate) struct PlanningPlace {
 }
 
 impl Models {
-    /// The prompt a task would be planned with. No model is asked; databases are, for what they hold.
+    /// The prompt a task would be planned with, with the texts of `notes`; `may_ask` where the model's questions reach a
+    /// person. No model is asked; databases are, for what they hold.
     ///
     /// # Errors
     /// `llm_context_overflow` where even the trimmed prompt does not fit its budget.
@@ -41,10 +42,11 @@ impl Models {
         task: &str,
         context: &Value,
         limits: &Limits,
-        notes: &[Note],
+        (notes, may_ask): (&[Note], bool),
     ) -> Result<Prompt> {
         let place = self.place(self.clock.now()).await;
-        let request = PlanningRequest { notes, ..self.planning_request(task, context, &place, limits) };
+        let request =
+            PlanningRequest { notes, may_ask, ..self.planning_request(task, context, &place, limits) };
         Planner::prompt(&self.planner_settings(), &request)
     }
 
@@ -101,6 +103,8 @@ impl Models {
             notes: &[],
             failed: None,
             revision: None,
+            answered: &[],
+            may_ask: false,
         }
     }
 

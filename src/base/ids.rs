@@ -89,6 +89,18 @@ impl CallId {
     /// The text of [`CallId::whole_plan`].
     pub const WHOLE_PLAN: &str = "plan";
 
+    /// The id that stands for a model's question before there is a plan: `ask`, `ask.2`, … `number` counts from 1.
+    #[must_use]
+    pub fn before_plan(number: usize) -> Self {
+        Self(if number <= 1 { "ask".to_owned() } else { format!("ask.{number}") })
+    }
+
+    /// Whether it stands for such a question.
+    #[must_use]
+    pub fn is_before_plan(&self) -> bool {
+        self.0.split('.').next() == Some("ask")
+    }
+
     /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -17,7 +17,7 @@ use luaplan_plan::{CheckedPlan, Finding};
 
 use super::asking::ask_all;
 use super::draft::errors;
-use super::planning::{Check, PlannerSettings, PlanningRequest, Proposal};
+use super::planning::{Check, Planned, PlannerSettings, PlanningRequest, Proposal};
 use super::review::{self, Shown};
 use super::rounds::{Ended, Rounds};
 use super::verdict::{
@@ -66,12 +66,12 @@ pub(super) struct Choosing<'a> {
 
 impl Choosing<'_> {
     /// A single candidate.
-    pub(super) async fn one(&self) -> Result<Proposal> {
+    pub(super) async fn one(&self) -> Result<Planned> {
         self.request.validate()?;
         let only = Rounds::new(self.settings, self.request, self.log.clone(), None);
         let mut rounds = vec![only];
         self.write(&mut rounds).await?;
-        rounds.into_iter().next().map_or_else(|| Err(lost()), |only| only.end().outcome)
+        rounds.into_iter().next().map_or_else(|| Err(lost()), Rounds::planned)
     }
 
     /// The best of several.

@@ -40,10 +40,23 @@ fn without_thoughts(text: &str) -> &str {
     }
 }
 
+/// The JSON object of an answer in the form that was asked for, or the first in a block of JSON.
+pub(super) fn answer_object(answer: &str) -> Option<Json> {
+    let text = answer.replace("\r\n", "\n").replace('\r', "\n");
+    let text = without_thoughts(&text).trim_start_matches('\u{feff}').trim();
+    let in_block =
+        || fenced_blocks(text).iter().filter(|block| block.is_json()).find_map(|block| object(&block.text));
+    object(text).or_else(in_block)
+}
+
+/// The first JSON object of a text.
+fn object(text: &str) -> Option<Json> {
+    let text = text.get(text.find('{')?..)?;
+    first_json(text).or_else(|| first_json(&escape_raw_breaks(text)))
+}
+
 fn from_json(text: &str) -> Option<Extracted> {
-    let start = text.find('{')?;
-    let text = text.get(start..)?;
-    let object = first_json(text).or_else(|| first_json(&escape_raw_breaks(text)))?;
+    let object = object(text)?;
     let plan = object.get("plan")?.as_str()?.replace("\r\n", "\n");
     let source = best_block(fenced_blocks(&plan)).unwrap_or_else(|| plan.trim().to_owned());
     if source.is_empty() {

@@ -17,6 +17,7 @@ const MESSAGE_CHARS_MAX: usize = 400;
 const ANSWER_CHARS_MAX: usize = 60_000;
 
 pub(super) const AGAIN: &str = "Reply again with the whole corrected program, in the same form: {\"plan\": \"…\", \"explanation\": \"…\"}";
+const ASK: &str = " To ask the person something first: {\"question\": \"…\"}";
 const DIFFERENT: &str = "Your last three answers were nearly identical, and all of them were wrong in the same \
 way. Do not send that program again. Start from nothing with a different approach: read the task and the tools \
 once more, use only what is declared there, and write a shorter program.";
@@ -67,13 +68,14 @@ impl Turn {
     }
 
     /// After an answer without a program.
-    pub(super) fn no_program(answer: &str, truncated: bool) -> Self {
+    pub(super) fn no_program(answer: &str, truncated: bool, may_ask: bool) -> Self {
         let why = if truncated {
             "Your answer was cut off because it was too long. Write a shorter program."
         } else {
             "Your answer held no Lua program that defines `function run(context)`."
         };
-        Self { answer: Some(cut(answer, ANSWER_CHARS_MAX)), reply: format!("{why}\n\n{AGAIN}") }
+        let asking = if may_ask { ASK } else { "" };
+        Self { answer: Some(cut(answer, ANSWER_CHARS_MAX)), reply: format!("{why}\n\n{AGAIN}{asking}") }
     }
 
     /// After three nearly equal answers. The feedback omits the answer: seeing it again keeps a model in

@@ -29,15 +29,18 @@ mod verdict;
 
 use std::sync::Arc;
 
-use luaplan_base::Result;
+use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_bus::RunBudget;
 use luaplan_journal::RunLog;
 use luaplan_llm::LlmClient;
 
 pub use choose::{CANDIDATES_MAX, Trials};
 pub use extract::{Extracted, extract};
-pub use planning::{Check, Note, PlannerSettings, PlanningRequest, Proposal, ToolRules};
+pub use planning::{
+    AnsweredQuestion, Check, Note, Planned, PlannerSettings, PlanningRequest, Proposal, ToolRules,
+};
 pub use prompt::{Prompt, PromptBudget, PromptPart};
+pub use question::ModelQuestion;
 pub use replan::{FailedRun, PastCall};
 pub use revision::Revision;
 pub use tool_choice::without_descriptions;
@@ -91,6 +94,24 @@ impl Planner {
         log: &RunLog,
         budget: &RunBudget,
     ) -> Result<Proposal> {
+        let request = PlanningRequest { may_ask: false, ..*request };
+        match self.plan_or_ask(&request, check, log, budget).await? {
+            Planned::Plan(proposal) => Ok(*proposal),
+            Planned::Asks(_) => Err(Error::new(ErrorCode::Internal, "a model asked that may not ask")),
+        }
+    }
+
+    /// As [`Planner::plan`], but where the request says that the model may ask, its question ends planning.
+    ///
+    /// # Errors
+    /// As [`Planner::plan`].
+    pub async fn plan_or_ask(
+        &self,
+        request: &PlanningRequest<'_>,
+        check: &dyn Check,
+        log: &RunLog,
+        budget: &RunBudget,
+    ) -> Result<Planned> {
         self.choosing(request, check, log, budget).one().await
     }
 

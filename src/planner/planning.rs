@@ -8,6 +8,7 @@ use luaplan_llm::TokenUsage;
 use luaplan_plan::{CheckReport, CheckedPlan};
 
 use super::feedback::Turn;
+use super::question::ModelQuestion;
 use super::replan::FailedRun;
 use super::revision::Revision;
 use super::verdict::CandidateVerdict;
@@ -74,6 +75,10 @@ pub struct PlanningRequest<'a> {
     pub failed: Option<&'a FailedRun>,
     /// The plan that is to be changed, where there is one and no run failed.
     pub revision: Option<&'a Revision>,
+    /// What the model asked before, with the person's answers: they are part of the task.
+    pub answered: &'a [AnsweredQuestion],
+    /// Whether the model may ask in place of a plan; [`Planner::plan_or_ask`](super::Planner::plan_or_ask) alone heeds it.
+    pub may_ask: bool,
 }
 
 impl<'a> PlanningRequest<'a> {
@@ -92,6 +97,8 @@ impl<'a> PlanningRequest<'a> {
             notes: &[],
             failed: None,
             revision: None,
+            answered: &[],
+            may_ask: false,
         }
     }
 
@@ -107,6 +114,24 @@ impl<'a> PlanningRequest<'a> {
         Err(Error::new(ErrorCode::BadRequest, "the task is empty")
             .with_help("say in a sentence or two what is to be done"))
     }
+}
+
+/// A question of the model that a person answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnsweredQuestion {
+    /// What it asked.
+    pub question: String,
+    /// The person's own words.
+    pub answer: String,
+}
+
+/// What came of planning.
+#[derive(Debug)]
+pub enum Planned {
+    /// A plan.
+    Plan(Box<Proposal>),
+    /// The model asks first.
+    Asks(ModelQuestion),
 }
 
 /// What a plan has to know of how a tool is set up.

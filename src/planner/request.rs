@@ -13,7 +13,7 @@ use super::prompt::Prompt;
 pub(super) async fn chat_request(
     prompt: Prompt,
     purpose: RequestPurpose,
-    output_tokens_max: u32,
+    (output_tokens_max, may_ask): (u32, bool),
     log: &RunLog,
 ) -> Result<ChatRequest> {
     let budget = &prompt.budget;
@@ -47,10 +47,24 @@ pub(super) async fn chat_request(
         bytes: whole.len() as u64,
     };
     log.emit(composed, Durability::Ordered).await?;
-    Ok(ChatRequest { purpose, messages, reply_schema: Some(reply_schema()), output_tokens_max })
+    Ok(ChatRequest { purpose, messages, reply_schema: Some(reply_schema(may_ask)), output_tokens_max })
 }
 
-fn reply_schema() -> Json {
+/// Every member is required, as some providers demand that of each: what does not apply is null.
+fn reply_schema(may_ask: bool) -> Json {
+    if may_ask {
+        return json!({
+            "type": "object",
+            "properties": {
+                "plan": {"type": ["string", "null"], "description": "The whole Lua program; null where you ask."},
+                "explanation": {"type": ["string", "null"], "description": "One or two sentences for the user."},
+                "question": {"type": ["string", "null"], "description": "What the person must say first; null beside a program."},
+                "choices": {"type": ["array", "null"], "items": {"type": "string"}, "description": "The only answers that help, or null."}
+            },
+            "required": ["plan", "explanation", "question", "choices"],
+            "additionalProperties": false
+        });
+    }
     json!({
         "type": "object",
         "properties": {

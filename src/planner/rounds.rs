@@ -12,9 +12,9 @@ use super::collapse::collapsed;
 use super::draft::{Draft, Tested, errors, to_json, with_best};
 use super::extract::{Extracted, extract};
 use super::feedback::{Turn, cut};
-use super::planning::{Check, PlannerSettings, PlanningRequest, Proposal};
+use super::planning::{Check, Planned, PlannerSettings, PlanningRequest, Proposal};
 use super::prompt::{self, Occasion};
-use super::question::question;
+use super::question::{ModelQuestion, put, question};
 use super::request::chat_request;
 use super::verdict::TestsVerdict;
 
@@ -47,6 +47,8 @@ pub(super) struct Rounds<'a> {
     answers: Vec<String>,
     /// The question of the last answer, where it held no program.
     asked: Option<String>,
+    /// What the model asks a person, which ends it.
+    asks: Option<ModelQuestion>,
     best: Option<Draft>,
     usage: TokenUsage,
     model: Option<String>,
@@ -77,6 +79,7 @@ impl<'a> Rounds<'a> {
             prompt_changed: false,
             answers: Vec::new(),
             asked: None,
+            asks: None,
             best: None,
             usage: TokenUsage::default(),
             model: None,
@@ -87,7 +90,15 @@ impl<'a> Rounds<'a> {
     }
 
     pub(super) fn is_going_on(&self) -> bool {
-        self.ended.is_none()
+        self.ended.is_none() && self.asks.is_none()
+    }
+
+    /// Its plan, or what the model asks first.
+    pub(super) fn planned(mut self) -> Result<Planned> {
+        match self.asks.take() {
+            Some(question) => Ok(Planned::Asks(question)),
+            None => self.end().outcome.map(|proposal| Planned::Plan(Box::new(proposal))),
+        }
     }
 
     /// Its result, once it has no further round.
@@ -184,7 +195,8 @@ impl<'a> Rounds<'a> {
                 self.prompt_tokens = occasion.budget_tokens;
                 self.prompt_used = prompt.budget.used_tokens;
                 let purpose = if self.round == 0 { RequestPurpose::Plan } else { RequestPurpose::Repair };
-                chat_request(prompt, purpose, self.settings.output_tokens, &self.log).await.map(Some)
+                let tokens = self.settings.output_tokens;
+                chat_request(prompt, purpose, (tokens, self.request.may_ask), &self.log).await.map(Some)
             }
             Err(error) => {
                 let error = self.overflow.take().unwrap_or(error);
@@ -219,6 +231,10 @@ impl<'a> Rounds<'a> {
                 Some((turn, message)) => (turn, ErrorCode::CheckRefused, message),
                 None => return Ok(()),
             },
+            None if self.request.may_ask && put(&reply.text).is_some() => {
+                self.asks = put(&reply.text);
+                return Ok(());
+            }
             None => {
                 let asked_before = self.asked.is_some();
                 self.asked = question(&reply.text);
@@ -234,7 +250,12 @@ impl<'a> Rounds<'a> {
                     Some(_) => "the answer is a question and holds no program",
                     None => "the answer holds no program",
                 };
-                (Turn::no_program(&reply.text, truncated), ErrorCode::LlmNoProgram, message.to_owned())
+                let may_ask = self.request.may_ask;
+                (
+                    Turn::no_program(&reply.text, truncated, may_ask),
+                    ErrorCode::LlmNoProgram,
+                    message.to_owned(),
+                )
             }
         };
         match self.go_on(next, code, message, &reply).await? {

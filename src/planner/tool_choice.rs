@@ -192,7 +192,8 @@ impl<'a> ToolChoice<'a> {
 pub(super) fn words_of(request: &PlanningRequest<'_>) -> String {
     let mut keys = Vec::new();
     collect_keys(request.context, KEY_DEPTH_MAX, &mut keys);
-    format!("{}\n{}", request.task, keys.join(" "))
+    let answers: Vec<&str> = request.answered.iter().map(|answered| answered.answer.as_str()).collect();
+    format!("{}\n{}\n{}", request.task, answers.join("\n"), keys.join(" "))
 }
 
 /// A tool with the first sentence of its description and without its parameters'.

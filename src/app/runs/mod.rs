@@ -2,6 +2,7 @@
 //! this process executes.
 
 pub(crate) mod active_runs;
+pub(crate) mod asking;
 pub(crate) mod candidate_eval;
 pub(crate) mod confirm;
 pub(crate) mod control_files;

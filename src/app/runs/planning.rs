@@ -5,7 +5,7 @@ use luaplan_bus::Mode;
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{CallEnd, CallState, Durability, EventBody, JournalRead as _};
 use luaplan_plan::{CheckReport, CheckedPlan};
-use luaplan_planner::{FailedRun, PastCall, PlanningRequest, Proposal, Revision};
+use luaplan_planner::{FailedRun, PastCall, Planned, PlanningRequest, Proposal, Revision};
 use luaplan_testkit::count_tests;
 
 use super::candidate_eval::RunTrials;
@@ -17,15 +17,24 @@ use crate::runs::spec::{RevisedPlan, RunSpec, Work};
 impl Run<'_> {
     /// A checked plan for the run's task.
     pub(crate) async fn propose(&self) -> Result<Proposal> {
-        match &self.spec.planning.revises {
-            Some(old) => self.propose_after(&self.revision(old).await?).await,
-            None => self.propose_with(None).await,
-        }
+        only_plan(self.propose_first(false).await?)
+    }
+
+    /// As [`Run::propose`], or what the model asks first.
+    pub(crate) async fn propose_asking(&self) -> Result<Planned> {
+        self.propose_first(true).await
     }
 
     /// A checked plan for the run's task, in place of an earlier one.
     pub(crate) async fn propose_after(&self, revision: &Revision) -> Result<Proposal> {
-        self.propose_with(Some(revision)).await
+        only_plan(self.propose_with(Some(revision), false).await?)
+    }
+
+    async fn propose_first(&self, may_ask: bool) -> Result<Planned> {
+        match &self.spec.planning.revises {
+            Some(old) => self.propose_with(Some(&self.revision(old).await?), may_ask).await,
+            None => self.propose_with(None, may_ask).await,
+        }
     }
 
     /// The plan that the task changes, with what the check finds of it now.
@@ -38,7 +47,7 @@ impl Run<'_> {
         Ok(Revision { source, task, findings, rejected: Vec::new(), done: Vec::new() })
     }
 
-    async fn propose_with(&self, revision: Option<&Revision>) -> Result<Proposal> {
+    async fn propose_with(&self, revision: Option<&Revision>, may_ask: bool) -> Result<Planned> {
         let Work::Task(task) = &self.spec.work else {
             return Err(Error::new(ErrorCode::Internal, "a saved plan is not planned"));
         };
@@ -46,7 +55,8 @@ impl Run<'_> {
         let notes = self.runs.models.notes(&self.spec.planning.prompts).await?;
         let (models, place) = (&self.runs.models, self.planning_place().await?);
         let request = models.planning_request(task, &context, &place, limits);
-        let wanted = PlanningRequest { notes: &notes, revision, ..request };
+        let answered = self.answered();
+        let wanted = PlanningRequest { notes: &notes, revision, answered: &answered, may_ask, ..request };
         self.plan(&wanted).await
     }
 
@@ -96,7 +106,7 @@ impl Run<'_> {
         accept(report, source, &self.spec.limits)
     }
 
-    async fn plan(&self, wanted: &PlanningRequest<'_>) -> Result<Proposal> {
+    async fn plan(&self, wanted: &PlanningRequest<'_>) -> Result<Planned> {
         let planner = self.runs.models.planner()?;
         let RunSpec { planning, limits, cancel, .. } = self.spec;
         planning.validate()?;
@@ -105,7 +115,11 @@ impl Run<'_> {
             // Before a model is paid for plans that could not be tested.
             count_tests(tests, &self.runs.tools.catalog, limits).await?;
         }
-        let PlanningRequest { task, context, .. } = *wanted;
+        let PlanningRequest { task, context, answered, .. } = *wanted;
+        // What the person answered is theirs, as the task is: addresses in it are not the model's.
+        let answers = answered.iter().map(|answered| answered.answer.as_str());
+        let task = [task].into_iter().chain(answers).collect::<Vec<_>>().join("\n");
+        let task = task.as_str();
         let tenant = &self.spec.circumstances.tenant;
         let circumstances = &self.spec.circumstances;
         let check = PlannedFor { plans: &self.runs.plans, circumstances, task, limits, context };
@@ -113,9 +127,10 @@ impl Run<'_> {
         let trials = RunTrials { runs: self.runs, tenant, limits, context: wanted.context, tests };
         let planning = async {
             if candidates > 1 || trials.tests.is_some() {
-                planner.best_of(candidates, wanted, &check, &trials, self.log, self.budget).await
+                let best = planner.best_of(candidates, wanted, &check, &trials, self.log, self.budget).await;
+                best.map(|proposal| Planned::Plan(Box::new(proposal)))
             } else {
-                planner.plan(wanted, &check, self.log, self.budget).await
+                planner.plan_or_ask(wanted, &check, self.log, self.budget).await
             }
         };
         tokio::select! {
@@ -159,11 +174,13 @@ impl Run<'_> {
         };
         self.log.emit(round, Durability::Ordered).await.ok()?;
         let (models, place) = (&self.runs.models, self.planning_place().await.ok()?);
+        let answered = self.answered();
         let request = PlanningRequest {
             failed: Some(&failed),
+            answered: &answered,
             ..models.planning_request(task, context, &place, &self.spec.limits)
         };
-        self.plan(&request).await.ok()
+        self.plan(&request).await.and_then(only_plan).ok()
     }
 
     /// Announces that an autonomous run begins to work by `plan`, after so many earlier ones.
@@ -222,6 +239,14 @@ impl Run<'_> {
             earlier,
             shares_data,
         })
+    }
+}
+
+/// The plan of a model that may not ask.
+fn only_plan(planned: Planned) -> Result<Proposal> {
+    match planned {
+        Planned::Plan(proposal) => Ok(*proposal),
+        Planned::Asks(_) => Err(Error::new(ErrorCode::Internal, "a model asked that may not ask")),
     }
 }
 

@@ -134,7 +134,7 @@ impl Runs {
         }
         let log = self.history.log_of_nothing(run_id, self.history.redactor.clone());
         let budget = Arc::new(RunBudget::new(spec.limits.clone(), 0));
-        let again = ClaimedRun { spec, log, resumed: None, agent: None };
+        let again = ClaimedRun { spec, log, resumed: Some(state), agent: None };
         Run::of(self, &again, &budget).propose().await
     }
 }
@@ -266,7 +266,7 @@ impl<'a> Run<'a> {
         let (mut candidates, mut explanation) = (Vec::new(), None);
         let plan = match &self.spec.work {
             Work::Task(_) => {
-                let proposal = self.propose().await?;
+                let proposal = self.propose_or_ask().await?;
                 self.confirm(&proposal, &context).await?;
                 let verdicts = proposal.verdicts.iter().map(serde_json::to_value);
                 candidates = verdicts.filter_map(std::result::Result::ok).collect();

@@ -24,7 +24,10 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     let mut planning = inputs::planning(session, &args.planning)?;
     if args.print_prompt {
         let notes = app.models().notes(&planning.prompts).await?;
-        return print_prompt(session, &app.models().prompt(&args.task, &context, &limits, &notes).await?);
+        return print_prompt(
+            session,
+            &app.models().prompt(&args.task, &context, &limits, (&notes, false)).await?,
+        );
     }
     if let Some(file) = &args.output {
         refuse_existing(session, file, args.force)?;

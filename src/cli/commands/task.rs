@@ -19,7 +19,10 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     let planning = inputs::planning(session, &args.planning)?;
     if args.print_prompt || args.dry_run {
         let notes = app.models().notes(&planning.prompts).await?;
-        let prompt = app.models().prompt(&args.task, &context, &limits, &notes).await?;
+        // As the run would: with one candidate, its questions reach whoever answers.
+        let candidates = planning.candidates.unwrap_or(app.config().candidates);
+        let may_ask = candidates <= 1 && planning.tests.is_none();
+        let prompt = app.models().prompt(&args.task, &context, &limits, (&notes, may_ask)).await?;
         if args.print_prompt {
             return plan::print_prompt(session, &prompt);
         }

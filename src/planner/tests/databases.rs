@@ -113,6 +113,8 @@ fn prompt(task: &str, databases: &[DatabaseSchema], prompt_tokens: u64) -> Promp
         notes: &[],
         failed: None,
         revision: None,
+        answered: &[],
+        may_ask: false,
     };
     Planner::prompt(&settings, &request).unwrap()
 }

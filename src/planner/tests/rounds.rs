@@ -97,6 +97,8 @@ async fn plan_with(
         notes: &[],
         failed: failed.as_ref(),
         revision: None,
+        answered: &[],
+        may_ask: false,
     };
     let planner = Planner::new(Arc::clone(&client) as _, settings);
     let result = planner.plan(&request, &check, &log, &budget).await;

@@ -107,6 +107,8 @@ fn compose(task: &Task, catalog: &Catalog, databases: &[DatabaseSchema]) -> Prom
         notes: &[],
         failed: None,
         revision: None,
+        answered: &[],
+        may_ask: false,
     };
     Planner::prompt(&settings, &request).unwrap()
 }

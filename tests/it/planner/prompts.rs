@@ -79,6 +79,8 @@ fn prompt(case: &Json) -> Prompt {
         notes: &[],
         failed: failed.as_ref(),
         revision: None,
+        answered: &[],
+        may_ask: false,
     };
     Planner::prompt(&settings, &request).unwrap()
 }

@@ -71,17 +71,8 @@ async fn a_service_killed_between_question_and_answer_goes_on_after_its_restart(
         let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_luaplan"));
         command.current_dir(folder.path()).env_clear().env("HOME", folder.path()).kill_on_drop(true);
         command.args(["serve", "--set", "server.listen=127.0.0.1:0"]);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let base = loop {
-            let line = lines.next_line().await.unwrap().unwrap();
-            if let Some(base) = line.strip_prefix("listening on ") {
-                break base.to_owned();
-            }
-        };
-        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        (child, Client::new(&base))
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        listening(command).await
     };
     let (mut child, client) = serve().await;
     let begun = client.post("/v1/runs?wait=25s", &json!({ "plan": ASKS })).await.json();
@@ -127,4 +118,18 @@ async fn a_service_killed_between_question_and_answer_goes_on_after_its_restart(
     assert!(
         client.get(&format!("/v1/audit?run={run}&event=question_asked")).await.json()["records"][1].is_null()
     );
+}
+
+/// A service that was started, once it answers.
+pub(super) async fn listening(mut command: tokio::process::Command) -> (tokio::process::Child, Client) {
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let base = loop {
+        let line = lines.next_line().await.unwrap().unwrap();
+        if let Some(base) = line.strip_prefix("listening on ") {
+            break base.to_owned();
+        }
+    };
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    (child, Client::new(&base))
 }

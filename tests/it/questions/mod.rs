@@ -4,6 +4,7 @@ mod command;
 mod http;
 mod kills;
 mod mcp;
+mod planning;
 mod runs;
 
 use luaplan::app::{AfterDecision, App, ResumeRequest};
