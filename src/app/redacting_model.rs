@@ -36,4 +36,8 @@ impl LlmClient for RedactingClient {
     fn name(&self) -> String {
         self.model.name()
     }
+
+    fn model_names(&self) -> Vec<String> {
+        self.model.model_names()
+    }
 }

@@ -30,6 +30,12 @@ pub(super) struct LuaTypes<'a> {
     parts: usize,
 }
 
+/// The type of what follows `schema`, on one line.
+#[must_use]
+pub fn lua_type(schema: &Json) -> String {
+    LuaTypes::inline(schema).of(schema)
+}
+
 impl<'a> LuaTypes<'a> {
     /// Types on one line, without classes.
     pub(super) fn inline(root: &'a Json) -> Self {

@@ -27,14 +27,17 @@ pub mod toml_lines;
 pub use builtin::{builtin_manifests, is_builtin};
 pub use compiled::CompiledParams;
 pub use database::{ColumnSchema, DatabaseSchema, Reference, TableSchema};
+pub use lua_types::lua_type;
 pub use manifest::{ManifestFile, is_tool_name, load_folder, load_manifests, read_manifest};
 pub use names::plan_name;
 pub use overrides::ToolOverride;
 pub use relevance::{WeightedWords, relevance};
 pub use schema::accepts;
 pub use search::{FoundTool, named_in, search};
-pub use spec::{ArgumentRole, Catalog, ServerHints, TargetKind, ToolKind, ToolSpec, check_document};
-pub use stub::{is_lua_keyword, prompt_stubs, stubs};
+pub use spec::{
+    ArgumentRole, Catalog, ServerHints, TargetKind, ToolKind, ToolSpec, check_document, check_schema,
+};
+pub use stub::{is_lua_identifier, is_lua_keyword, prompt_stubs, stubs};
 
 #[cfg(test)]
 mod tests;

@@ -208,12 +208,26 @@ impl ToolSpec {
         self.params.get("properties")?.get(name)
     }
 
-    /// Whether `result` fits the result schema.
+    /// The parameter in which a call may give the JSON Schema of its own result: what a built-in tool's result schema
+    /// names under `x-schema-from`.
+    #[must_use]
+    pub fn result_schema_parameter(&self) -> Option<&str> {
+        self.result.get("x-schema-from").filter(|_| self.kind == ToolKind::Builtin)?.as_str()
+    }
+
+    /// The result schema of a call with these arguments.
+    #[must_use]
+    pub fn result_of<'a>(&'a self, arguments: &'a Json) -> &'a Json {
+        let own = self.result_schema_parameter().and_then(|name| arguments.get(name));
+        own.filter(|schema| schema.is_object()).unwrap_or(&self.result)
+    }
+
+    /// Whether `result` fits the result schema of a call with these arguments.
     ///
     /// # Errors
     /// What does not fit and where, or what is wrong with the schema, in words.
-    pub fn check_result(&self, result: &Json) -> Result<(), String> {
-        check_document(&self.result, result)
+    pub fn check_result(&self, arguments: &Json, result: &Json) -> Result<(), String> {
+        check_document(self.result_of(arguments), result)
     }
 
     /// Whether further names than the parameters are allowed: only where the schema says so itself.
@@ -331,4 +345,12 @@ pub fn check_document(schema: &Json, document: &Json) -> Result<(), String> {
         "" => error.to_string(),
         path => format!("at {path}: {error}"),
     })
+}
+
+/// Whether `schema` is a JSON Schema whose references stay within it.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn check_schema(schema: &Json) -> Result<(), String> {
+    super::compiled::compile(schema).map(drop)
 }

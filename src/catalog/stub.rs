@@ -53,8 +53,12 @@ impl ToolSpec {
     pub fn stub(&self) -> String {
         let mut text = String::new();
         let mut results = LuaTypes::with_classes(&self.result, &format!("{}.result", self.name));
-        let result = results.whole(&self.result, &mut text);
+        let mut result = results.whole(&self.result, &mut text);
         results.write_classes(&mut text);
+        // The arguments decide.
+        if self.result_schema_parameter().is_some() {
+            "any".clone_into(&mut result);
+        }
         let parameters: Vec<(&str, &Json)> = self.parameters().collect();
         let class = format!("{}.params", self.name);
         let mut types = LuaTypes::with_classes(&self.params, &class);
@@ -133,12 +137,12 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// A field name, in brackets where Lua could not write it bare.
 pub(super) fn key(name: &str) -> String {
-    if is_identifier(name) { name.to_owned() } else { format!("[{}]", quoted(name)) }
+    if is_lua_identifier(name) { name.to_owned() } else { format!("[{}]", quoted(name)) }
 }
 
 /// A parameter name that Lua can take; the overload only shows order and type.
 fn identifier(name: &str) -> String {
-    if is_identifier(name) {
+    if is_lua_identifier(name) {
         return name.to_owned();
     }
     let mut safe: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -146,7 +150,9 @@ fn identifier(name: &str) -> String {
     safe
 }
 
-fn is_identifier(name: &str) -> bool {
+/// Whether Lua 5.4 takes `name` as a name: ASCII letters, digits and `_`, none of its reserved words.
+#[must_use]
+pub fn is_lua_identifier(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !is_lua_keyword(name)

@@ -60,6 +60,8 @@ pub struct ChatRequest {
     pub reply_schema: Option<Json>,
     /// The most tokens the answer may have.
     pub output_tokens_max: u32,
+    /// The model to ask, one of [`LlmClient::model_names`]. Absent: the first choice.
+    pub model: Option<String>,
 }
 
 /// Tokens of one exchange.
@@ -127,7 +129,8 @@ pub trait LlmClient: Send + Sync {
     /// Asks the model, and reports its progress to `progress`.
     ///
     /// # Errors
-    /// One of the `llm_…` codes. `llm_key_missing` is found before anything is sent.
+    /// One of the `llm_…` codes. `llm_key_missing` is found before anything is sent, as is `llm_not_configured` for a name
+    /// that is none of [`LlmClient::model_names`].
     async fn chat(
         &self,
         request: &ChatRequest,
@@ -136,4 +139,9 @@ pub trait LlmClient: Send + Sync {
 
     /// `provider/model` of the first choice, for people.
     fn name(&self) -> String;
+
+    /// The names by which a request may ask for another model than the first choice, in order.
+    fn model_names(&self) -> Vec<String> {
+        Vec::new()
+    }
 }

@@ -1,5 +1,6 @@
 //! Real models: retries on one, then the next of the chain.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,11 +28,44 @@ pub fn install_crypto_provider() {
 /// Asks real models over HTTP.
 pub struct GenaiClient {
     settings: LlmSettings,
+    chain: ModelChain,
+    /// Further models, by the names under which a request may ask for them.
+    named: BTreeMap<String, ModelChain>,
+    clock: Arc<dyn Clock>,
+    randomness: Arc<dyn Randomness>,
+}
+
+/// A model and its fallbacks.
+struct ModelChain {
     models: Vec<Model>,
     /// The variable whose key is missing, found when the client was made.
     missing_key: Option<String>,
-    clock: Arc<dyn Clock>,
-    randomness: Arc<dyn Randomness>,
+}
+
+impl ModelChain {
+    fn new(settings: &LlmSettings, keys: &ProviderKeys) -> Result<Self> {
+        let mut models = Vec::new();
+        let mut missing_key = None;
+        for link in settings.chain() {
+            let variable = link.key_variable();
+            let key = variable.and_then(|variable| keys.get(variable)).cloned();
+            if let (Some(variable), None) = (variable, &key) {
+                missing_key.get_or_insert_with(|| variable.to_owned());
+            }
+            models.push(Model::new(link, key)?);
+        }
+        Ok(Self { models, missing_key })
+    }
+
+    fn check_keys(&self) -> Result<()> {
+        let Some(variable) = &self.missing_key else { return Ok(()) };
+        Err(Error::new(
+            ErrorCode::LlmKeyMissing,
+            format!("the environment variable {variable} is not set; no model was asked"),
+        )
+        .with_help(format!("set {variable} to the provider's key, or change `llm.api_key_env`"))
+        .with_detail("variable", variable.as_str()))
+    }
 }
 
 impl fmt::Debug for GenaiClient {
@@ -56,31 +90,27 @@ impl GenaiClient {
     ) -> Result<Self> {
         settings.validate()?;
         install_crypto_provider();
-        let mut models = Vec::new();
-        let mut missing_key = None;
-        for link in settings.chain() {
-            let variable = link.key_variable();
-            let key = variable.and_then(|variable| keys.get(variable)).cloned();
-            if let (Some(variable), None) = (variable, &key) {
-                missing_key.get_or_insert_with(|| variable.to_owned());
-            }
-            models.push(Model::new(link, key)?);
-        }
-        Ok(Self { settings: settings.clone(), models, missing_key, clock, randomness })
+        let chain = ModelChain::new(settings, keys)?;
+        let named = settings.models.iter().map(|(name, own)| Ok((name.clone(), ModelChain::new(own, keys)?)));
+        let named = named.collect::<Result<_>>()?;
+        Ok(Self { settings: settings.clone(), chain, named, clock, randomness })
     }
 
-    /// Whether every model of the chain has the key it needs.
+    /// Whether the first choice and its fallbacks have the keys they need.
     ///
     /// # Errors
     /// `llm_key_missing`, naming the variable.
     pub fn check_keys(&self) -> Result<()> {
-        let Some(variable) = &self.missing_key else { return Ok(()) };
-        Err(Error::new(
-            ErrorCode::LlmKeyMissing,
-            format!("the environment variable {variable} is not set; no model was asked"),
-        )
-        .with_help(format!("set {variable} to the provider's key, or change `llm.api_key_env`"))
-        .with_detail("variable", variable.as_str()))
+        self.chain.check_keys()
+    }
+
+    /// The models to ask for a request.
+    fn chain_of(&self, request: &ChatRequest) -> Result<&ModelChain> {
+        let Some(name) = &request.model else { return Ok(&self.chain) };
+        self.named.get(name).ok_or_else(|| {
+            Error::new(ErrorCode::LlmNotConfigured, format!("there is no model `{name}`"))
+                .with_help(format!("configure it under `[llm.models.{name}]`, or ask for no model by name"))
+        })
     }
 
     async fn ask_with_retries(
@@ -169,9 +199,10 @@ impl LlmClient for GenaiClient {
         request: &ChatRequest,
         progress: &(dyn Fn(LlmProgress) + Send + Sync),
     ) -> Result<ChatReply> {
-        self.check_keys()?;
+        let chain = self.chain_of(request)?;
+        chain.check_keys()?;
         let mut tried: Vec<String> = Vec::new();
-        for (index, model) in self.models.iter().enumerate() {
+        for (index, model) in chain.models.iter().enumerate() {
             let started = self.clock.now();
             let failure = match self.ask_with_retries(model, request, progress).await {
                 Ok(answer) => {
@@ -188,7 +219,7 @@ impl LlmClient for GenaiClient {
                 message: failure.error.message().to_owned(),
             });
             tried.push(format!("{}: {code}", model.settings.name()));
-            let Some(next) = self.models.get(index + 1).filter(|_| failure.falls_back()) else {
+            let Some(next) = chain.models.get(index + 1).filter(|_| failure.falls_back()) else {
                 return Err(failure.error.with_detail("tried", tried));
             };
             progress(LlmProgress::Fallback { from: model.settings.name(), to: next.settings.name(), code });
@@ -198,5 +229,9 @@ impl LlmClient for GenaiClient {
 
     fn name(&self) -> String {
         self.settings.name()
+    }
+
+    fn model_names(&self) -> Vec<String> {
+        self.named.keys().cloned().collect()
     }
 }

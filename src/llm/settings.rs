@@ -1,5 +1,6 @@
 //! The configuration of models.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -122,6 +123,9 @@ pub struct LlmSettings {
     /// The models to ask, in order, when this one cannot answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<LlmSettings>,
+    /// Further models by the names under which `call_llm` may ask for them, each with its own fallbacks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, LlmSettings>,
 }
 
 fn default_provider() -> Provider {
@@ -182,6 +186,7 @@ impl LlmSettings {
             price_cache_write: None,
             prompt_cache: default_prompt_cache(),
             fallback: Vec::new(),
+            models: BTreeMap::new(),
         }
     }
 
@@ -191,11 +196,12 @@ impl LlmSettings {
         !self.model.trim().is_empty()
     }
 
-    /// The environment variables with keys for this model and its fallbacks.
+    /// The environment variables with keys for all models.
     #[must_use]
     pub fn key_variables(&self) -> Vec<String> {
         let mut names: Vec<String> =
-            self.chain().iter().filter_map(|link| link.key_variable()).map(str::to_owned).collect();
+            self.all().iter().filter_map(|link| link.key_variable()).map(str::to_owned).collect();
+        names.sort();
         names.dedup();
         names
     }
@@ -219,6 +225,12 @@ impl LlmSettings {
         std::iter::once(self).chain(self.fallback.iter().flat_map(Self::chain)).collect()
     }
 
+    /// This model, its fallbacks, and those that have names, with theirs.
+    #[must_use]
+    pub fn all(&self) -> Vec<&Self> {
+        self.chain().into_iter().chain(self.models.values().flat_map(Self::chain)).collect()
+    }
+
     /// The environment variable whose key must be set for this model, if any.
     #[must_use]
     pub fn key_variable(&self) -> Option<&str> {
@@ -232,15 +244,19 @@ impl LlmSettings {
         self.provider.default_key_variable()
     }
 
-    /// Checks what the types do not: addresses, ranges and names, for the whole chain.
+    /// Checks what the types do not: addresses, ranges and names, for all models.
     ///
     /// # Errors
     /// `config_invalid`, naming the key.
     pub fn validate(&self) -> Result<()> {
-        for model in self.chain() {
-            model.validate_one()?;
+        if self.models.keys().any(|name| name.trim().is_empty()) {
+            return Err(invalid("models", "must have no empty name"));
         }
-        Ok(())
+        let named = self.models.values().flat_map(Self::chain);
+        if self.fallback.iter().flat_map(Self::chain).chain(named).any(|link| !link.models.is_empty()) {
+            return Err(invalid("models", "must stand under `[llm]` alone"));
+        }
+        self.all().into_iter().try_for_each(Self::validate_one)
     }
 
     fn validate_one(&self) -> Result<()> {

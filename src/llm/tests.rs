@@ -133,6 +133,7 @@ fn request(text: &str) -> ChatRequest {
         messages: vec![ChatMessage::new(ChatRole::User, text)],
         reply_schema: None,
         output_tokens_max: 10,
+        model: None,
     }
 }
 

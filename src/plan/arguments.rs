@@ -179,6 +179,44 @@ pub(super) fn signature(spec: &ToolSpec) -> String {
     format!("{}({})", spec.name, parameters.join(", "))
 }
 
+/// What the source shows of one argument of a call.
+pub(super) enum Given {
+    /// It is not given.
+    Absent,
+    /// It is given, and this is all of it.
+    Shown(Value),
+    /// It may be given, or the source does not show all of it.
+    Hidden,
+}
+
+/// The argument `name` of `call`; the tool's arguments start after the first `skip`.
+pub(super) fn given(spec: &ToolSpec, call: &LuaCallExpr, skip: usize, name: &str) -> Given {
+    let arguments: Vec<LuaExpr> =
+        call.get_args_list().into_iter().flat_map(|list| list.get_args()).skip(skip).collect();
+    let seen = |value: Option<&LuaExpr>| match value.map(literal) {
+        None | Some(Some(Value::Null)) => Given::Absent,
+        Some(Some(value)) => Given::Shown(value),
+        Some(None) => Given::Hidden,
+    };
+    match arguments.as_slice() {
+        [LuaExpr::TableExpr(table)] => match fields(table) {
+            Fields::Named(named) if spec.takes_as_named(named.0.iter().map(|field| field.name.as_str())) => {
+                seen(named.0.iter().find(|field| field.name == name).map(|field| &field.value))
+            }
+            Fields::Hidden => Given::Hidden,
+            Fields::Named(_) | Fields::List => Given::Absent,
+        },
+        // It may be the table of names.
+        [only] if !is_plain(only) => Given::Hidden,
+        arguments => match spec.parameters().position(|(parameter, _)| parameter == name) {
+            Some(place) if place >= arguments.len() && arguments.last().is_some_and(gives_many) => {
+                Given::Hidden
+            }
+            place => seen(place.and_then(|place| arguments.get(place))),
+        },
+    }
+}
+
 /// Whether the source shows the whole value, so that no type is needed to judge it.
 pub(super) fn is_shown(expression: &LuaExpr) -> bool {
     !matches!(shown(expression), Shown::Hidden)

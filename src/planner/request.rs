@@ -47,7 +47,8 @@ pub(super) async fn chat_request(
         bytes: whole.len() as u64,
     };
     log.emit(composed, Durability::Ordered).await?;
-    Ok(ChatRequest { purpose, messages, reply_schema: Some(reply_schema(may_ask)), output_tokens_max })
+    let reply_schema = Some(reply_schema(may_ask));
+    Ok(ChatRequest { purpose, messages, reply_schema, output_tokens_max, model: None })
 }
 
 /// Every member is required, as some providers demand that of each: what does not apply is null.

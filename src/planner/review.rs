@@ -52,6 +52,7 @@ pub(super) fn request(task: &str, shown: &[Shown<'_>], prompt_tokens: u64) -> Op
             "additionalProperties": false
         })),
         output_tokens_max: ANSWER_TOKENS_MAX,
+        model: None,
     })
 }
 

@@ -131,6 +131,8 @@ impl Mock {
             }
         }
         let own = self.own_answer();
+        // Which calls it will answer, and with which schemas, is not known yet.
+        let result = if spec.result_schema_parameter().is_some() { &Json::Null } else { &spec.result };
         match &self.sequence {
             Some(_) if own.returns.is_some() || own.fails.is_some() || own.delay_ms > 0 => Err(bad(format!(
                 "the mock of `{tool}` has `sequence` beside `returns`, `fails` or `delay_ms`; give each \
@@ -139,8 +141,8 @@ impl Mock {
             Some(answers) if answers.is_empty() => {
                 Err(bad(format!("the sequence of the mock of `{tool}` is empty")))
             }
-            Some(answers) => answers.iter().try_for_each(|answer| answer.check(tool, &spec.result)),
-            None => own.check(tool, &spec.result),
+            Some(answers) => answers.iter().try_for_each(|answer| answer.check(tool, result)),
+            None => own.check(tool, result),
         }
     }
 

@@ -52,6 +52,28 @@ async fn a_missing_key_fails_before_anything_is_sent() {
 }
 
 #[tokio::test]
+async fn a_model_with_a_name_is_asked_in_place_of_the_first_choice() {
+    let first = Server::start([]).await;
+    let cheap = Server::start([Answer::case(200, "openai/normal.json")]).await;
+    let mut settings = first.settings(Provider::OpenAi);
+    let mut named = LlmSettings { model: "small".to_owned(), ..cheap.settings(Provider::OpenAi) };
+    named.stream = false;
+    settings.models.insert("cheap".to_owned(), named);
+    let run = TestRun::new();
+    let arguments = value(json!({ "prompt": "plan, please", "model": "cheap" }));
+    let answer = run.call(&tool(&settings, &keys()), arguments).await;
+    assert_eq!(answer, Ok(Value::from(ANSWER)));
+    assert_eq!(cheap.asked()[0].body["model"], "small");
+    assert!(first.asked().is_empty());
+
+    let nested = LlmSettings { models: settings.models.clone(), ..settings.models["cheap"].clone() };
+    settings.models.insert("nested".to_owned(), nested);
+    let error = settings.validate().unwrap_err();
+    assert_eq!(error.code().as_str(), "config_invalid");
+    assert!(error.message().contains("llm.models"), "{}", error.message());
+}
+
+#[tokio::test]
 async fn a_real_model_answers_and_its_tokens_are_paid() {
     let Some(url) = Part::Llm.place("asks a real model") else { return };
     let settings = LlmSettings {

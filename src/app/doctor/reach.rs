@@ -195,7 +195,7 @@ pub(super) async fn model(
     if let Err(error) = config.llm.validate() {
         return report.failed("model", DoctorState::Bad, &loaded.placed(error));
     }
-    for link in config.llm.chain() {
+    for link in config.llm.all() {
         if let Some(name) = link.key_variable()
             && environment.get(name).is_none()
         {

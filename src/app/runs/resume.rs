@@ -266,7 +266,7 @@ impl Runs {
             Resolved::Retry => (ResolutionKind::Retry, None, None),
             Resolved::Done { result } => {
                 if let Some(spec) = self.tools.catalog.get(&call.tool)
-                    && let Err(fault) = spec.check_result(result)
+                    && let Err(fault) = spec.check_result(&call.arguments, result)
                 {
                     let message = format!("that is no result of `{}`: {fault}", call.tool);
                     return Err(Error::new(ErrorCode::BadRequest, message).with_help(format!(

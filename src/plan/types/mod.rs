@@ -18,6 +18,7 @@ mod operands;
 mod pool;
 mod question;
 mod records;
+mod results;
 
 use std::collections::HashSet;
 
@@ -45,6 +46,7 @@ pub(super) fn judge(
     }
     let context = input.context.and_then(|context| shape::class(context, CONTEXT));
     let masked = Masked::new(chunk, input.source, context.is_some());
+    let masked = masked.with(results::casts(chunk, &calls.tools, input.catalog));
     let question = Question {
         masked,
         catalog: input.catalog.clone(),

@@ -26,14 +26,14 @@ const ATTEMPTS: u32 = 12;
 /// An answer of `tool` to a call with `arguments`; `None` where none is found that fits the tool's
 /// result schema.
 pub(super) fn answer(spec: &ToolSpec, arguments: &Json, seed: u64) -> Option<Json> {
-    let fits = |value: &Json| spec.check_result(value).is_ok();
+    let fits = |value: &Json| spec.check_result(arguments, value).is_ok();
     let mut draw = Draw::new(seed, &spec.name, arguments, 0);
     if let Some(shaped) = tools::answer(spec, arguments, &mut draw).filter(fits) {
         return Some(shaped);
     }
     (0..ATTEMPTS).find_map(|attempt| {
         let draw = Draw::new(seed, &spec.name, arguments, attempt + 1);
-        Writer::new(&spec.result, draw, attempt).write().filter(fits)
+        Writer::new(spec.result_of(arguments), draw, attempt).write().filter(fits)
     })
 }
 

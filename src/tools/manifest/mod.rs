@@ -107,7 +107,7 @@ fn fitting(spec: &ToolSpec, value: Value) -> CallOutcome {
     }
     // To a plan text and bytes are both strings.
     let document = if matches!(value, Value::Bytes(_)) { Json::from("") } else { value.to_json() };
-    match spec.check_result(&document) {
+    match spec.check_result(&Json::Null, &document) {
         Ok(()) => Ok(value),
         Err(why) => Err(response_invalid(format!(
             "the result of `{}` is not what its manifest says: {why}",

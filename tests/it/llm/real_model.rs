@@ -29,6 +29,7 @@ fn user(text: &str, output_tokens_max: u32, reply_schema: Option<Json>) -> ChatR
         messages: vec![ChatMessage::new(ChatRole::User, text)],
         reply_schema,
         output_tokens_max,
+        model: None,
     }
 }
 

@@ -220,6 +220,7 @@ pub(crate) fn request() -> ChatRequest {
             "additionalProperties": false
         })),
         output_tokens_max: 100,
+        model: None,
     }
 }
 

@@ -1,23 +1,24 @@
-//! `call_llm(prompt)`: a model's answer as text, paid from the run's budget.
+//! `call_llm(prompt)`: a model's answer as text, or as a value that follows a schema, paid from the run's budget.
 //!
 //! The answer is untrusted data: the tool returns its bytes unchanged and acts on none of them. The
-//! model sees the prompt and nothing else of the run.
+//! model sees the prompt and the data given with it, marked as such, and nothing else of the run.
 //!
 //! **Never here:** providers, prices, retries (the client does those), prompts for plans, tools
 //! or context for the model.
 
 mod request;
+mod structured;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, RunBudget, Tool, ask_model};
-use luaplan_catalog::ToolSpec;
+use luaplan_bus::{Invocation, RunBudget, Tool, ask_model, short_list};
+use luaplan_catalog::{ToolSpec, check_document};
 use luaplan_llm::{ChatReply, LlmClient};
 
-use self::request::{AnswerFormat, LlmArguments};
+use self::request::{AnswerForm, LlmArguments};
 
 /// The tool.
 pub struct CallLlm {
@@ -36,6 +37,7 @@ impl CallLlm {
 
     async fn answer(&self, invocation: &Invocation) -> Result<Value, ToolFailure> {
         let asked = LlmArguments::read(&invocation.arguments)?;
+        asked.model.map_or(Ok(()), |name| self.knows(name))?;
         let budget = &invocation.budget;
         if budget.llm_depth >= self.depth_max {
             let message = format!("this run is nested in {} model calls already", budget.llm_depth);
@@ -47,10 +49,30 @@ impl CallLlm {
         let reply = ask_model(&*self.client, &asked.request(output_tokens_max), &invocation.log).await;
         let reply = reply.map_err(failure)?;
         pay(budget, &reply)?;
-        match asked.format {
-            AnswerFormat::Text => Ok(Value::String(reply.text)),
-            AnswerFormat::Json => json_text(&reply.text).map(Value::from),
+        match &asked.form {
+            AnswerForm::Text => Ok(Value::String(reply.text)),
+            AnswerForm::Json => json_text(&reply.text).map(Value::from),
+            AnswerForm::Schema(schema) => {
+                let document = serde_json::from_str(json_text(&reply.text)?).unwrap_or_default();
+                check_document(schema, &document)
+                    .map_err(|why| invalid(&format!("not what `schema` asks for: {why}")))?;
+                Ok(Value::from_json(document)?)
+            }
         }
+    }
+
+    /// Whether the model that the plan names is configured.
+    fn knows(&self, name: &str) -> Result<(), ToolFailure> {
+        let names = self.client.model_names();
+        if names.iter().any(|known| known == name) {
+            return Ok(());
+        }
+        let known = match names.as_slice() {
+            [] => "no model has a name here: leave `model` out".to_owned(),
+            names => format!("the models are {}", names.join(", ")),
+        };
+        let message = format!("there is no model `{name}`; {known}");
+        Err(ToolFailure::new(ErrorCode::BadArguments, message))
     }
 }
 
@@ -58,6 +80,17 @@ impl CallLlm {
 impl Tool for CallLlm {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn could_call(&self, arguments: &Value) -> Result<(), ToolFailure> {
+        LlmArguments::read(arguments)?.model.map_or(Ok(()), |name| self.knows(name))
+    }
+
+    fn planning_rules(&self) -> Vec<String> {
+        match self.client.model_names() {
+            names if names.is_empty() => Vec::new(),
+            names => vec![format!("values of `model`: {}", short_list(&names))],
+        }
     }
 
     async fn call(&self, invocation: Invocation) -> CallOutcome {
@@ -107,8 +140,11 @@ fn json_text(answer: &str) -> Result<&str, ToolFailure> {
         let (tag, content) = inside.split_once('\n').unwrap_or(("", inside));
         if tag.trim().chars().all(char::is_alphanumeric) { content.trim() } else { inside.trim() }
     });
-    serde_json::from_str::<serde::de::IgnoredAny>(text).map(|_| text).map_err(|error| {
-        let message = format!("the model was asked for JSON and answered something else: {error}");
-        ToolFailure::new(ErrorCode::LlmInvalidReply, message).retryable()
-    })
+    let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).map(drop);
+    is_json.map(|()| text).map_err(|error| invalid(&format!("something else: {error}")))
+}
+
+fn invalid(what: &str) -> ToolFailure {
+    let message = format!("the model was asked for JSON and answered {what}");
+    ToolFailure::new(ErrorCode::LlmInvalidReply, message).retryable()
 }

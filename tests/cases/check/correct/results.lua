@@ -191,3 +191,46 @@ function run(context)
   context.weather = {ok = true, temperature = weather.temperature}
   return context
 end
+
+--# an answer that follows its schema
+function run(context)
+  local answer = call_llm{
+    prompt = "Which team is it for?",
+    data = context.name,
+    schema = {
+      type = "object",
+      properties = {team = {type = "string", enum = {"billing", "support"}}, why = {type = "string"}, score = {type = "number"}},
+      required = {"team", "score"},
+    },
+  }
+  if answer.error then return {team = "support", reason = answer.error} end
+  return {team = answer.team, sure = answer.score > 0.5, why = "because " .. (answer.why or "of nothing")}
+end
+
+--# a list that follows its schema
+function run(context)
+  local names = must(call_llm{prompt = "Name three colours.", schema = {type = "array", items = {type = "string"}}}, "colours")
+  return {names = table.concat(names, ", "), first = names[1]:upper(), count = #names}
+end
+
+--# a schema that is a variable
+function run(context)
+  local schema = {type = "object", properties = {total = {type = "number"}}, required = {"total"}}
+  local answer = call_llm{prompt = "Add them up.", data = {1, 2}, schema = schema}
+  if answer.error then error(answer.error) end
+  return {total = answer.total + 1}
+end
+
+--# a schema behind a protected call
+function run(context)
+  local ok, answer = pcall(call_llm, {prompt = "Add.", schema = {type = "object", properties = {n = {type = "integer"}}, required = {"n"}}})
+  if not ok or answer.error then return {failed = true} end
+  return {n = answer.n + 1}
+end
+
+--# an answer without a schema stays a text
+function run(context)
+  local said = call_llm{prompt = "Say it.", schema = nil}
+  if type(said) ~= "string" then return {error = said.error} end
+  return {said = said:lower() .. "!", words = text.words(said)}
+end

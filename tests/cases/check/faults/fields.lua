@@ -145,3 +145,10 @@ function run(context)
   local summary = stats.summary({1, 2, 3})
   return {text = "mean " .. summary.average} --? plan_unknown_field
 end
+
+--# a field that the schema of an answer does not have
+function run(context)
+  local answer = call_llm{prompt = "Which?", schema = {type = "object", properties = {label = {type = "string"}}, required = {"label"}, additionalProperties = false}}
+  if answer.error then return {error = answer.error} end
+  return {label = answer.lable} --! plan_unknown_field
+end

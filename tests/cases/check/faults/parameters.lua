@@ -102,7 +102,7 @@ end
 
 --# too many arguments
 function run(context)
-  local answer = call_llm("Hi", 10, "text", true) --! plan_bad_argument
+  local answer = call_llm("Hi", 10, "text", nil, nil, nil, true) --! plan_bad_argument
   return {ok = type(answer) == "string"}
 end
 
