@@ -1,6 +1,8 @@
 //! Takes the Lua program out of a model's answer.
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
+
+use super::short_forms;
 
 /// A program found in an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +13,8 @@ pub struct Extracted {
     pub explanation: Option<String>,
 }
 
-/// Finds the program: the `plan` of a JSON answer first, then a fenced block, then bare code.
+/// Finds the program: the `plan` of a JSON answer first, then a fenced block, then bare code. The `plan` may be but a
+/// `return`, and a JSON answer may name one call (`direct`) or the result itself (`answer`) in its place.
 ///
 /// Only text that defines `run` counts as bare code or as a block without a language. The check decides
 /// whether it is valid Lua, as its findings help the model more than "no program".
@@ -57,16 +60,21 @@ fn object(text: &str) -> Option<Json> {
 
 fn from_json(text: &str) -> Option<Extracted> {
     let object = object(text)?;
-    let plan = object.get("plan")?.as_str()?.replace("\r\n", "\n");
-    let source = best_block(fenced_blocks(&plan)).unwrap_or_else(|| plan.trim().to_owned());
-    if source.is_empty() {
-        return None;
-    }
+    let source = program_in(object.as_object()?)?;
     let explanation = object.get("explanation").and_then(Json::as_str).map(str::trim);
     Some(Extracted {
         source: ended(&source),
         explanation: explanation.filter(|e| !e.is_empty()).map(str::to_owned),
     })
+}
+
+/// The program of a JSON answer: its `plan`, else what a shorter form stands for.
+fn program_in(answer: &Map<String, Json>) -> Option<String> {
+    let text = |key| answer.get(key).and_then(Json::as_str).unwrap_or_default();
+    // Some models give the program as their answer.
+    let plan = if defines_run(text("answer")) { text("answer") } else { text("plan") }.replace("\r\n", "\n");
+    let source = best_block(fenced_blocks(&plan)).unwrap_or_else(|| plan.trim().to_owned());
+    if source.is_empty() { short_forms::plan_of(answer) } else { Some(short_forms::whole(source)) }
 }
 
 /// The JSON value at the start of `text`, whatever follows it.

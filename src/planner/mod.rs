@@ -24,6 +24,7 @@ mod request;
 mod review;
 mod revision;
 mod rounds;
+mod short_forms;
 mod tool_choice;
 mod verdict;
 
