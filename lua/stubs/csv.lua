@@ -1,9 +1,9 @@
 ---@meta
 csv = {}
 
----Reads CSV: rows by the names of the first line, or lists with header = false. numbers = true turns plain numbers into numbers.
+---Reads CSV: rows by the names of the first line, or lists with header = false. numbers = true turns plain numbers into numbers; require = {"name", …} raises where one of these columns is missing.
 ---@param text string
----@param options? {header?: boolean, separator?: string, numbers?: boolean}
+---@param options? {header?: boolean, separator?: string, numbers?: boolean, require?: string[]}
 ---@return table[]
 function csv.parse(text, options) end
 

@@ -3,6 +3,8 @@
 mod read;
 mod write;
 
+use indexmap::IndexSet;
+
 use super::call::{Call, LibFunction};
 use super::value::{Result, Table, Value};
 
@@ -39,4 +41,26 @@ fn separator<'v>(call: &Call<'v>, options: Option<&Table<'v>>) -> Result<Option<
 
 fn option<'v>(options: Option<&Table<'v>>, name: &str) -> Result<Value<'v>> {
     options.map_or(Ok(Value::Nil), |options| options.get(name))
+}
+
+/// An option that is a list of column names.
+fn names<'v>(call: &Call<'v>, options: Option<&Table<'v>>, name: &str) -> Result<Option<IndexSet<String>>> {
+    let refuse = |value: &Value<'v>| {
+        call.fail(format_args!("option {name} must be a list of names, got {}", call.describe(value)))
+    };
+    let list = match option(options, name)? {
+        Value::Nil => return Ok(None),
+        Value::Table(list) => list,
+        other => return Err(refuse(&other)),
+    };
+    let mut names = IndexSet::new();
+    for place in 1.. {
+        call.charge(4)?;
+        match list.item(place)? {
+            Value::Nil => break,
+            Value::String(name) => names.insert(name.to_string_lossy()),
+            other => return Err(refuse(&other)),
+        };
+    }
+    Ok(Some(names))
 }

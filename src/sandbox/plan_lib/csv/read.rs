@@ -3,20 +3,27 @@
 use std::collections::HashSet;
 
 use csv::{ByteRecord, ReaderBuilder};
+use indexmap::IndexSet;
 
-use super::super::call::Call;
+use super::super::call::{Call, quoted};
 use super::super::value::{Result, Value};
-use super::{flag, separator};
+use super::{flag, names, separator};
 
 /// What one cell costs beside its bytes.
 const CELL_INSTRUCTIONS: u64 = 4;
+/// The most columns that a message names.
+const SHOWN_MAX: usize = 20;
 
 pub(super) fn parse<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let text = call.text(0, "text")?;
-    let options = call.options(1, &["header", "separator", "numbers"])?;
+    let options = call.options(1, &["header", "separator", "numbers", "require"])?;
     let options = options.as_ref();
     let header = flag(call, options, "header", true)?;
     let numbers = flag(call, options, "numbers", false)?;
+    let required = names(call, options, "require")?.unwrap_or_default();
+    if !header && !required.is_empty() {
+        return Err(call.fail("option require names columns, and with header = false they have no names"));
+    }
     let bytes = text.as_bytes();
     let separator = match separator(call, options)? {
         Some(separator) => separator,
@@ -31,7 +38,9 @@ pub(super) fn parse<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     while reader.read_byte_record(&mut record).map_err(|error| call.fail(error))? {
         let line = record.position().map_or(0, csv::Position::line);
         if header && names.is_none() {
-            names = Some(column_names(&record));
+            let found = column_names(&record);
+            check_columns(call, &required, &found)?;
+            names = Some(found);
             continue;
         }
         let row = call.host.table(0, 0)?;
@@ -58,8 +67,30 @@ pub(super) fn parse<'v>(call: &Call<'v>) -> Result<Value<'v>> {
         rows_read += 1;
         rows.set_item(rows_read, Value::Table(row))?;
     }
+    if names.is_none() {
+        check_columns(call, &required, &[])?;
+    }
     rows.mark_array()?;
     Ok(Value::Table(rows))
+}
+
+/// # Errors
+/// Where a required column is not there: what is missing and what there is.
+fn check_columns(call: &Call<'_>, required: &IndexSet<String>, found: &[Vec<u8>]) -> Result<()> {
+    let is_missing = |name: &&String| !found.iter().any(|known| known == name.as_bytes());
+    let missing: Vec<String> = required.iter().filter(is_missing).map(|name| quoted(name)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let shown = found.iter().take(SHOWN_MAX).map(|name| quoted(&String::from_utf8_lossy(name)));
+    let known = match (shown.collect::<Vec<_>>().join(", "), found.len()) {
+        (_, 0) => "there is no first line".to_owned(),
+        (shown, count) if count > SHOWN_MAX => {
+            format!("the columns are {shown} and {} more", count - SHOWN_MAX)
+        }
+        (shown, _) => format!("the columns are {shown}"),
+    };
+    Err(call.fail(format_args!("there is no column {}; {known}", missing.join(", "))))
 }
 
 /// The separator where the call names none: a comma, or, where the first line has none, the semicolon or tab that

@@ -7,7 +7,7 @@ use luaplan_base::Value;
 
 use super::super::call::Call;
 use super::super::value::{Result, Table, Value as Lua};
-use super::{flag, option, separator};
+use super::{flag, names, option, separator};
 
 pub(super) fn encode<'v>(call: &Call<'v>) -> Result<Lua<'v>> {
     let known = ["columns", "header", "separator", "newline", "escape_formulas"];
@@ -66,30 +66,7 @@ pub(super) fn encode<'v>(call: &Call<'v>) -> Result<Lua<'v>> {
 
 /// The columns asked for.
 fn columns<'v>(call: &Call<'v>, options: Option<&Table<'v>>) -> Result<Option<IndexSet<String>>> {
-    let list = match option(options, "columns")? {
-        Lua::Nil => return Ok(None),
-        Lua::Table(list) => list,
-        other => {
-            return Err(call.fail(format_args!(
-                "option columns must be a list of names, got {}",
-                call.describe(&other)
-            )));
-        }
-    };
-    let mut names = IndexSet::new();
-    for place in 1.. {
-        call.charge(4)?;
-        match list.item(place)? {
-            Lua::Nil => break,
-            Lua::String(name) => names.insert(name.to_string_lossy()),
-            other => {
-                return Err(call.fail(format_args!(
-                    "option columns must be a list of names, got {}",
-                    call.describe(&other)
-                )));
-            }
-        };
-    }
+    let Some(names) = names(call, options, "columns")? else { return Ok(None) };
     if names.is_empty() {
         return Err(call.fail("option columns must name at least one column"));
     }
