@@ -47,6 +47,7 @@ impl Works {
                 name: "plan.lua".to_owned(),
                 context: context.clone(),
                 calls_before: 0,
+                run_started_s: None,
             };
             let started = Instant::now();
             let mut run = self.pool.take(&options()).await.unwrap();

@@ -106,6 +106,7 @@ fn start(source: &str) -> WorkerStart {
         name: "plan.lua".to_owned(),
         context: empty_object(),
         calls_before: 0,
+        run_started_s: None,
     }
 }
 

@@ -90,14 +90,15 @@ end
 
 local function ask(name, context, fixture, options)
   options = options or {}
-  local unknown = unknown_key(options, { "limits" })
-  if unknown then error(name .. ": unknown option '" .. unknown .. "'; it takes limits", 3) end
+  local unknown = unknown_key(options, { "limits", "now" })
+  if unknown then error(name .. ": unknown option '" .. unknown .. "'; it takes limits, now", 3) end
   local ok, outcome = pcall(testkit_run_plan, {
     context = context,
     fixture = fixture,
     mocks = some(list.concat(ordered(mocks), ordered(file_mocks))),
     otherwise = otherwise or file_otherwise,
     limits = options.limits,
+    now = options.now,
   })
   if not ok then error(name .. ": " .. string.gsub(string.gsub(tostring(outcome), "^.-:%d+: ", ""), "testkit_run_plan%.", ""), 3) end
   if outcome.refused then error("the plan could not be run: " .. outcome.refused, 3) end

@@ -1,9 +1,19 @@
 ---@meta
--- Dates are ISO 8601 text; there is no clock.
+-- Dates are ISO 8601 text; there is no clock but the start of the run.
 date = {}
 
 ---@alias DateUnit "years"|"quarters"|"months"|"weeks"|"days"|"hours"|"minutes"|"seconds"|"milliseconds"
 ---@alias DateStep integer|DateUnit|table<DateUnit, integer>
+
+---When the run started, to the second, in UTC or at an offset such as "+02:00". The same at every call, and when the run is replayed.
+---@param offset? string
+---@return string iso
+function date.now(offset) end
+
+---The day on which the run started, in UTC or at an offset.
+---@param offset? string
+---@return string iso
+function date.today(offset) end
 
 ---Reads a date and gives it as ISO text; with a format such as "%d.%m.%Y" reads by it. Raises where it is no date.
 ---@param text string

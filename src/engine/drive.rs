@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -49,6 +50,8 @@ pub struct DriveRequest {
     pub limits: Limits,
     /// The number of calls of earlier plans of the same run; ids continue from it. 0 for a first plan.
     pub calls_before: u64,
+    /// When the run started by its record: what `date.now` says. Absent: the plan is told that this is not known.
+    pub run_started_at: Option<Timestamp>,
     /// This plan's recorded output; none for a new run.
     pub recorded: RecordedOutput,
     /// The workers that may hold the VM; without them it runs in this process.
@@ -80,6 +83,7 @@ impl DriveRequest {
             tools,
             limits,
             calls_before: 0,
+            run_started_at: None,
             recorded: RecordedOutput::default(),
             workers: None,
             vms: None,
@@ -134,6 +138,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         name: request.plan.name().to_owned(),
         context: request.context,
         calls_before: request.calls_before,
+        run_started_s: request.run_started_at.map(Timestamp::as_second),
     };
     let result = drive.run(executor, start).await;
     // Queued events are recorded before the run's end is reported.

@@ -29,6 +29,7 @@ async fn result(mut executor: VmExecutor) -> Result<Value> {
         name: "plan.lua".to_owned(),
         context: Value::Null,
         calls_before: 0,
+        run_started_s: None,
     };
     match executor.start(start).await? {
         Pause::Done(stopped) => stopped.result,

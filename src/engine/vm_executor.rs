@@ -151,7 +151,8 @@ impl VmExecutor {
                 let in_place = ready.is_ok() && self.in_place.takes_start(&start.source, &start.context);
                 self.until_pause(in_place, move || match ready.or_else(Vm::new) {
                     Ok(vm) => {
-                        let vm = vm.numbering_calls_after(start.calls_before);
+                        let vm =
+                            vm.numbering_calls_after(start.calls_before).run_started_at(start.run_started_s);
                         let vm = match lines {
                             Some(lines) => vm.tracing_lines(lines),
                             None => vm,

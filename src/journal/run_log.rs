@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use jiff::Timestamp;
+
 use luaplan_base::{Clock, Randomness, Result, RunId, SpanId, TraceId};
 
 use super::redactions::RedactionTracker;
@@ -25,6 +27,7 @@ pub struct RunLog {
     redactions: RedactionTracker,
     /// Started by the first event that the run does not wait for; from then on all events go through it.
     scribe: Arc<OnceLock<WriteBehind>>,
+    began_at: Arc<OnceLock<Timestamp>>,
 }
 
 impl RunLog {
@@ -51,6 +54,7 @@ impl RunLog {
             candidate: None,
             redactions: RedactionTracker::default(),
             scribe: Arc::default(),
+            began_at: Arc::default(),
         }
     }
 
@@ -70,6 +74,12 @@ impl RunLog {
     #[must_use]
     pub fn clock(&self) -> &dyn Clock {
         &*self.clock
+    }
+
+    /// When the first event of this log happened; `None` while it has none.
+    #[must_use]
+    pub fn began_at(&self) -> Option<Timestamp> {
+        self.began_at.get().copied()
     }
 
     /// The redactor of this log's events.
@@ -185,11 +195,13 @@ impl RunLog {
 
     fn event(&self, span_id: SpanId, mut body: EventBody) -> Event {
         let redacted = self.redactor.event(&mut body);
+        let at = self.clock.now();
+        let _ = self.began_at.set(at);
         Event {
             run_id: self.run_id.clone(),
             trace_id: self.trace_id.clone(),
             span_id,
-            at: self.clock.now(),
+            at,
             candidate: self.candidate.clone(),
             redacted,
             body,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use luaplan_base::{
@@ -22,6 +23,9 @@ use super::fixture::{Fixture, Recorded, differences, recorded_end};
 use super::mock_tools::{MockTools, Otherwise};
 use super::probe::{ObservedRun, Probe};
 use super::recorder::CallRecord;
+
+/// When the runs of tests start unless they say otherwise.
+const RUN_START: &str = "2026-01-01T12:00:00Z";
 
 /// The detail of an error where the runs of one test exceeded a limit together.
 pub(super) const RUNS_TOGETHER: &str = "runs_together";
@@ -112,7 +116,12 @@ impl<'a> TestRuns<'a> {
         let context = Value::from_json(context.cloned().unwrap_or_else(|| json!({})))?;
         let tools = plan.catalog.names().map(str::to_owned).collect();
         let lines = self.probe.notes_lines.then(LineTrace::default);
-        let asked = request(checked, context, tools, &limits, lines.clone());
+        let now = argument.get("now").and_then(Json::as_str);
+        let started_at = run_start(now.or(fixture.as_ref().map(|fixture| fixture.recorded_at.as_str())))?;
+        let asked = DriveRequest {
+            run_started_at: Some(started_at),
+            ..request(checked, context, tools, &limits, lines.clone())
+        };
         let outcome = drive(asked, &mocks, &log()).await;
         self.instructions.fetch_add(outcome.usage.instructions, Ordering::Relaxed);
         let calls = mocks.calls();
@@ -151,6 +160,14 @@ impl CallHandler for TestRuns<'_> {
         }
         Ok(outcomes)
     }
+}
+
+/// When a run of a test starts: the same moment in every test that says nothing else.
+fn run_start(text: Option<&str>) -> Result<Timestamp> {
+    let text = text.unwrap_or(RUN_START);
+    text.parse().map_err(|_| {
+        Error::new(ErrorCode::BadRequest, format!("`now` must be like \"{RUN_START}\", got {text:?}"))
+    })
 }
 
 /// A run that the check kept from starting.

@@ -36,7 +36,7 @@ pub(super) struct Prepare {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToWorker {
-    Start(Start),
+    Start(Box<Start>),
     Answers(Vec<Outcome>),
     Resume,
 }
@@ -50,6 +50,7 @@ pub(super) struct Start {
     #[serde(serialize_with = "value_codec::serialize", deserialize_with = "value_codec::deserialize")]
     pub(super) context: Value,
     pub(super) calls_before: u64,
+    pub(super) run_started_s: Option<i64>,
     pub(super) frame_bytes_max: u64,
 }
 

@@ -58,14 +58,15 @@ end
 /// that every run touches before the first run.
 fn warm_up<M: Machine>(options: &Options, interrupt: &Interrupt) -> Result<(), MessageFault> {
     let integers = |count| Value::Array((1..=count).map(Value::Integer).collect());
-    let start = ToWorker::Start(Start {
+    let start = ToWorker::Start(Box::new(Start {
         options: None,
         source: WARM_UP.replace("TOOL", options.tools.first().map_or("type", String::as_str)),
         name: "warm-up".to_owned(),
         context: integers(3),
         calls_before: 0,
+        run_started_s: None,
         frame_bytes_max: frame::FRAME_BYTES_MAX,
-    });
+    }));
     let answers = ToWorker::Answers(vec![Outcome::Good(integers(3))]);
     let mut said = encode(&start, frame::FRAME_BYTES_MAX)?;
     said.extend(encode(&answers, frame::FRAME_BYTES_MAX)?);
@@ -92,7 +93,7 @@ impl<R: Read, W: Write> Line<'_, R, W> {
             read => read?,
         }
         match decode(&self.body)? {
-            ToWorker::Start(start) => Ok(Some(start)),
+            ToWorker::Start(start) => Ok(Some(*start)),
             _ => Err(MessageFault::Content("a run goes on that did not begin".to_owned())),
         }
     }
@@ -104,7 +105,7 @@ impl<R: Read, W: Write> Line<'_, R, W> {
         start: Start,
         interrupt: &Interrupt,
     ) -> Result<(), MessageFault> {
-        let Start { options, source, name, context, calls_before, frame_bytes_max } = start;
+        let Start { options, source, name, context, calls_before, run_started_s, frame_bytes_max } = start;
         let machine = match options {
             Some(options) if options != *prepared => {
                 // The prepared one goes first: both together might not fit.
@@ -114,7 +115,10 @@ impl<R: Read, W: Write> Line<'_, R, W> {
             _ => ready,
         };
         let mut step = match machine {
-            Ok(machine) => machine.numbering_calls_after(calls_before).start(&source, &name, &context),
+            Ok(machine) => machine
+                .numbering_calls_after(calls_before)
+                .run_started_at(run_started_s)
+                .start(&source, &name, &context),
             Err(error) => Step::Done(stopped(Err(error), VmUsage::default(), String::new())),
         };
         drop((source, context));

@@ -53,6 +53,8 @@ pub struct WorkerStart {
     pub context: Value,
     /// Steps of the same run by earlier plans; ids continue from there.
     pub calls_before: u64,
+    /// When the run started, in Unix seconds; without it the plan is told that this is not known.
+    pub run_started_s: Option<i64>,
 }
 
 /// A worker that serves one run. Dropping it before the run's end kills its process.
@@ -120,12 +122,12 @@ impl WorkerRun {
     /// Runs a plan to its first pause.
     pub async fn start(&mut self, start: WorkerStart) -> Pause {
         self.sequence = start.calls_before;
-        let WorkerStart { source, name, context, calls_before } = start;
+        let WorkerStart { source, name, context, calls_before, run_started_s } = start;
         let same = self.worker.as_ref().is_some_and(|worker| worker.prepared == self.options);
         let options = (!same).then(|| self.options.clone());
         let frame_bytes_max = self.frame_bytes_max;
-        let start = Start { options, source, name, context, calls_before, frame_bytes_max };
-        self.exchange(&ToWorker::Start(start)).await
+        let start = Start { options, source, name, context, calls_before, run_started_s, frame_bytes_max };
+        self.exchange(&ToWorker::Start(Box::new(start))).await
     }
 
     /// Resumes with the outcomes of the calls, in their order. A different number of outcomes ends the run

@@ -152,6 +152,7 @@ impl Runs {
         let tools = self.tools.catalog.names().map(str::to_owned).collect();
         let drive_request = DriveRequest {
             calls_before,
+            run_started_at: Some(state.started_at),
             // Nothing is waited for.
             recorded: RecordedOutput { prints: 0, retries: u32::MAX },
             workers: self

@@ -63,6 +63,7 @@ impl Trials for RunTrials<'_> {
         let request = DriveRequest {
             workers: self.runs.workers.as_ref().map(|pool| pool.of(self.tenant)),
             vms: self.runs.vms.clone(),
+            run_started_at: Some(self.runs.history.now()),
             ..DriveRequest::new(plan.clone(), self.context.clone(), tools, limits)
         };
         let outcome = drive(request, &*mocks.handler(), &log).await;

@@ -65,6 +65,7 @@ impl Run<'_> {
             tools: self.runs.tools.catalog.names().map(str::to_owned).collect(),
             limits: self.spec.limits.clone(),
             calls_before,
+            run_started_at: self.started_at(),
             workers: self.runs.workers.as_ref().map(|pool| pool.of(&self.spec.circumstances.tenant)),
             vms: self.runs.vms.clone(),
             lines: None,

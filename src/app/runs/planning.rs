@@ -53,7 +53,7 @@ impl Run<'_> {
         };
         let (limits, context) = (&self.spec.limits, self.context());
         let notes = self.runs.models.notes(&self.spec.planning.prompts).await?;
-        let (models, place) = (&self.runs.models, self.planning_place().await?);
+        let (models, place) = (&self.runs.models, self.planning_place().await);
         let request = models.planning_request(task, &context, &place, limits);
         let answered = self.answered();
         let wanted = PlanningRequest { notes: &notes, revision, answered: &answered, may_ask, ..request };
@@ -61,10 +61,9 @@ impl Run<'_> {
     }
 
     /// What the model is told of the place; the day is that of the recorded start, also where the run goes on later.
-    async fn planning_place(&self) -> Result<PlanningPlace> {
-        let history = &self.runs.history;
-        let recorded = history.journal.run_summary(self.log.run_id()).await?;
-        Ok(self.runs.models.place(recorded.map_or_else(|| history.now(), |run| run.started_at)).await)
+    async fn planning_place(&self) -> PlanningPlace {
+        let started_at = self.started_at().unwrap_or_else(|| self.runs.history.now());
+        self.runs.models.place(started_at).await
     }
 
     /// Checks a saved plan, or takes what was found for the request, and puts it on record.
@@ -173,7 +172,7 @@ impl Run<'_> {
             calls: failed.calls.len() as u64,
         };
         self.log.emit(round, Durability::Ordered).await.ok()?;
-        let (models, place) = (&self.runs.models, self.planning_place().await.ok()?);
+        let (models, place) = (&self.runs.models, self.planning_place().await);
         let answered = self.answered();
         let request = PlanningRequest {
             failed: Some(&failed),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde_json::Value as Json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -238,6 +239,11 @@ impl<'a> Run<'a> {
             context_hash: saved.hash,
         };
         self.log.emit(saved, Durability::Forced).await
+    }
+
+    /// When the run started by its record, also where it goes on later.
+    pub(crate) fn started_at(&self) -> Option<Timestamp> {
+        self.resumed.map(|state| state.started_at).or_else(|| self.log.began_at())
     }
 
     /// How often the task may be planned anew after a failed run.

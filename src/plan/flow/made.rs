@@ -61,7 +61,7 @@ fn kinds_of(library: &str, member: &str) -> Option<u8> {
         (
             "date",
             "parse" | "format" | "add" | "start_of" | "end_of" | "make" | "weekday_name" | "month_name"
-            | "from_unix" | "to_utc",
+            | "from_unix" | "to_utc" | "now" | "today",
         ) => TEXT,
         _ => return None,
     })

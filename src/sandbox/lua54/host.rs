@@ -13,6 +13,8 @@ pub(super) struct Host {
     pub(super) codec: OnceLock<Arc<Codec>>,
     /// How Lua names the plan's chunk in positions.
     pub(super) plan_name: OnceLock<String>,
+    /// When the run started, in Unix seconds.
+    pub(super) run_started_s: Arc<OnceLock<i64>>,
     pub(super) calls: Mutex<Calls>,
     pub(super) printed: Mutex<String>,
     /// The plan's lines where an error was raised, innermost first.
@@ -30,6 +32,7 @@ impl Host {
             meter,
             codec: OnceLock::new(),
             plan_name: OnceLock::new(),
+            run_started_s: Arc::default(),
             calls: Mutex::default(),
             printed: Mutex::default(),
             frames: Mutex::default(),

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mlua::{Lua, MultiValue, Value as LuaValue};
 
@@ -23,6 +23,7 @@ use crate::vm::meter::Meter;
 pub(crate) struct LibSupport {
     pub(crate) meter: Arc<Meter>,
     pub(super) codec: Arc<Codec>,
+    pub(super) run_started_s: Arc<OnceLock<i64>>,
 }
 
 impl LibSupport {
@@ -155,6 +156,10 @@ impl<'v> LibHost<'v> for LibCall<'v> {
 
     fn memory_bytes(&self) -> u64 {
         self.lua.used_memory() as u64
+    }
+
+    fn run_started_s(&self) -> Option<i64> {
+        self.support.run_started_s.get().copied()
     }
 
     fn table(&'v self, items: usize, members: usize) -> Result<Table<'v>> {

@@ -134,7 +134,8 @@ impl Vm {
         let codec = Arc::new(Codec::new(&lua, host.meter.clone(), held, mark, failures)?);
         push::install(&lua, &codec)?;
         let _ = host.codec.set(codec.clone());
-        library::install(&lua, &LibSupport { meter: host.meter.clone(), codec })?;
+        let run_started_s = host.run_started_s.clone();
+        library::install(&lua, &LibSupport { meter: host.meter.clone(), codec, run_started_s })?;
         add_tools.call::<()>(tools)?;
         watch.let_collector_sleep(lua.used_memory() as u64);
         Ok(Self { _bell: bell, lua, host: host.clone(), watch, main, unlooked, thread: None, spent: None })
@@ -145,6 +146,15 @@ impl Vm {
     #[must_use]
     pub fn numbering_calls_after(self, steps: u64) -> Self {
         lock(&self.host.calls).number_after(steps);
+        self
+    }
+
+    /// Tells `date.now` and `date.today` when the run started, in Unix seconds. Without this they raise.
+    #[must_use]
+    pub fn run_started_at(self, unix_seconds: Option<i64>) -> Self {
+        if let Some(seconds) = unix_seconds {
+            let _ = self.host.run_started_s.set(seconds);
+        }
         self
     }
 
@@ -358,6 +368,10 @@ impl Machine for Vm {
 
     fn numbering_calls_after(self, steps: u64) -> Self {
         self.numbering_calls_after(steps)
+    }
+
+    fn run_started_at(self, unix_seconds: Option<i64>) -> Self {
+        self.run_started_at(unix_seconds)
     }
 
     fn start(self, source: &str, chunk_name: &str, context: &Value) -> Step {

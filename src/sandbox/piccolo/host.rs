@@ -60,6 +60,8 @@ pub(super) struct Host {
     pub(super) active: RefCell<Vec<StashedThread>>,
     pub(super) keys: Keys,
     plan_name: OnceCell<String>,
+    /// When the run started, in Unix seconds.
+    pub(super) run_started_s: Cell<Option<i64>>,
     pub(super) codes: RefCell<CaughtCodes>,
     /// The plan's line of the last call.
     pub(super) line: Cell<Option<u32>>,
@@ -81,6 +83,7 @@ impl Host {
             active: RefCell::default(),
             keys: Keys::default(),
             plan_name: OnceCell::new(),
+            run_started_s: Cell::new(None),
             codes: RefCell::default(),
             line: Cell::new(None),
             metrics,

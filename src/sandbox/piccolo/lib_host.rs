@@ -120,6 +120,10 @@ impl<'v, 'gc: 'v, 'h: 'v> LibHost<'v> for LibCall<'gc, 'h> {
         self.host.memory_bytes()
     }
 
+    fn run_started_s(&self) -> Option<i64> {
+        self.host.run_started_s.get()
+    }
+
     fn table(&'v self, _: usize, _: usize) -> Result<Table<'v>> {
         Ok(self.hold(piccolo::Table::new(&self.ctx)))
     }

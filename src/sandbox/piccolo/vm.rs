@@ -341,6 +341,11 @@ impl Machine for PiccoloVm {
         self
     }
 
+    fn run_started_at(self, unix_seconds: Option<i64>) -> Self {
+        self.host.run_started_s.set(unix_seconds);
+        self
+    }
+
     fn start(mut self, source: &str, chunk_name: &str, context: &Carried) -> Step<Self> {
         self.host.set_plan_name(printable_chunk_name(chunk_name));
         match self.prepare(source, context) {

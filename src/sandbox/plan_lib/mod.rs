@@ -4,7 +4,7 @@
 //! call a tool; those that only handle bytes are written in Rust and charge the instruction
 //! budget for the bytes they handle. A library is built when a plan first uses it.
 //!
-//! **Never here:** a clock, randomness, I/O, or anything whose result depends on hash order.
+//! **Never here:** a clock (`date.now` is a value that the VM was given), randomness, I/O, or anything whose result depends on hash order.
 
 mod call;
 mod csv;

@@ -95,6 +95,9 @@ pub(crate) trait LibHost<'v> {
     /// Bytes the VM holds now.
     fn memory_bytes(&self) -> u64;
 
+    /// When the run started, in Unix seconds, where that is known.
+    fn run_started_s(&self) -> Option<i64>;
+
     /// A new table, with room for so many items and members.
     fn table(&'v self, items: usize, members: usize) -> Result<Table<'v>>;
 

@@ -18,6 +18,10 @@ pub trait Machine: Resume {
     #[must_use]
     fn numbering_calls_after(self, steps: u64) -> Self;
 
+    /// Tells `date.now` and `date.today` when the run started, in Unix seconds. Without this they raise.
+    #[must_use]
+    fn run_started_at(self, unix_seconds: Option<i64>) -> Self;
+
     /// Compiles `source` and runs it to its first pause, with `context` given to its `run`.
     /// All errors come as [`Step::Done`].
     fn start(self, source: &str, chunk_name: &str, context: &Value) -> Step<Self>;

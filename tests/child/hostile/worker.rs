@@ -54,6 +54,7 @@ async fn run_in_worker(program: &Path, engine: EngineKind, source: &str, limits:
         name: "plan.lua".to_owned(),
         context: Value::from_json_text("{}").unwrap(),
         calls_before: 0,
+        run_started_s: None,
     };
     let mut printed = String::new();
     let mut pause = run.start(start).await;

@@ -106,6 +106,29 @@ async fn sleeps_below_and_above_the_threshold_come_to_the_same_and_replay_withou
 }
 
 #[tokio::test]
+async fn a_plan_sees_the_recorded_start_of_its_run_also_when_it_goes_on_later() {
+    let bench = Bench::new().await;
+    let source = r#"function run(context)
+      local before = date.now()
+      sleep(context.seconds)
+      return {before = before, after = date.now(), day = date.today()}
+    end"#;
+    let request = RunSpec { context: seconds(1.2), ..bench.request(work(source)) };
+    let run_id = request.run_id.clone();
+    let outcome = bench.app.run(request).await;
+    assert!(bench.events(&run_id).await.contains(&"run_sleeping"));
+    let started_at = state(&bench.app, &run_id).await.started_at;
+    let said = outcome.result.unwrap().to_json();
+    let expected = started_at.strftime("%FT%TZ").to_string();
+    assert_eq!((&said["before"], &said["after"]), (&expected.as_str().into(), &expected.as_str().into()));
+    assert_eq!(said["day"], started_at.strftime("%F").to_string());
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let request = ReplayRequest { run_id, with: None, cancel: CancellationToken::new() };
+    let report = bench.app.runs().replay(request).await.unwrap();
+    assert!(report.same, "{report:#?}");
+}
+
+#[tokio::test]
 async fn what_is_slept_is_no_wall_time() {
     sleeps_beyond_its_wall_time().await;
 }

@@ -1,4 +1,4 @@
-//! `date`: calendar arithmetic on ISO text. No clock, no time zones but fixed offsets.
+//! `date`: calendar arithmetic on ISO text. No clock: `now` is the recorded start of the run. No time zones but fixed offsets.
 
 mod arguments;
 mod arithmetic;
@@ -7,12 +7,18 @@ mod format;
 mod parts;
 mod stamp;
 
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
+
 use super::call::{Call, LibFunction};
 use super::value::{Result, Value};
 use arguments::{DATE_INSTRUCTIONS, distance, give, offset, pass, stamp, unit};
 use stamp::{EPOCH, OUT_OF_YEARS, Stamp, TimeForm};
 
 pub(super) static NATIVES: &[LibFunction] = &[
+    LibFunction { name: "now", run: now },
+    LibFunction { name: "today", run: today },
     LibFunction { name: "parse", run: parse },
     LibFunction { name: "valid", run: valid },
     LibFunction { name: "format", run: format_as },
@@ -37,6 +43,30 @@ pub(super) static NATIVES: &[LibFunction] = &[
     LibFunction { name: "duration", run: duration::duration },
     LibFunction { name: "iso_duration", run: duration::iso_duration },
 ];
+
+/// The start of the run.
+fn now<'v>(call: &Call<'v>) -> Result<Value<'v>> {
+    let (at, offset) = run_start(call)?;
+    let time = TimeForm { offset: Some(offset), ..TimeForm::PLAIN };
+    give(call, Stamp { at, time: Some(time) }.moved(at))
+}
+
+/// The day on which the run started.
+fn today<'v>(call: &Call<'v>) -> Result<Value<'v>> {
+    let (at, _) = run_start(call)?;
+    give(call, Stamp::of_date(at.date()).moved(at.date().into()))
+}
+
+/// The start of the run as a clock shows it whose offset is the first argument, else one in UTC.
+fn run_start(call: &Call<'_>) -> Result<(DateTime, (Offset, bool))> {
+    call.charge(DATE_INSTRUCTIONS)?;
+    let offset = if call.is_absent(0) { (Offset::UTC, true) } else { offset(call, 0)? };
+    let Some(seconds) = call.host.run_started_s() else {
+        return Err(call.fail("it is not known when this run started"));
+    };
+    let at = Timestamp::from_second(seconds).map_err(|_| call.fail(OUT_OF_YEARS))?;
+    Ok((offset.0.to_datetime(at), offset))
+}
 
 fn read(call: &Call<'_>) -> Result<Result<Stamp, String>> {
     let text = call.utf8(0, "text")?;
@@ -140,7 +170,7 @@ fn from_unix<'v>(call: &Call<'v>) -> Result<Value<'v>> {
         }
         (None, _) => return Err(call.fail("argument 1 (seconds) must be a finite number")),
     };
-    let offset = if call.is_absent(1) { (jiff::tz::Offset::UTC, true) } else { offset(call, 1)? };
+    let offset = if call.is_absent(1) { (Offset::UTC, true) } else { offset(call, 1)? };
     let fraction_digits = if millis == 0 { 0 } else { 3 };
     let local = seconds
         .checked_add(i64::from(offset.0.seconds()))
@@ -158,7 +188,7 @@ fn from_unix<'v>(call: &Call<'v>) -> Result<Value<'v>> {
 fn to_utc<'v>(call: &Call<'v>) -> Result<Value<'v>> {
     let stamp = stamp(call, 0, "iso")?;
     let form = stamp.time.unwrap_or(TimeForm::PLAIN);
-    let time = Some(TimeForm { offset: Some((jiff::tz::Offset::UTC, true)), ..form });
+    let time = Some(TimeForm { offset: Some((Offset::UTC, true)), ..form });
     let utc = stamp.at_offset(0).ok_or_else(|| call.fail(OUT_OF_YEARS))?;
     give(call, Stamp { time, ..stamp }.moved(utc))
 }

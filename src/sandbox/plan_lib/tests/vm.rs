@@ -9,6 +9,9 @@ use crate::{Interrupt, Machine, Step, Vm, VmLimits, VmOptions};
 /// There are two tools: `echo(x)` gives x back, `fail()` fails.
 ///
 /// # Errors
+/// 2026-11-24T23:30:05Z.
+const RUN_STARTED_S: i64 = 1_795_563_005;
+
 /// What the run ends with.
 pub(super) fn run(prelude: &str, body: &str, context: &Value, instructions: u64) -> Result<Value> {
     run_on::<Vm>(prelude, body, context, instructions)
@@ -32,7 +35,7 @@ pub(super) fn run_on<M: Machine>(
         slice_instructions: u64::MAX,
     };
     let source = format!("{} function run(context) {body}\nend", prelude.replace('\n', " "));
-    let mut step = M::new(options)?.start(&source, "plan.lua", context);
+    let mut step = M::new(options)?.run_started_at(Some(RUN_STARTED_S)).start(&source, "plan.lua", context);
     loop {
         step = match step {
             Step::Calls(pending) => {

@@ -73,7 +73,7 @@ end
 
 --# a function the date library does not have
 function run(context)
-  return {now = date.now()} --! plan_unknown_tool
+  return {next = date.tomorrow()} --! plan_unknown_tool
 end
 
 --# a function the json library does not have
