@@ -101,6 +101,7 @@ error_codes! {
     PlanSqlUnasked = "plan_sql_unasked", "A database could not be asked about the statements of the plan.", "Make the database reachable, or check without asking it.";
     PlanAllowWithoutReason = "plan_allow_without_reason", "A comment allows a finding without saying why, so it has no effect.", "Write the reason behind it.";
     PlanAllowUnused = "plan_allow_unused", "A comment allows what is not found, or what cannot be allowed.", "Remove the comment.";
+    PlanBadParameter = "plan_bad_parameter", "A comment is meant to declare a parameter of the plan and does not.", "Write `-- luaplan: param(NAME, DEFAULT)`, the default as JSON.";
     PlanTypesUnknown = "plan_types_unknown", "The types in the plan could not be worked out, so only names and literals were checked.", "Split the plan into smaller functions.";
     PlanTypesNotBuilt = "plan_types_not_built", "This build of luaplan infers no types, so only names and literals were checked.", "Check the plan with a build that has the feature `types`, as releases have.";
 

@@ -7,7 +7,7 @@ use luaplan_syntax::parse;
 use super::input::CheckInput;
 use super::report::Report;
 use crate::names::{judge, walk};
-use crate::{CheckedPlan, Finding, Remark, Severity, rules, types};
+use crate::{CheckedPlan, Finding, Remark, Severity, parameters, rules, types};
 
 /// What a check found.
 #[derive(Debug, Clone)]
@@ -104,6 +104,10 @@ fn find(input: &CheckInput<'_>, report: &mut Report<'_>) {
             let walk = walk::walk(&chunk, report);
             let calls = judge::judge(&chunk, &walk, catalog, report);
             types::judge(&chunk, input, &walk, &calls, report);
+            for fault in parameters::faults(source) {
+                let help = ErrorCode::PlanBadParameter.remedy().to_owned();
+                report.error(ErrorCode::PlanBadParameter, fault.span, fault.message, help);
+            }
             rules::judge(&chunk, input, &walk, &calls.tools, report);
             rules::apply_allowances(&chunk, report);
         }

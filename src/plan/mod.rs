@@ -20,6 +20,7 @@ pub mod flow;
 mod guards;
 mod input;
 mod names;
+pub mod parameters;
 mod piccolo_subset;
 pub mod preview;
 mod report;

@@ -12,6 +12,7 @@ use luaplan_engine::RunOutcome;
 use luaplan_journal::{
     Actor, Durability, EventBody, RunLog, RunState, check_context_name, context_of_tenant,
 };
+use luaplan_plan::parameters::with_defaults;
 
 use super::registry::{ActiveRun, Place};
 use super::service::Runs;
@@ -97,10 +98,11 @@ impl Runs {
         }
     }
 
-    /// The context a run starts with: its own, else the latest of the named one, else an empty object.
+    /// The context a run starts with: its own, else the latest of the named one, else an empty object; with the defaults of
+    /// a saved plan's parameters.
     ///
     /// # Errors
-    /// `bad_request` for a name that cannot be one, and as reading the journal.
+    /// `bad_request` for a name that cannot be one or a parameter that is missing, and as reading the journal.
     async fn starting_context(&self, spec: &RunSpec) -> Result<Value> {
         // Known before anything is done: a bad name could not be saved at the end.
         if let Some(name) = &spec.context_name {
@@ -110,16 +112,18 @@ impl Runs {
                 return Err(Error::new(ErrorCode::BadRequest, message).with_help("name it otherwise"));
             }
         }
-        if let Some(context) = &spec.context {
-            return Ok(context.clone());
+        let given = match (&spec.context, &spec.context_name) {
+            (Some(context), _) => context.clone(),
+            (None, Some(name)) => {
+                let saved = self.history.journal.contexts().load(&stored_context(spec, name), None).await?;
+                saved.map_or_else(empty_context, |saved| saved.context)
+            }
+            (None, None) => empty_context(),
+        };
+        match &spec.work {
+            Work::Task(_) => Ok(given),
+            Work::Plan { source, .. } => with_defaults(source, given),
         }
-        if let Some(name) = &spec.context_name
-            && let Some(saved) =
-                self.history.journal.contexts().load(&stored_context(spec, name), None).await?
-        {
-            return Ok(saved.context);
-        }
-        Ok(empty_context())
     }
 
     async fn record_start(

@@ -143,6 +143,9 @@ pub struct RunArgs {
     /// How to run it.
     #[command(flatten)]
     pub options: RunOptions,
+    /// A parameter that the plan declares: JSON, or else a text; may be repeated
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub parameters: Vec<String>,
     /// Check, show what the plan would do and what it may use; run nothing
     #[arg(long)]
     pub dry_run: bool,

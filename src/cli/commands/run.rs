@@ -1,15 +1,17 @@
 //! `luaplan run FILE`.
 
+use indexmap::IndexMap;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use luaplan_app::{App, Caller, PlanningOptions, RunSpec, Work, explain};
-use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, RunId};
+use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, RunId, Value};
 use luaplan_bus::{Circumstances, Mode};
 use luaplan_catalog::Catalog;
 use luaplan_engine::RunOutcome;
 use luaplan_journal::EventListener;
 use luaplan_plan::CheckInput;
+use luaplan_plan::parameters::given;
 use luaplan_plan::preview::Texts;
 use luaplan_testkit::MockTools;
 
@@ -28,16 +30,39 @@ pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     if args.dry_run {
         return dry_run(session, args, &name, &source);
     }
+    let context = context(session, args, &source)?;
     let app = session.open_for(&args.options).await?;
     let work = Work::Plan { name: name.clone(), source: source.clone() };
-    let wanted = Wanted { work, planning: PlanningOptions::default(), approve: false, follow: None };
+    let planning = PlanningOptions::default();
+    let wanted = Wanted { work, context, planning, approve: false, follow: None };
     let outcome = execute(session, &app, wanted, &args.options).await?;
     Ok(finish(session, &outcome, args.options.events, Some((&name, &source))))
+}
+
+/// `--context` with the `--param`s in it.
+fn context(session: &Session<'_>, args: &RunArgs, source: &str) -> Result<Option<Value>> {
+    let context = inputs::read_context(session, args.options.context.as_deref())?;
+    if args.parameters.is_empty() {
+        return Ok(context);
+    }
+    if context.is_none() && args.options.context_name.is_some() {
+        return Err(Error::new(ErrorCode::Usage, "`--param` would replace what the kept context holds")
+            .with_help("give the whole context with `--context` as well"));
+    }
+    let Value::Object(mut members) = context.unwrap_or_else(|| Value::Object(IndexMap::new())) else {
+        return Err(Error::new(ErrorCode::Usage, "`--param` needs a context that is an object"));
+    };
+    for text in &args.parameters {
+        let (name, value) = given(source, text)?;
+        members.insert(name, value);
+    }
+    Ok(Some(Value::Object(members)))
 }
 
 /// What a command runs.
 pub(super) struct Wanted {
     pub(super) work: Work,
+    pub(super) context: Option<Value>,
     pub(super) planning: PlanningOptions,
     /// Whether a person confirms the plan of a task.
     pub(super) approve: bool,
@@ -52,7 +77,7 @@ pub(super) async fn execute(
     wanted: Wanted,
     options: &RunOptions,
 ) -> Result<RunOutcome> {
-    let Wanted { work, planning, approve, follow } = wanted;
+    let Wanted { work, context, planning, approve, follow } = wanted;
     let handler = match &options.mock {
         Some(name) if name.as_os_str() == "default" => {
             Some(MockTools::default_mocks(app.tools().catalog()).handler())
@@ -78,7 +103,6 @@ pub(super) async fn execute(
         started_by: Some(Caller::at_terminal().actor().clone()),
         ..Circumstances::default()
     };
-    let context = inputs::read_context(session, options.context.as_deref())?;
     let spec = RunSpec::new(work, inputs::limits(app.config(), options)?)
         .with_context(context, options.context_name.clone())
         .with_planning(planning)

@@ -34,7 +34,9 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
         Some(run) => Some(show::find(app.journal(), run).await?),
         None => None,
     };
-    let wanted = Wanted { work: Work::Task(args.task.clone()), planning, approve, follow };
+    let context = inputs::read_context(session, args.options.context.as_deref())?;
+    let work = Work::Task(args.task.clone());
+    let wanted = Wanted { work, context, planning, approve, follow };
     let outcome = execute(session, &app, wanted, &args.options).await?;
     Ok(finish(session, &outcome, args.options.events, None))
 }

@@ -1,5 +1,6 @@
 //! Plan: the lists of names, and places in the source.
 
+mod parameters;
 mod shape;
 
 use luaplan_base::LimitProfile;

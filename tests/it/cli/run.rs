@@ -21,6 +21,38 @@ fn the_context_comes_as_json_from_the_flag_a_file_or_nowhere() {
 }
 
 #[test]
+fn parameters_are_members_of_the_context_that_is_on_record() {
+    let plan = "-- luaplan: param(month, \"2026-05\")\n-- luaplan: param(count) how many\n\
+        function run(context) return context end\n";
+    let folder = Folder::with(&[("plan.lua", plan)]);
+    let run = |words: &[&str]| folder.run(&[&["run", "plan.lua", "--json"], words].concat());
+    let whole = run(&["--param", "count=3", "--context", "{\"x\": 1}"]).exits(0).json();
+    assert_eq!(whole["result"], json!({"x": 1, "count": 3, "month": "2026-05"}));
+    let started = folder.run(&["audit", "--event", "run_started", "--json"]).exits(0).json_lines();
+    assert_eq!(started[0]["context"], whole["result"]);
+    folder.run(&["replay", "last"]).exits(0);
+    let other = run(&["--param", "month=2026", "--param", "count=a=b"]).exits(0).json();
+    assert_eq!(other["result"], json!({"month": "2026", "count": "a=b"}));
+
+    let missing = run(&[]).exits(2).json();
+    assert_eq!(missing["error"]["code"], "bad_request", "{missing}");
+    assert!(missing["error"]["message"].as_str().unwrap().contains("`count` (how many)"), "{missing}");
+    let wrong = run(&["--param", "mnth=1"]).exits(2);
+    assert!(
+        wrong.err.contains("no parameter `mnth`") || wrong.out.contains("no parameter `mnth`"),
+        "{wrong}"
+    );
+    run(&["--param", "count=1", "--context", "[]"]).exits(2);
+    run(&["--param", "count=1", "--context-name", "kept"]).exits(2);
+    folder.write("wrong.lua", "-- luaplan: param(1)\nfunction run() end\n");
+    let refused = folder.run(&["check", "wrong.lua"]).exits(3);
+    assert!(
+        refused.err.contains("plan_bad_parameter") || refused.out.contains("plan_bad_parameter"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn a_context_that_cannot_be_used_is_refused_before_anything_runs() {
     let deep = format!("{}1{}", "[".repeat(400), "]".repeat(400));
     let folder = Folder::with(&[("echo.lua", ECHO), ("broken.json", "{\"a\": "), ("deep.json", &deep)]);
