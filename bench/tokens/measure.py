@@ -13,6 +13,8 @@ import tiktoken
 from tasks import TASKS, files
 
 ENCODING = "o200k_base"
+# What a token costs that the provider reads from its cache, where one that is sent anew costs 1.
+CACHED = 0.1
 SYSTEM = "Do the task with the tools. Call one tool at a time. When it is done, answer."
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -139,18 +141,26 @@ class Bench:
         tools = compact([tool for server in shown for tool in self.tools[server]])
         # One call a turn: each turn sends all that was said before.
         context = self.count(SYSTEM) + self.count(tools) + self.count(words)
-        sent = written = 0
+        # Instruction and tools were sent for other tasks before; what a turn sent is cached for the next.
+        known = self.count(SYSTEM) + self.count(tools)
+        sent = written = cached = 0
         for tool, arguments, got in calls:
             call = self.count(compact({"name": tool.split(".", 1)[1], "arguments": arguments}))
+            cached += known * CACHED + context - known + call
+            known = context + call
             sent, written = sent + context, written + call
             context += call + self.count(got if isinstance(got, str) else compact(got))
+        cached += known * CACHED + context - known + self.count(answer)
         sent, written = sent + context, written + self.count(answer)
-        turns = (sent, written, context + self.count(answer))
+        turns = (sent, written, context + self.count(answer), round(cached))
         # A plan: the prompt once, the program once.
         home = self.home(shown)
         prompt = json.loads(self.say(home, "plan", words, "--print-prompt", "--json"))
         program = self.count(f"```lua\n{plan}```")
-        by_plan = (self.count(prompt["system"]) + self.count(prompt["user"]), program, len(prompt["tools_left_out"]))
+        whole = self.count(prompt["system"]) + self.count(prompt["user"])
+        stable = sum(self.count(prompt[part].encode()[:prompt[part + "_stable_bytes"]].decode()) for part in ["system", "user"])
+        cached = round(stable * CACHED + whole - stable + program)
+        by_plan = (whole, program, len(prompt["tools_left_out"]), cached)
         # An assistant that writes the program itself: the tools of `luaplan mcp`, one call, its result.
         own = compact(tools_of([self.luaplan, "mcp", "--dir", home], home, self.environment))
         begin = self.count(SYSTEM) + self.count(own) + self.count(words)
@@ -162,21 +172,23 @@ class Bench:
 
 def table(bench, shown_of, title):
     print(f"\n{title}\n")
-    print("| task | calls | one call a turn: sent + written | of these new | plan: sent + written | plan / turns | "
-          "plan / new | `run_lua` |")
-    print("|---|---|---|---|---|---|---|---|")
-    sums = [0, 0, 0, 0]
+    print("| task | calls | one call a turn: sent + written | of these new | cached | plan: sent + written | cached | "
+          "plan / turns | plan / new | cached | `run_lua` |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    sums = [0, 0, 0, 0, 0, 0]
     for name, servers, words in TASKS:
         # The graph of `look_up` is the one `people` made.
         _, calls, (turns, by_plan, by_run_lua) = bench.done[name] if shown_of is None else bench.again(name, shown_of)
         total, plan, lua = sum(turns[:2]), sum(by_plan[:2]), sum(by_run_lua)
-        for place, value in enumerate([total, turns[2], plan, lua]):
+        for place, value in enumerate([total, turns[2], plan, lua, turns[3], by_plan[3]]):
             sums[place] += value
         left_out = f" ({by_plan[2]} tools left out)" if by_plan[2] else ""
-        print(f"| {name} | {len(calls)} | {turns[0]} + {turns[1]} = {total} | {turns[2]} | {by_plan[0]} + {by_plan[1]} = "
-              f"{plan}{left_out} | {plan / total:.2f} | {plan / turns[2]:.2f} | {lua} |")
-    total, once, plan, lua = sums
-    print(f"| all | | {total} | {once} | {plan} | {plan / total:.2f} | {plan / once:.2f} | {lua} |")
+        print(f"| {name} | {len(calls)} | {turns[0]} + {turns[1]} = {total} | {turns[2]} | {turns[3]} | "
+              f"{by_plan[0]} + {by_plan[1]} = {plan}{left_out} | {by_plan[3]} | {plan / total:.2f} | {plan / turns[2]:.2f} | "
+              f"{by_plan[3] / turns[3]:.2f} | {lua} |")
+    total, once, plan, lua, cached, plan_cached = sums
+    print(f"| all | | {total} | {once} | {cached} | {plan} | {plan_cached} | {plan / total:.2f} | {plan / once:.2f} | "
+          f"{plan_cached / cached:.2f} | {lua} |")
 
 
 def main():

@@ -56,7 +56,9 @@ pub(super) fn print_prompt(session: &Session<'_>, prompt: &Prompt) -> Result<u8>
     if session.output.is_json() {
         session.output.data(&json!({
             "system": prompt.system,
+            "system_stable_bytes": prompt.system_stable_bytes,
             "user": prompt.user,
+            "user_stable_bytes": prompt.user_stable_bytes,
             "budget_tokens": prompt.budget.budget_tokens,
             "used_tokens": prompt.budget.used_tokens,
             "trimmed": prompt.budget.trimmed,

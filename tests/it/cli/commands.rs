@@ -135,7 +135,16 @@ fn every_command_gives_data_with_the_keys_that_are_documented() {
     let prompt = data(&["plan", "add two numbers", "--print-prompt"]);
     assert_eq!(
         keys(&prompt),
-        ["system", "user", "budget_tokens", "used_tokens", "trimmed", "tools_left_out"]
+        [
+            "system",
+            "system_stable_bytes",
+            "user",
+            "user_stable_bytes",
+            "budget_tokens",
+            "used_tokens",
+            "trimmed",
+            "tools_left_out"
+        ]
     );
     let dry = data(&["task", "add two numbers", "--dry-run"]);
     assert_eq!(keys(&dry), ["model", "prompt", "limits", "tools"]);
