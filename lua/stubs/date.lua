@@ -5,12 +5,12 @@ date = {}
 ---@alias DateUnit "years"|"quarters"|"months"|"weeks"|"days"|"hours"|"minutes"|"seconds"|"milliseconds"
 ---@alias DateStep integer|DateUnit|table<DateUnit, integer>
 
----When the run started, to the second, in UTC or at an offset such as "+02:00". The same at every call, and when the run is replayed.
+---When the run started, in UTC or at an offset such as "+02:00"; the same at every call.
 ---@param offset? string
 ---@return string iso
 function date.now(offset) end
 
----The day on which the run started, in UTC or at an offset.
+---The day on which the run started.
 ---@param offset? string
 ---@return string iso
 function date.today(offset) end

@@ -148,6 +148,7 @@ fn listed(names: &BTreeSet<&str>) -> String {
 fn belongs_to_a_tool(typed: &Typed<'_>, fields: &Fields) -> bool {
     fields.class.as_ref().is_some_and(|class| !is_context(class))
         || typed.question.catalog.iter().any(|spec| has_object(&spec.result, &fields.names))
+        || typed.question.schemas.iter().any(|schema| has_object(schema, &fields.names))
 }
 
 fn has_object(schema: &Json, names: &BTreeSet<String>) -> bool {

@@ -32,6 +32,7 @@ use crate::names::found::Walk;
 use luaplan_base::ErrorCode;
 use masked::{CONTEXT, Masked};
 use question::{Question, TypeFinding};
+use results::Results;
 
 /// Infers the types of `chunk` and reports what follows.
 pub(super) fn judge(
@@ -46,10 +47,12 @@ pub(super) fn judge(
     }
     let context = input.context.and_then(|context| shape::class(context, CONTEXT));
     let masked = Masked::new(chunk, input.source, context.is_some());
-    let masked = masked.with(results::casts(chunk, &calls.tools, input.catalog));
+    let Results { casts, schemas } = results::results(chunk, &calls.tools, input.catalog);
+    let masked = masked.with(casts);
     let question = Question {
         masked,
         catalog: input.catalog.clone(),
+        schemas,
         context,
         calls: calls.tools.clone(),
         library_calls: calls.library.clone(),

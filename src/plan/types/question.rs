@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value as Json;
+
 use luaplan_base::ErrorCode;
 use luaplan_catalog::Catalog;
 use luaplan_syntax::Span;
@@ -14,6 +16,8 @@ use crate::names::calls::ToolCall;
 pub(super) struct Question {
     pub(super) masked: Masked,
     pub(super) catalog: Catalog,
+    /// The schemas of results that stand in calls.
+    pub(super) schemas: Vec<Json>,
     /// Declarations of the context's class, where its shape is known.
     pub(super) context: Option<String>,
     pub(super) calls: Vec<ToolCall>,

@@ -2,15 +2,25 @@
 
 use emmylua_parser::{LuaAstNode, LuaCallExpr, LuaChunk};
 
+use serde_json::Value as Json;
+
 use luaplan_catalog::{Catalog, lua_type};
 
 use crate::arguments::{Given, given};
 use crate::names::calls::ToolCall;
 use crate::names::found::span_of;
 
-/// The casts to insert: places in the plan, and the text there. What is called through another function has none, as its
-/// result is one of several.
-pub(super) fn casts(chunk: &LuaChunk, calls: &[ToolCall], catalog: &Catalog) -> Vec<(usize, String)> {
+/// What the schemas in calls say.
+#[derive(Default)]
+pub(super) struct Results {
+    /// The casts to insert: places in the plan, and the text there.
+    pub(super) casts: Vec<(usize, String)>,
+    pub(super) schemas: Vec<Json>,
+}
+
+/// The results of calls that show their schema. What is called through another function is left as it is, as its result is one
+/// of several.
+pub(super) fn results(chunk: &LuaChunk, calls: &[ToolCall], catalog: &Catalog) -> Results {
     let typed: Vec<_> = calls
         .iter()
         .filter(|call| call.skip == 0)
@@ -20,24 +30,23 @@ pub(super) fn casts(chunk: &LuaChunk, calls: &[ToolCall], catalog: &Catalog) -> 
         })
         .collect();
     if typed.is_empty() {
-        return Vec::new();
+        return Results::default();
     }
-    let of_call = |call: LuaCallExpr| {
-        let span = span_of(&call);
-        let (_, spec, parameter) = typed.iter().find(|(known, _, _)| *known == span)?;
-        let result = match given(spec, &call, 0, parameter) {
-            Given::Absent => lua_type(&spec.result),
-            Given::Shown(schema) => lua_type(&schema.to_json()),
-            Given::Hidden => return None,
+    let mut results = Results::default();
+    for call in chunk.descendants::<LuaCallExpr>() {
+        let (span, arguments) = (span_of(&call), call.get_args_list());
+        let Some((_, spec, parameter)) = typed.iter().find(|(known, _, _)| *known == span) else { continue };
+        let schema = match given(spec, &call, 0, parameter) {
+            Given::Absent => spec.result.clone(),
+            Given::Shown(schema) => schema.to_json(),
+            Given::Hidden => continue,
         };
-        let cast = format!("--[[@as ({result})|ToolError]]");
-        // A cast belongs to the innermost expression before it: in `tool{…}` that is the table.
-        let arguments = span_of(&call.get_args_list()?);
-        let is_bare = call.get_args_list()?.syntax().text().char_at(0.into()) != Some('(');
-        Some(match is_bare {
-            true => vec![(arguments.0, "(".to_owned()), (span.1, format!("){cast}"))],
-            false => vec![(span.1, cast)],
-        })
-    };
-    chunk.descendants::<LuaCallExpr>().filter_map(of_call).flatten().collect()
+        // A cast belongs to the innermost expression before it: in `tool{…}` that is the table, but for brackets.
+        let bare = arguments.filter(|list| list.syntax().text().char_at(0.into()) != Some('('));
+        let end = if bare.is_some() { ")" } else { "" };
+        results.casts.extend(bare.map(|list| (span_of(&list).0, "(".to_owned())));
+        results.casts.push((span.1, format!("{end}--[[@as ({})|ToolError]]", lua_type(&schema))));
+        results.schemas.push(schema);
+    }
+    results
 }

@@ -249,13 +249,6 @@ function run(context)
   return {text = label .. orders} --! plan_wrong_kind
 end
 
---# an answer without a schema is a text
-function run(context)
-  local answer = call_llm{prompt = "How many?"}
-  if type(answer) ~= "string" then return {error = answer.error} end
-  return {total = #answer, first = answer[1]} --! plan_wrong_kind
-end
-
 --# an answer that is a table joined to a text
 function run(context)
   local answer = call_llm{prompt = "Which?", schema = {type = "object", properties = {label = {type = "string"}}, required = {"label"}}}
