@@ -26,8 +26,9 @@ use crate::net::client::{ClientSettings, Clients};
 use crate::net::failure::{from_client, timed_out};
 use crate::net::guard::{SystemLookup, admit, blocked, check_form};
 
-/// The longest wait for one answer.
-const ANSWER_MAX: Duration = Duration::from_secs(10);
+/// The longest wait for one answer. More than the client waits for the next byte, so that a server that says nothing is
+/// told apart from one that does not come to an end.
+const ANSWER_MAX: Duration = Duration::from_secs(15);
 /// No document or token of an authorization server is longer.
 const BODY_BYTES_MAX: usize = 256 * 1024;
 const REDIRECTS_MAX: u32 = 3;
