@@ -116,6 +116,7 @@ impl App {
             hub: EventHub::default(),
             clock,
             randomness,
+            model_bodies: config.model_bodies.clone(),
         };
         let tools = Toolbox {
             usable: Arc::new(assemble::usable_tools(&catalog)),

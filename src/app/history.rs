@@ -1,5 +1,6 @@
 //! What happened: the journal, read and written, without secrets. It knows no tool, no model and no way to start a run.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub struct History {
     pub(super) hub: EventHub,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) randomness: Arc<dyn Randomness>,
+    /// Where whole prompts and answers of models are kept, if anywhere.
+    pub(super) model_bodies: Option<PathBuf>,
 }
 
 impl History {
@@ -169,6 +172,7 @@ impl History {
     ) -> RunLog {
         let (clock, randomness) = (self.clock.clone(), self.randomness.clone());
         RunLog::new(run_id.clone(), writer, clock, randomness, redactor, listeners)
+            .with_model_bodies(self.model_bodies.clone())
     }
 }
 

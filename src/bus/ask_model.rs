@@ -5,8 +5,10 @@ use std::pin::pin;
 use futures::future::join_all;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-use luaplan_base::{Error, ErrorCode, Result, SpanId};
-use luaplan_journal::{Durability, EventBody, RunLog};
+use serde_json::{Value as Json, json};
+
+use luaplan_base::{ContentHash, Error, ErrorCode, Result, SpanId};
+use luaplan_journal::{Durability, EventBody, ModelBody, RunLog};
 use luaplan_llm::{ChatReply, ChatRequest, LlmClient, LlmProgress};
 
 /// The model's answer. All events of the request are in the run's log, in order, before this returns.
@@ -70,6 +72,13 @@ async fn write_down(
     mut events: UnboundedReceiver<Heard>,
 ) -> Result<Result<ChatReply>> {
     let span = log.new_span();
+    // What the model is sent: the application takes secrets out of each request.
+    let sent: Vec<String> =
+        request.messages.iter().map(|message| log.redactor().text(&message.text)).collect();
+    let prompt_hash = ContentHash::of(sent.join("\n").as_bytes());
+    if log.wants_model_bodies() {
+        log.keep_model_body(&span, ModelBody::Prompt(messages_json(request, &sent))).await;
+    }
     // Several pieces of an answer may hold one secret.
     let mut pieces = log.redactor().pieces();
     while let Some(event) = events.recv().await {
@@ -82,16 +91,19 @@ async fn write_down(
         }
         let reply = match event {
             Heard::OnTheWay(event) => {
-                keep(log, &span, request, event).await?;
+                keep(log, &span, (request, &prompt_hash), event).await?;
                 continue;
             }
             Heard::Ended(Err(error)) => return Ok(Err(error)),
             Heard::Ended(Ok(reply)) => reply,
         };
+        let text = log.redactor().text(&reply.text);
         let received = EventBody::LlmResponseReceived {
             provider: reply.provider.clone(),
             model: reply.model.clone(),
-            text: reply.text.clone(),
+            text: None,
+            text_hash: Some(ContentHash::of(text.as_bytes())),
+            text_bytes: Some(text.len() as u64),
             input_tokens: reply.usage.input_tokens,
             cached_tokens: reply.usage.cached_tokens,
             cache_write_tokens: reply.usage.cache_write_tokens,
@@ -100,6 +112,7 @@ async fn write_down(
             duration_ms: u64::try_from(reply.duration.as_millis()).unwrap_or(u64::MAX),
             recorded: reply.recorded,
         };
+        log.keep_model_body(&span, ModelBody::Answer(text)).await;
         log.emit_in(span, received, Durability::Ordered).await?;
         return Ok(Ok(reply));
     }
@@ -110,11 +123,25 @@ fn unheard() -> Error {
     Error::new(ErrorCode::Internal, "a request to a model ended without an answer")
 }
 
-async fn keep(log: &RunLog, span: &SpanId, request: &ChatRequest, event: LlmProgress) -> Result<()> {
+fn messages_json(request: &ChatRequest, texts: &[String]) -> Json {
+    let messages = request.messages.iter().zip(texts);
+    messages.map(|(message, text)| json!({ "role": message.role.as_str(), "text": text })).collect()
+}
+
+async fn keep(
+    log: &RunLog,
+    span: &SpanId,
+    (request, prompt_hash): (&ChatRequest, &ContentHash),
+    event: LlmProgress,
+) -> Result<()> {
     let body = match event {
-        LlmProgress::RequestSent { provider, model, attempt } => {
-            EventBody::LlmRequestSent { provider, model, purpose: request.purpose.into(), attempt }
-        }
+        LlmProgress::RequestSent { provider, model, attempt } => EventBody::LlmRequestSent {
+            provider,
+            model,
+            purpose: request.purpose.into(),
+            attempt,
+            prompt_hash: Some(prompt_hash.clone()),
+        },
         // Its pieces were already sent.
         LlmProgress::Text(_) => return Ok(()),
         LlmProgress::RetryScheduled { attempt, wait, code, message } => EventBody::LlmRetryScheduled {

@@ -95,7 +95,7 @@ pub(super) fn describe(event: &Event, detail: Detail) -> Option<String> {
 
 fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
     Some(match body {
-        EventBody::LlmRequestSent { provider, model, purpose, attempt } => {
+        EventBody::LlmRequestSent { provider, model, purpose, attempt, .. } => {
             format!("… asking {provider}/{model} ({purpose}, attempt {attempt})")
         }
         EventBody::LlmRetryScheduled { wait_ms, code, .. } => {

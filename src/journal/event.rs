@@ -250,14 +250,30 @@ pub enum EventBody {
     /// The prompt is ready.
     PromptComposed { prompt_hash: ContentHash, bytes: u64 },
     /// A request went to a model.
-    LlmRequestSent { provider: String, model: String, purpose: Word<RequestPurpose>, attempt: u32 },
+    LlmRequestSent {
+        provider: String,
+        model: String,
+        purpose: Word<RequestPurpose>,
+        attempt: u32,
+        /// Of all messages, joined by line feeds, without secrets. `None` in older records.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt_hash: Option<ContentHash>,
+    },
     /// Part of a model's answer. Streamed, never recorded.
     LlmText { text: String },
     /// A model answered.
     LlmResponseReceived {
         provider: String,
         model: String,
-        text: String,
+        /// The answer, in older records only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        /// Of the answer without secrets. `None` in older records.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text_hash: Option<ContentHash>,
+        /// How long the answer is without secrets. `None` in older records.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text_bytes: Option<u64>,
         input_tokens: u64,
         /// Of those sent, the ones that the provider read from its cache; written only where there are any.
         #[serde(default, skip_serializing_if = "super::fold::is_zero")]

@@ -21,6 +21,7 @@ mod fold;
 mod grants;
 mod kinds;
 mod memory;
+mod model_bodies;
 mod postgres_settings;
 mod private_folder;
 mod question_state;
@@ -60,6 +61,7 @@ pub use fold::{AcceptedPlan, ParentCall, RunState};
 pub use grants::{GrantState, grants};
 pub use kinds::{DecisionKind, Mode, ResolutionKind, StopReason, Tier};
 pub use memory::MemoryJournal;
+pub use model_bodies::ModelBody;
 pub use postgres::{
     Alarm, Fence, FencedWriter, Leases, OpenRun, PostgresContexts, PostgresJournal, RunLease,
 };

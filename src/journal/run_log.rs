@@ -1,11 +1,13 @@
 //! Writes the events of one run.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 
 use luaplan_base::{Clock, Randomness, Result, RunId, SpanId, TraceId};
 
+use super::model_bodies::{ModelBodies, ModelBody};
 use super::redactions::RedactionTracker;
 use super::write_behind::WriteBehind;
 use super::{
@@ -28,6 +30,7 @@ pub struct RunLog {
     /// Started by the first event that the run does not wait for; from then on all events go through it.
     scribe: Arc<OnceLock<WriteBehind>>,
     began_at: Arc<OnceLock<Timestamp>>,
+    model_bodies: Option<ModelBodies>,
 }
 
 impl RunLog {
@@ -55,6 +58,27 @@ impl RunLog {
             redactions: RedactionTracker::default(),
             scribe: Arc::default(),
             began_at: Arc::default(),
+            model_bodies: None,
+        }
+    }
+
+    /// The same log, with whole prompts and answers of models as files in `folder`, where one is given.
+    #[must_use]
+    pub fn with_model_bodies(self, folder: Option<PathBuf>) -> Self {
+        Self { model_bodies: folder.map(ModelBodies::new), ..self }
+    }
+
+    /// Whether whole prompts and answers of models are wanted.
+    #[must_use]
+    pub fn wants_model_bodies(&self) -> bool {
+        self.model_bodies.is_some()
+    }
+
+    /// Writes a prompt or an answer of the request `span` to its file, where such files are wanted. Its caller has taken
+    /// the secrets out.
+    pub async fn keep_model_body(&self, span: &SpanId, body: ModelBody) {
+        if let Some(bodies) = &self.model_bodies {
+            bodies.keep(&self.run_id, span, body).await;
         }
     }
 

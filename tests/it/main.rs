@@ -65,6 +65,7 @@ mod mcp;
 mod mcp_logins;
 mod mcp_servers;
 #[cfg(unix)]
+mod model_bodies;
 mod nodes;
 mod not_set_up;
 mod parity;

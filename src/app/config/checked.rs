@@ -74,6 +74,8 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// The database runs are kept in, where it is not a file in the data folder.
     pub journal: Option<PostgresSettings>,
+    /// Where whole prompts and answers of models are kept, if anywhere.
+    pub model_bodies: Option<PathBuf>,
     /// How many runs may wait for a node with room.
     pub queue_max: u32,
     /// The folder relative paths in tool settings start from.
@@ -164,6 +166,7 @@ impl Config {
                 .map(|(name, _)| name.clone())
                 .collect(),
             journal: super::journal::check(&raw.store, &raw.journal, &data_dir, environment)?,
+            model_bodies: super::journal::model_bodies(&raw.journal, &data_dir)?,
             queue_max: raw.journal.queue_max,
             data_dir,
             llm: raw.llm.clone(),

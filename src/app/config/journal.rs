@@ -1,6 +1,6 @@
 //! `[journal]`: a database that several nodes share.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
@@ -26,11 +26,13 @@ pub struct RawJournal {
     pub lease: String,
     /// How many runs may wait for a node with room; further ones are refused with 429.
     pub queue_max: u32,
+    /// What is kept of prompts and answers of models: `hash`, or `files` for whole texts in `data_dir`.
+    pub model_bodies: String,
 }
 
 impl Default for RawJournal {
     fn default() -> Self {
-        Self { url: String::new(), lease: "15s".into(), queue_max: 1000 }
+        Self { url: String::new(), lease: "15s".into(), queue_max: 1000, model_bodies: "hash".into() }
     }
 }
 
@@ -73,6 +75,18 @@ pub(super) fn check(
             Ok(Some(settings))
         }
         other => Err(invalid("store", other, "`sqlite` or `postgres`")),
+    }
+}
+
+/// The folder for whole prompts and answers of models, where they are wanted.
+///
+/// # Errors
+/// `config_invalid` for another word than `hash` and `files`.
+pub(super) fn model_bodies(raw: &RawJournal, data_dir: &Path) -> Result<Option<PathBuf>> {
+    match raw.model_bodies.as_str() {
+        "hash" => Ok(None),
+        "files" => Ok(Some(data_dir.join("model-bodies"))),
+        other => Err(invalid("journal.model_bodies", other, "`hash` or `files`")),
     }
 }
 

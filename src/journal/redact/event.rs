@@ -71,14 +71,15 @@ impl EventFields<'_> {
                 self.text("reviewer", reviewer.as_mut());
                 self.text("reason", [reason]);
             }
-            EventBody::LlmRequestSent { provider, model, purpose: _, attempt: _ } => {
+            EventBody::LlmRequestSent { provider, model, purpose: _, attempt: _, prompt_hash: _ } => {
                 self.texts([("provider", provider), ("model", model)]);
             }
             EventBody::ModelFallback { from, to, code: _ } => {
                 self.texts([("from", from), ("to", to)]);
             }
             EventBody::LlmResponseReceived { provider, model, text, .. } => {
-                self.texts([("provider", provider), ("model", model), ("text", text)]);
+                self.texts([("provider", provider), ("model", model)]);
+                self.text("text", text.as_mut());
             }
             EventBody::LlmRequestFailed { provider, model, message, code: _ } => {
                 self.texts([("provider", provider), ("model", model), ("message", message)]);
