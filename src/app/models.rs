@@ -101,7 +101,7 @@ impl Models {
             today: Some(today),
             limits,
             notes: &[],
-            failed: None,
+            past: None,
             revision: None,
             answered: &[],
             may_ask: false,

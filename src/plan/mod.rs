@@ -41,7 +41,7 @@ pub use input::CheckInput;
 pub use names::globals;
 pub use piccolo_subset::unsupported_on_piccolo;
 pub use rules::rule_codes;
-pub use shape::shape;
+pub use shape::{kinds, shape};
 pub use written::{WrittenText, is_written, written_text};
 
 #[cfg(test)]

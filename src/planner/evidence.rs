@@ -6,24 +6,26 @@
 
 use std::collections::BTreeSet;
 
-/// Words of Lua's and luaplan's own messages.
+/// Words of Lua's and luaplan's own messages, and of those of databases about a statement.
 const MESSAGE_WORDS: &str = "\
-    a an and any are argument arguments arithmetic array at attempt bad before big bitwise boolean bound but by call \
-    called calls cannot character characters closed comparator compare compared concatenate constant conversion \
-    converted coroutine dead deep depth divide empty error escape exceeded expected expects expression failed field \
-    file finite float for format found from function global got handler has hash have here huge in index initial \
-    inside instructions integer into invalid is it iterator json key keys later length less level limit line list \
-    local long looked loop lua malformed many math may memory message metamethod method milliseconds missing must \
-    name named negative nested never nil no not number numeric object of on one operator or out overflow parallel \
-    pattern perform permitted plan position positive possible range read representation result results retry return \
-    returned reached run short size so spelled stack step string strings subscript suspended table test text than \
-    that the there this thread times to too traceback type unbalanced unexpected unfinished unknown upvalue use used \
-    using value values was were when where while with wrong yield zero";
+    a aggregate ambiguous an and any appear are argument arguments arithmetic array at attempt bad before big \
+    bitwise boolean bound but by call called calls cannot cast character characters clause closed column comparator \
+    compare compared concatenate constant conversion converted coroutine database dead deep depth divide does empty \
+    error escape exceeded exist exists expected expects expression failed field file finite float for format found \
+    from function global got group handler has hash have here huge in index initial inside instructions integer into \
+    invalid is it iterator json key keys later length less level limit line list local long looked loop lua \
+    malformed many math may memory message metamethod method milliseconds missing must name named near negative \
+    nested never nil no not number numeric object of on one operator or out overflow parallel pattern perform \
+    permitted plan position positive possible query range reached read relation representation result \
+    results retry return returned row rows run schema select short size so spelled sqlstate stack statement step \
+    string strings subscript such suspended syntax table test text than that the there this thread times to too \
+    traceback type unbalanced unexpected unfinished unknown upvalue use used using value values was were when \
+    where while with wrong yield zero";
 
 /// Longer messages are cut before they are read.
 const MESSAGE_CHARS_MAX: usize = 2_000;
 
-/// `message` with every word that is neither in `source` nor one of Lua's own left out.
+/// `message` with every word that is neither in `source` nor one of [`MESSAGE_WORDS`] left out.
 pub(super) fn without_data(message: &str, source: &str) -> String {
     let known: BTreeSet<&str> = words(source).chain(MESSAGE_WORDS.split_whitespace()).collect();
     let mut text = String::new();

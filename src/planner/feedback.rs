@@ -7,12 +7,11 @@ use serde_json::json;
 use luaplan_llm::{ChatMessage, ChatRole, count_tokens};
 use luaplan_plan::{Finding, Severity};
 
-use super::evidence::without_data;
+use super::replan::told;
 use super::verdict::TestsVerdict;
 
 const FINDINGS_MAX: usize = 20;
 const LINE_CHARS_MAX: usize = 200;
-const MESSAGE_CHARS_MAX: usize = 400;
 /// An answer longer than this is not sent back whole.
 const ANSWER_CHARS_MAX: usize = 60_000;
 
@@ -42,12 +41,9 @@ impl Turn {
         let mut text = format!("The program failed {} of {count} tests:\n", tests.failed);
         for failure in tests.failures.iter().take(FINDINGS_MAX) {
             let place = failure.line.map_or_else(String::new, |line| format!(", line {line}"));
-            let message = if tests.shares_data {
-                failure.message.clone()
-            } else {
-                without_data(&failure.message, &format!("{source}\n{}", failure.name))
-            };
-            let _ = write!(text, "\n- {:?}{place}: {}\n", failure.name, cut(&message, MESSAGE_CHARS_MAX));
+            let known = format!("{source}\n{}", failure.name);
+            let message = told(&failure.message, &known, tests.shares_data);
+            let _ = write!(text, "\n- {:?}{place}: {message}\n", failure.name);
             if let Some((line, shown)) = failure.line.and_then(|line| Some((line, line_of(source, line)?))) {
                 let _ = writeln!(text, "  {line} | {}", cut(shown, LINE_CHARS_MAX));
             }

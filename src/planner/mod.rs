@@ -42,7 +42,7 @@ pub use planning::{
 };
 pub use prompt::{Prompt, PromptBudget, PromptPart};
 pub use question::ModelQuestion;
-pub use replan::{FailedRun, PastCall};
+pub use replan::{PastCall, PastEnd, PastRun, told};
 pub use revision::Revision;
 pub use tool_choice::without_descriptions;
 pub use verdict::{CandidateId, CandidateVerdict, MockVerdict, TestFailure, TestsVerdict};

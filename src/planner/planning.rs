@@ -9,7 +9,7 @@ use luaplan_plan::{CheckReport, CheckedPlan};
 
 use super::feedback::Turn;
 use super::question::ModelQuestion;
-use super::replan::FailedRun;
+use super::replan::PastRun;
 use super::revision::Revision;
 use super::verdict::CandidateVerdict;
 
@@ -71,8 +71,8 @@ pub struct PlanningRequest<'a> {
     pub limits: &'a Limits,
     /// Untrusted texts that the user chose: data, never instructions.
     pub notes: &'a [Note],
-    /// The run that failed, where this is a new plan after one.
-    pub failed: Option<&'a FailedRun>,
+    /// The run that failed or left its task undone, where this is a new plan after one.
+    pub past: Option<&'a PastRun>,
     /// The plan that is to be changed, where there is one and no run failed.
     pub revision: Option<&'a Revision>,
     /// What the model asked before, with the person's answers: they are part of the task.
@@ -95,7 +95,7 @@ impl<'a> PlanningRequest<'a> {
             today: None,
             limits,
             notes: &[],
-            failed: None,
+            past: None,
             revision: None,
             answered: &[],
             may_ask: false,
@@ -104,7 +104,7 @@ impl<'a> PlanningRequest<'a> {
 
     /// What the model is told first of what was before.
     pub(super) fn first_turn(&self) -> Option<Turn> {
-        self.failed.map(FailedRun::turn).or_else(|| self.revision.map(Revision::turn))
+        self.past.map(PastRun::turn).or_else(|| self.revision.map(Revision::turn))
     }
 
     pub(super) fn validate(&self) -> Result<()> {

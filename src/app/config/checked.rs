@@ -116,6 +116,8 @@ pub struct Config {
     pub planning_timeout: Duration,
     /// How often a failed run is planned anew.
     pub replans: u32,
+    /// The same where every call so far only read, where it is more.
+    pub replans_after_reads: u32,
     /// The same for autonomous runs, where it is more.
     pub autonomous_replans: u32,
     /// The policy file, where one is configured.
@@ -183,6 +185,7 @@ impl Config {
             repair_rounds: at_most("planner.repair_rounds", raw.planner.repair_rounds, 5)?,
             planning_timeout: timeout("planner.timeout", &raw.planner.timeout)?,
             replans: at_most("planner.replans", raw.planner.replans, 3)?,
+            replans_after_reads: at_most("planner.replans_after_reads", raw.planner.replans_after_reads, 3)?,
             autonomous_replans: at_most("planner.autonomous_replans", raw.planner.autonomous_replans, 10)?,
             policy: path_or_none(&base_dir, &raw.policy.file)
                 .map(|path| read_policy(&path).map(Arc::new))

@@ -153,6 +153,8 @@ pub struct RawPlanner {
     pub timeout: String,
     /// How often a run that failed is planned anew with its journal as evidence.
     pub replans: u32,
+    /// The same where every call so far only read, where it is more.
+    pub replans_after_reads: u32,
     /// The same for autonomous runs, where it is more.
     pub autonomous_replans: u32,
     /// How many plans are asked for at the same time; the best is taken.
@@ -170,6 +172,7 @@ impl Default for RawPlanner {
             repair_rounds: 2,
             timeout: "180s".into(),
             replans: 0,
+            replans_after_reads: 1,
             autonomous_replans: 3,
             candidates: 1,
             reviewer: false,

@@ -1,14 +1,17 @@
 //! The planning part of a run: a task becomes a checked plan, and again where its run failed.
 
-use luaplan_base::{ContentHash, Effect, Error, ErrorCode, Result, Value};
+use serde_json::Value as Json;
+
+use luaplan_base::{ContentHash, Error, ErrorCode, Result, Value};
 use luaplan_bus::Mode;
 use luaplan_engine::RunOutcome;
-use luaplan_journal::{CallEnd, CallState, Durability, EventBody, JournalRead as _};
+use luaplan_journal::{Durability, EventBody, JournalRead as _};
 use luaplan_plan::{CheckReport, CheckedPlan};
-use luaplan_planner::{FailedRun, PastCall, Planned, PlanningRequest, Proposal, Revision};
+use luaplan_planner::{PastRun, Planned, PlanningRequest, Proposal, Revision};
 use luaplan_testkit::count_tests;
 
 use super::candidate_eval::RunTrials;
+use super::past::failed_with;
 use crate::models::PlanningPlace;
 use crate::plans::check::{PlanOf, PlannedFor, accept, findings_json};
 use crate::runs::run::Run;
@@ -158,28 +161,46 @@ impl Run<'_> {
         context: &Value,
         outcome: &RunOutcome,
     ) -> Option<Proposal> {
-        let (Work::Task(task), Some(error)) = (&self.spec.work, outcome.failure()) else { return None };
+        let (Work::Task(_), Some(error)) = (&self.spec.work, outcome.failure()) else { return None };
         if !is_for_a_better_plan(error.code()) {
             return None;
         }
-        let failed = self.failed_run(calls_told, plan, error).await.ok()?;
+        let state = self.runs.history.journal.run_state(self.log.run_id()).await.ok()??;
+        let attempts_max = self.replans_max(&state.calls);
+        if attempt > attempts_max {
+            return None;
+        }
+        let past = self.past_run(&state, *calls_told, plan, failed_with(error));
+        *calls_told = state.calls.len();
         let round = EventBody::ReplanRound {
             attempt,
-            attempts_max: self.replans_max(),
-            code: failed.code.into(),
-            message: failed.told_message(),
-            line: failed.line,
-            calls: failed.calls.len() as u64,
+            attempts_max,
+            code: error.code().into(),
+            message: past.told_message(),
+            line: error
+                .details()
+                .get("line")
+                .and_then(Json::as_u64)
+                .and_then(|line| u32::try_from(line).ok()),
+            calls: past.calls.len() as u64,
         };
         self.log.emit(round, Durability::Ordered).await.ok()?;
+        self.plan_after(&past, context).await.ok()
+    }
+
+    /// A checked plan for the task after a run of another.
+    async fn plan_after(&self, past: &PastRun, context: &Value) -> Result<Proposal> {
+        let Work::Task(task) = &self.spec.work else {
+            return Err(Error::new(ErrorCode::Internal, "a saved plan is not planned"));
+        };
         let (models, place) = (&self.runs.models, self.planning_place().await);
         let answered = self.answered();
         let request = PlanningRequest {
-            failed: Some(&failed),
+            past: Some(past),
             answered: &answered,
             ..models.planning_request(task, context, &place, &self.spec.limits)
         };
-        self.plan(&request).await.and_then(only_plan).ok()
+        self.plan(&request).await.and_then(only_plan)
     }
 
     /// Announces that an autonomous run begins to work by `plan`, after so many earlier ones.
@@ -198,46 +219,9 @@ impl Run<'_> {
     /// By how many plans at most the run works: a saved plan is the only one.
     fn iterations_max(&self) -> u32 {
         match self.spec.work {
-            Work::Task(_) => self.replans_max() + 1,
+            Work::Task(_) => self.replans_max(&[]) + 1,
             Work::Plan { .. } => 1,
         }
-    }
-
-    async fn failed_run(
-        &self,
-        calls_told: &mut usize,
-        plan: &CheckedPlan,
-        error: &Error,
-    ) -> Result<FailedRun> {
-        let state = self.runs.history.journal.run_state(self.log.run_id()).await?;
-        let calls = state.map(|state| state.calls).unwrap_or_default();
-        let shares_data = self.runs.config.share_run_data;
-        let past = |call: &CallState| PastCall {
-            tool: call.tool.clone(),
-            line: call.line,
-            code: call.end.as_ref().and_then(|end| end.code.clone()),
-            has_effect: call.effect.is_some_and(|effect| effect != Effect::Read),
-            schema_hint: call.end.as_ref().and_then(|end| schema_hint(&call.tool, end)),
-            said: call.end.as_ref().filter(|_| shares_data).and_then(said),
-        };
-        let mut earlier: Vec<PastCall> = calls.iter().map(past).collect();
-        let calls = earlier.split_off((*calls_told).min(earlier.len()));
-        *calls_told = earlier.len() + calls.len();
-        earlier.retain(|call| call.has_effect && call.code.is_none());
-        let line = error.details().get("line").and_then(serde_json::Value::as_u64);
-        Ok(FailedRun {
-            source: plan.source().to_owned(),
-            code: error.code(),
-            message: error.message().to_owned(),
-            line: line.and_then(|line| u32::try_from(line).ok()),
-            limit: error
-                .limit()
-                .zip(error.observed())
-                .map(|(limit, seen)| (limit.to_string(), seen.to_string())),
-            calls,
-            earlier,
-            shares_data,
-        })
     }
 }
 
@@ -247,21 +231,6 @@ fn only_plan(planned: Planned) -> Result<Proposal> {
         Planned::Plan(proposal) => Ok(*proposal),
         Planned::Asks(_) => Err(Error::new(ErrorCode::Internal, "a model asked that may not ask")),
     }
-}
-
-/// The hint of PostgreSQL where it could not resolve the statement's own names, which holds names of the schema and
-/// no value. Other tools' hints may hold anything.
-fn schema_hint(tool: &str, end: &CallEnd) -> Option<String> {
-    const UNRESOLVED: [&str; 5] = ["42703", "42P01", "42883", "42702", "42704"];
-    let error = end.error.as_ref().filter(|_| tool == "query_db")?;
-    let state = error.get("sqlstate")?.as_str()?;
-    let hint = error.get("hint")?.as_str()?;
-    UNRESOLVED.contains(&state).then(|| hint.to_owned())
-}
-
-fn said(end: &CallEnd) -> Option<String> {
-    let told = if end.ok { &end.result } else { &end.error };
-    told.as_ref().map(ToString::to_string)
 }
 
 /// Whether another plan could end better: errors of the plan, and limits each plan has anew.

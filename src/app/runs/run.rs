@@ -10,11 +10,14 @@ use tokio_util::sync::CancellationToken;
 use luaplan_base::{Error, ErrorCode, LimitName, Result, RunId, Usage, Value};
 use luaplan_bus::{Interruption, Mode, RunBudget};
 use luaplan_engine::{RecordedCalls, RecordedOutput, RunOutcome};
-use luaplan_journal::{Durability, EventBody, NewContext, RunLog, RunState, RunStatus, StopReason};
+use luaplan_journal::{
+    CallState, Durability, EventBody, NewContext, RunLog, RunState, RunStatus, StopReason,
+};
 use luaplan_plan::CheckedPlan;
 use luaplan_planner::Proposal;
 
 use super::finish::{failed, limit_hit};
+use super::past::has_only_read;
 use super::restore::{began_without_secret, run_spec};
 use super::service::Runs;
 use super::spec::{PlanningOptions, RunSpec, Work};
@@ -192,7 +195,7 @@ impl<'a> Run<'a> {
         }
         let mut outcome = self.drive(plan.clone(), context.clone(), calls_before, past).await;
         let mut calls_told = 0;
-        for attempt in replanned + 1..=self.replans_max() {
+        for attempt in replanned + 1.. {
             let Some(better) = self.replan(attempt, &mut calls_told, &plan, &context, &outcome).await else {
                 break;
             };
@@ -246,10 +249,11 @@ impl<'a> Run<'a> {
         self.resumed.map(|state| state.started_at).or_else(|| self.log.began_at())
     }
 
-    /// How often the task may be planned anew after a failed run.
-    pub(crate) fn replans_max(&self) -> u32 {
+    /// How often the task may be planned anew after a run that failed and made these calls so far.
+    pub(crate) fn replans_max(&self, calls: &[CallState]) -> u32 {
         let config = &self.runs.config;
         match self.spec.circumstances.mode {
+            Mode::Structured if has_only_read(calls) => config.replans.max(config.replans_after_reads),
             Mode::Structured => config.replans,
             Mode::Autonomous => config.replans.max(config.autonomous_replans),
         }

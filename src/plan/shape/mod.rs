@@ -1,9 +1,10 @@
 //! The shape of a context: keys and types, never the data.
 //!
-//! One model gives both the shape in the prompt ([`shape`]) and the class that the check gives the
-//! context (`class`).
+//! One model gives the shape in the prompt ([`shape`]), what a call returned ([`kinds`()]) and the class that the check gives
+//! the context (`class`).
 
 mod class;
+mod kinds;
 mod text;
 
 use indexmap::IndexMap;
@@ -16,6 +17,8 @@ const KEYS_MAX: usize = 40;
 const ITEMS_MAX: usize = 100;
 /// Deeper parts are not read, whatever depth the caller asks for.
 const DEPTH_MAX: usize = 8;
+/// How deep [`kinds`] reads.
+const KINDS_DEPTH: usize = 4;
 
 #[derive(Debug, Clone, PartialEq)]
 enum Shape {
@@ -49,6 +52,13 @@ struct Member {
 #[must_use]
 pub fn shape(value: &Value, depth: usize) -> String {
     text::written(&of(value, depth.min(DEPTH_MAX)))
+}
+
+/// Names and kinds of `value` down to four levels, on one line: no value, no number of items, and no keys of a table whose
+/// keys are not all names of fields.
+#[must_use]
+pub fn kinds(value: &Value) -> String {
+    kinds::written(&of(value, KINDS_DEPTH))
 }
 
 /// The context as a class of the name `name` with a class for each object inside, as declarations;

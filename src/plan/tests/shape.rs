@@ -2,8 +2,8 @@
 
 use luaplan_base::Value;
 
-use super::super::shape;
 use super::super::shape::class;
+use super::super::{kinds, shape};
 
 fn shape_of(json: &str, depth: usize) -> String {
     shape(&Value::from_json_text(json).unwrap(), depth)
@@ -98,4 +98,21 @@ fn what_was_not_looked_at_is_any_and_nothing_tells_nothing() {
     let key = r#"{"a\n---@field b": 1, "c": 2}"#;
     let text = class(&Value::from_json_text(key).unwrap(), "Context").unwrap();
     assert_eq!(text, "---@class Context\n---@field c integer\n---@field [string] any\n\n");
+}
+
+#[test]
+fn names_and_kinds_stand_on_one_line_without_sizes_values_or_keys_that_are_data() {
+    let of = |json: &str| kinds(&Value::from_json_text(json).unwrap());
+    let rows = r#"[{"id": 1, "name": "secret"}, {"id": 2.5, "mail": null}]"#;
+    assert_eq!(of(rows), "list of {id: number, name?: string, mail?: nil}");
+    assert_eq!(
+        of(r#"{"rows": [], "ok": true, "many": [1, "secret"]}"#),
+        "{rows: empty list, ok: boolean, many: list of (integer | string)}"
+    );
+    // One key that is no name of a field, and none is told.
+    assert_eq!(of(r#"{"total": 3, "ada@example.com": {"n": 1}}"#), "table<string, integer | {n: integer}>");
+    assert_eq!(of(r#"{"7": "x"}"#), "table<string, string>");
+    assert_eq!(of(&format!(r#"{{"{}": 1}}"#, "k".repeat(60))), "table<string, integer>");
+    assert_eq!(of(r#"{"a": {"b": {"c": {"d": {"e": 1}}}}}"#), "{a: {b: {c: {d: table}}}}");
+    assert_eq!(of(r#""secret""#), "string");
 }

@@ -111,7 +111,7 @@ fn prompt(task: &str, databases: &[DatabaseSchema], prompt_tokens: u64) -> Promp
         today: None,
         limits: &limits,
         notes: &[],
-        failed: None,
+        past: None,
         revision: None,
         answered: &[],
         may_ask: false,

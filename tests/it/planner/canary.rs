@@ -112,6 +112,11 @@ async fn no_prompt_holds_what_tools_or_the_context_said() {
     assert_eq!(model.heard("\n1. query_db, line 2: ok"), 2);
     assert_eq!(model.heard("2. query_db, line 3: failed, `"), 1);
     assert_eq!(model.heard("`tool_error_used`"), 1);
+    // Words of the schema: what rows are called and of which kind, and what the database says about the statement.
+    let last = model.prompts.lock().unwrap().last().cloned().unwrap_or_default();
+    for told in ["   it returned: list of {", "name: string", "   its message: \"database `…"] {
+        assert!(last.contains(told), "{told}: {last}");
+    }
     let rounds: Vec<(u32, u32, String)> = bench
         .records(&outcome.run_id)
         .await

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use luaplan::base::{LimitProfile, Value};
 use luaplan::catalog::{Catalog, builtin_manifests};
-use luaplan::planner::{FailedRun, PastCall, Planner, PlannerSettings, PlanningRequest, Prompt};
+use luaplan::planner::{PastCall, PastEnd, PastRun, Planner, PlannerSettings, PlanningRequest, Prompt};
 use luaplan::sandbox::LIBRARY_STUBS;
 use serde_json::{Value as Json, json};
 
@@ -33,25 +33,26 @@ fn line(value: &Json) -> Option<u32> {
     value["line"].as_u64().and_then(|line| u32::try_from(line).ok())
 }
 
-fn failed(case: &Json) -> Option<FailedRun> {
+fn failed(case: &Json) -> Option<PastRun> {
     let failed = case.get("failed")?;
     let past = |call: &Json| PastCall {
         tool: text(call, "tool"),
         line: line(call),
         code: call["code"].as_str().map(str::to_owned),
         has_effect: call["has_effect"] == true,
-        schema_hint: None,
-        said: None,
+        ..PastCall::default()
     };
-    Some(FailedRun {
+    Some(PastRun {
         source: text(failed, "source"),
-        code: text(failed, "code").parse().unwrap(),
-        message: text(failed, "message"),
-        line: line(failed),
-        limit: failed["limit"].as_array().map(|pair| {
-            let side = |index: usize| pair[index].as_str().unwrap_or_default().to_owned();
-            (side(0), side(1))
-        }),
+        end: PastEnd::Failed {
+            code: text(failed, "code").parse().unwrap(),
+            message: text(failed, "message"),
+            line: line(failed),
+            limit: failed["limit"].as_array().map(|pair| {
+                let side = |index: usize| pair[index].as_str().unwrap_or_default().to_owned();
+                (side(0), side(1))
+            }),
+        },
         calls: failed["calls"].as_array().unwrap().iter().map(past).collect(),
         earlier: Vec::new(),
         shares_data: false,
@@ -77,7 +78,7 @@ fn prompt(case: &Json) -> Prompt {
         today: None,
         limits: &limits,
         notes: &[],
-        failed: failed.as_ref(),
+        past: failed.as_ref(),
         revision: None,
         answered: &[],
         may_ask: false,
