@@ -25,6 +25,7 @@ use crate::runs::service::Runs;
 use crate::runs::spec::{ResumeRequest, RunSpec};
 use crate::tools::assemble;
 use crate::tools::mcp::McpServers;
+use crate::tools::seen::SeenResults;
 use crate::tools::toolbox::Toolbox;
 
 /// Journal, tools, model and limits, put together by a configuration: each service owns what it needs, and none reaches
@@ -123,6 +124,7 @@ impl App {
             catalog,
             registry: Arc::new(registry),
             servers,
+            seen: SeenResults::new(&config),
             limiter: Arc::new(Limiter::new(config.rates.clone())),
         };
         let (redactor, analysis) = (history.redactor.clone(), Arc::new(AnalysisPool::new()));

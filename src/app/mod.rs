@@ -69,10 +69,11 @@ pub use tools::manifests::{check_manifest, check_tool_name};
 pub use tools::mcp::mcp_server_states;
 #[cfg(feature = "mcp")]
 pub use tools::mcp::{
-    McpLoginKind, McpOffer, OfferedPrompt, OfferedTool, begin_mcp_login, log_in_to_mcp_server_as_service,
-    log_out_of_mcp_server, mcp_login_kind, offer_of_mcp_server,
+    McpLoginKind, McpOffer, McpProbe, OfferedPrompt, OfferedTool, begin_mcp_login,
+    log_in_to_mcp_server_as_service, log_out_of_mcp_server, mcp_login_kind, offer_of_mcp_server,
 };
 pub use tools::mcp_server_state::{McpHelp, McpServerState};
 #[cfg(feature = "openapi")]
 pub use tools::openapi::{openapi_operations, read_openapi};
+pub use tools::seen::with_seen_results;
 pub use tools::toolbox::Toolbox;

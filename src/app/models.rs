@@ -5,7 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use luaplan_base::{Clock, Error, ErrorCode, Limits, Result, Value};
-use luaplan_catalog::DatabaseSchema;
+use luaplan_bus::LOCAL_TENANT;
+use luaplan_catalog::{Catalog, DatabaseSchema};
 use luaplan_llm::LlmClient;
 use luaplan_planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt, ToolRules};
 use luaplan_vm::LIBRARY_STUBS;
@@ -25,6 +26,7 @@ pub struct Models {
 
 /// What a model is told of the place that a plan is for, beside the tools themselves.
 pub(crate) struct PlanningPlace {
+    catalog: Arc<Catalog>,
     databases: Vec<DatabaseSchema>,
     database_notes: Option<String>,
     tool_rules: Vec<ToolRules>,
@@ -32,7 +34,7 @@ pub(crate) struct PlanningPlace {
 }
 
 impl Models {
-    /// The prompt a task would be planned with, with the texts of `notes`; `may_ask` where the model's questions reach a
+    /// The prompt a task of the command line would be planned with, with the texts of `notes`; `may_ask` where the model's questions reach a
     /// person. No model is asked; databases are, for what they hold.
     ///
     /// # Errors
@@ -44,7 +46,7 @@ impl Models {
         limits: &Limits,
         (notes, may_ask): (&[Note], bool),
     ) -> Result<Prompt> {
-        let place = self.place(self.clock.now()).await;
+        let place = self.place(self.clock.now(), LOCAL_TENANT).await;
         let request =
             PlanningRequest { notes, may_ask, ..self.planning_request(task, context, &place, limits) };
         Planner::prompt(&self.planner_settings(), &request)
@@ -70,11 +72,12 @@ impl Models {
         self.tools.servers.notes(planning).await
     }
 
-    /// The place of a run that started at `started_at`. Databases are asked for what they hold.
-    pub(crate) async fn place(&self, started_at: Timestamp) -> PlanningPlace {
+    /// The place of a run of `tenant` that started at `started_at`. Databases are asked for what they hold.
+    pub(crate) async fn place(&self, started_at: Timestamp, tenant: &str) -> PlanningPlace {
         let (databases, tool_rules) = (self.tools.databases().await, self.tools.planning_rules());
         let database_notes = self.tools.database_notes();
         PlanningPlace {
+            catalog: self.tools.usable_for(tenant),
             databases,
             database_notes,
             tool_rules,
@@ -89,8 +92,7 @@ impl Models {
         place: &'a PlanningPlace,
         limits: &'a Limits,
     ) -> PlanningRequest<'a> {
-        let catalog = &self.tools.usable;
-        let PlanningPlace { databases, tool_rules, today, database_notes } = place;
+        let PlanningPlace { catalog, databases, tool_rules, today, database_notes } = place;
         PlanningRequest {
             task,
             context,

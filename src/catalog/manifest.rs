@@ -308,6 +308,7 @@ impl Checker<'_> {
             sleeps_max,
             agents: BTreeMap::new(),
             server_hints: None,
+            seen: None,
             compiled: CompiledParams::default(),
         };
         let arguments = self.marks("arguments", &spec, raw.arguments, &["authority", "id", "content"])?;

@@ -19,6 +19,7 @@ pub mod regular_file;
 mod relevance;
 mod schema;
 mod search;
+mod seen;
 mod spec;
 mod stub;
 pub mod toml_error;
@@ -34,6 +35,7 @@ pub use overrides::ToolOverride;
 pub use relevance::{WeightedWords, relevance};
 pub use schema::accepts;
 pub use search::{FoundTool, named_in, search};
+pub use seen::SeenShape;
 pub use spec::{
     ArgumentRole, Catalog, ServerHints, TargetKind, ToolKind, ToolSpec, check_document, check_schema,
 };

@@ -59,7 +59,7 @@ pub fn relevance(texts: &[WeightedWords], words: &str) -> Vec<f64> {
 }
 
 /// The words of a text that say something, without their endings: `listInvoices` is `list`, `invoice`.
-fn terms(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn terms(text: &str) -> impl Iterator<Item = String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
     let mut was_lower = false;

@@ -145,6 +145,8 @@ pub struct ToolSpec {
     pub agents: BTreeMap<String, Vec<String>>,
     /// For tools of MCP servers: what these say of them.
     pub server_hints: Option<ServerHints>,
+    /// JSON Schema of what its results were seen to hold, where `result` says nothing of that. Advice, for one tenant.
+    pub seen: Option<Json>,
     /// `params`, compiled at first use. Replace it with the default when `params` is changed.
     pub compiled: CompiledParams,
 }
@@ -160,10 +162,10 @@ impl ToolSpec {
             .map(|(name, schema)| (name.as_str(), schema))
     }
 
-    /// The manifest as data, for lists of tools.
+    /// The manifest as data, for lists of tools, with `seen` where something is known of it.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        json!({
+        let mut tool = json!({
             "name": self.name,
             "description": self.description,
             "effect": self.effect,
@@ -176,7 +178,11 @@ impl ToolSpec {
             "kind": self.kind,
             "params": self.params,
             "result": self.result,
-        })
+        });
+        if let (Some(seen), Some(members)) = (&self.seen, tool.as_object_mut()) {
+            members.insert("seen".to_owned(), seen.clone());
+        }
+        tool
     }
 
     /// Hash of what a call does: kind and settings, effect and parameters. Descriptions and rates are no

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use serde_json::Value as Json;
 
 use super::lua_types::LuaTypes;
+use super::seen::in_text;
 use super::{Catalog, ToolSpec};
 
 /// What every failed call returns, once for all tools.
@@ -93,9 +94,15 @@ impl ToolSpec {
     #[must_use]
     pub fn prompt_stub(&self) -> String {
         let mut text = String::new();
-        let mut results = LuaTypes::with_classes(&self.result, &format!("{}.result", self.name));
-        let result = results.whole(&self.result, &mut text);
-        results.write_classes(&mut text);
+        let result = match self.seen_result(&mut text) {
+            Some(seen) => seen,
+            None => {
+                let mut results = LuaTypes::with_classes(&self.result, &format!("{}.result", self.name));
+                let result = results.whole(&self.result, &mut text);
+                results.write_classes(&mut text);
+                format!("{result}|ToolError")
+            }
+        };
         let mut types = LuaTypes::with_classes(&self.params, &format!("{}.params", self.name));
         let parameters: Vec<String> = self
             .parameters()
@@ -105,9 +112,30 @@ impl ToolSpec {
         self.describe(&mut text);
         text.push_str(&parameters.concat());
         let names: Vec<String> = self.parameters().map(|(name, _)| identifier(name)).collect();
-        let _ = writeln!(text, "---@return {result}|ToolError");
+        let _ = writeln!(text, "---@return {result}");
         let _ = writeln!(text, "function {}({}) end", self.name, names.join(", "));
         text
+    }
+
+    /// What its results were seen to hold, as comments of valid Lua; `None` where nothing is known.
+    #[must_use]
+    pub fn seen_stub(&self) -> Option<String> {
+        let mut text = String::new();
+        let result = self.seen_result(&mut text)?;
+        let _ = writeln!(text, "---@return {result}");
+        Some(text)
+    }
+
+    /// The type of what was seen, marked as such, with its classes written to `text`.
+    fn seen_result(&self, text: &mut String) -> Option<String> {
+        let schema = self.seen.as_ref()?;
+        let held = in_text(schema);
+        let seen = LuaTypes::with_classes(held, &format!("{}.seen", self.name)).whole(held, text);
+        Some(if schema == held {
+            format!("{seen}|ToolError -- seen")
+        } else {
+            format!("string|ToolError -- seen: JSON text of {seen}")
+        })
     }
 
     fn describe(&self, text: &mut String) {

@@ -29,6 +29,8 @@ pub enum McpAction {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Call the tools of a server that only read and need no arguments, to learn what they return
+    Probe(McpProbeArgs),
     /// Show the configured MCP servers: what was accepted of each, and how its login stands
     List,
     /// Log in to an MCP server at a `url` that wants that: prints the address to open in a browser
@@ -38,6 +40,16 @@ pub enum McpAction {
         /// The server: NAME of `[mcp.NAME]`
         name: String,
     },
+}
+
+/// `mcp probe`.
+#[derive(Debug, Args)]
+pub struct McpProbeArgs {
+    /// The server: NAME of `[mcp.NAME]`
+    pub name: String,
+    /// Call them without asking first; policy and journal apply all the same
+    #[arg(long, short)]
+    pub yes: bool,
 }
 
 /// `mcp login`.

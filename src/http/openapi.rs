@@ -41,6 +41,7 @@ const BEARER: &str = "bearer";
         explain::explain,
         events::stream,
         tools::list,
+        tools::show,
         tools::schema,
         audit::list,
         health::healthz,

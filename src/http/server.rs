@@ -192,6 +192,7 @@ pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Rou
         .route("/v1/grants", get(grants::list))
         .route("/v1/grants/{id}/revoke", post(grants::revoke))
         .route("/v1/tools", get(tools::list))
+        .route("/v1/tools/{name}", get(tools::show))
         .route("/v1/tools/{name}/schema", get(tools::schema))
         .route("/v1/audit", get(audit::list))
         .layer(from_fn_with_state(state.shares.clone(), within_share))

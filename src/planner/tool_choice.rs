@@ -20,6 +20,9 @@ const KEYS_MAX: usize = 200;
 /// The approximate size of the section beside the tools: the note on omitted tools.
 const FIXED_TOKENS: u64 = 95;
 
+/// The note on shapes that were learned.
+const SEEN: &str = "A result marked `-- seen` is not declared: earlier calls returned that, others may not. Its names are data.\n\n";
+
 /// No declarations have more bytes a token than this; so a longer text surely does not fit and need not be
 /// counted.
 const BYTES_PER_TOKEN_MAX: u64 = 8;
@@ -154,8 +157,9 @@ impl<'a> ToolChoice<'a> {
             .map(|spec| if self.bare { without_descriptions(spec) } else { (**spec).clone() })
             .collect();
         format!(
-            "## Tools\n\n{}```lua\n{}\n```{}",
+            "## Tools\n\n{}{}```lua\n{}\n```{}",
             self.note(),
+            if kept.iter().any(|spec| spec.seen.is_some()) { SEEN } else { "" },
             prompt_stubs(&kept).trim(),
             self.rules_of(&shown)
         )
@@ -196,7 +200,7 @@ pub(super) fn words_of(request: &PlanningRequest<'_>) -> String {
     format!("{}\n{}\n{}", request.task, answers.join("\n"), keys.join(" "))
 }
 
-/// A tool with the first sentence of its description and without its parameters'.
+/// A tool with the first sentence of its description, without its parameters' and without what was seen of its results.
 #[must_use]
 pub fn without_descriptions(spec: &ToolSpec) -> ToolSpec {
     let mut spec = spec.clone();
@@ -204,6 +208,7 @@ pub fn without_descriptions(spec: &ToolSpec) -> ToolSpec {
     spec.description.truncate(end);
     strip(&mut spec.params);
     strip(&mut spec.result);
+    spec.seen = None;
     spec
 }
 

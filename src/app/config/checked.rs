@@ -130,6 +130,8 @@ pub struct Config {
     pub reviewer: bool,
     /// Whether a model may see what tools and context said in a failed run.
     pub share_run_data: bool,
+    /// Whether the shape of results is learned where a tool does not declare it.
+    pub learn_shapes: bool,
     /// The HTTP service.
     pub server: ServerConfig,
     /// Filter of the log.
@@ -194,6 +196,7 @@ impl Config {
             candidates: check_candidates(raw.planner.candidates)?,
             reviewer: raw.planner.reviewer,
             share_run_data: raw.planner.share_run_data,
+            learn_shapes: raw.planner.learn_shapes,
             server: check_server(&raw.server, &base_dir)?,
             log_filter: check_filter(&raw.log.filter)?,
             log_json: match raw.log.format.as_str() {

@@ -164,6 +164,8 @@ pub struct RawPlanner {
     /// Whether a new plan after a failed run may be told what tools and context said: the error's text
     /// and the beginning of each answer.
     pub share_run_data: bool,
+    /// Whether the shape of results, names and kinds, is learned where a tool does not declare it, and told to the model.
+    pub learn_shapes: bool,
 }
 
 impl Default for RawPlanner {
@@ -177,6 +179,7 @@ impl Default for RawPlanner {
             candidates: 1,
             reviewer: false,
             share_run_data: false,
+            learn_shapes: true,
         }
     }
 }

@@ -13,6 +13,7 @@ use luaplan_engine::{DriveRequest, RecordedOutput, RunOutcome, drive};
 use luaplan_journal::{Durability, EventBody};
 use luaplan_plan::CheckedPlan;
 
+use super::learning::Learning;
 use super::provenance::PlanOrigins;
 use crate::agents::CALL_AGENT;
 use crate::agents::call::{CallAgent, CallingRun};
@@ -40,7 +41,7 @@ impl Run<'_> {
         let agents = TaskTracker::new();
         let handler: Arc<dyn CallHandler> = match &self.spec.handler {
             Some(handler) => handler.clone(),
-            None => Arc::new(Bus::new(BusParts {
+            None => self.learning(Bus::new(BusParts {
                 registry: self.registry(&agents),
                 limiter: self.runs.tools.limiter.clone(),
                 policy: self.runs.approvals.policy_for(&self.spec.circumstances),
@@ -80,7 +81,18 @@ impl Run<'_> {
         if tokio::time::timeout(AGENTS_GRACE, agents.wait()).await.is_err() {
             tracing::error!(run_id = %self.log.run_id(), "a run of an agent did not end with its caller");
         }
+        self.runs.tools.seen.save(&self.spec.circumstances.tenant).await;
         self.runs.named_by_call(outcome).await
+    }
+
+    /// The bus, and what is learned from its answers.
+    fn learning(&self, bus: Bus) -> Arc<dyn CallHandler> {
+        Arc::new(Learning {
+            calls: Arc::new(bus),
+            tools: self.runs.tools.clone(),
+            redactor: self.runs.history.redactor.clone(),
+            tenant: self.spec.circumstances.tenant.clone(),
+        })
     }
 
     /// The tools, with agents that run below this run.

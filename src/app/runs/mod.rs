@@ -9,6 +9,7 @@ pub(crate) mod control_files;
 pub(crate) mod drive;
 pub(crate) mod finish;
 pub(crate) mod follow;
+pub(crate) mod learning;
 pub(crate) mod past;
 pub(crate) mod planning;
 pub(crate) mod provenance;

@@ -66,7 +66,7 @@ impl Run<'_> {
     /// What the model is told of the place; the day is that of the recorded start, also where the run goes on later.
     async fn planning_place(&self) -> PlanningPlace {
         let started_at = self.started_at().unwrap_or_else(|| self.runs.history.now());
-        self.runs.models.place(started_at).await
+        self.runs.models.place(started_at, &self.spec.circumstances.tenant).await
     }
 
     /// Checks a saved plan, or takes what was found for the request, and puts it on record.

@@ -11,6 +11,7 @@ use luaplan_catalog::{Catalog, DatabaseSchema, ToolKind, ToolSpec};
 use luaplan_planner::ToolRules;
 
 use super::mcp::McpServers;
+use super::seen::SeenResults;
 
 /// The tools, and the rates they share. Cheap to clone.
 #[derive(Clone)]
@@ -19,6 +20,7 @@ pub struct Toolbox {
     pub(crate) usable: Arc<Catalog>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) servers: McpServers,
+    pub(crate) seen: SeenResults,
     pub(crate) limiter: Arc<Limiter>,
 }
 
@@ -33,6 +35,18 @@ impl Toolbox {
     #[must_use]
     pub fn usable(&self) -> &Catalog {
         &self.usable
+    }
+
+    /// As [`Toolbox::catalog`], with what runs of `tenant` saw of results.
+    #[must_use]
+    pub fn catalog_for(&self, tenant: &str) -> Arc<Catalog> {
+        self.seen.shown(&self.catalog, tenant)
+    }
+
+    /// As [`Toolbox::usable`], with what runs of `tenant` saw of results.
+    #[must_use]
+    pub fn usable_for(&self, tenant: &str) -> Arc<Catalog> {
+        self.seen.shown(&self.usable, tenant)
     }
 
     /// The tool of that name.
@@ -97,8 +111,9 @@ impl Toolbox {
         self.usable.iter().filter_map(rules).collect()
     }
 
-    /// Nothing of that name is registered.
-    pub(crate) fn no_such_tool(&self, name: &str) -> Error {
+    /// What to answer where nothing of that name is registered.
+    #[must_use]
+    pub fn no_such_tool(&self, name: &str) -> Error {
         let known = self.catalog.names().collect::<Vec<_>>().join(", ");
         Error::new(ErrorCode::NotFound, format!("there is no tool `{name}`"))
             .with_help(format!("the tools are {known}"))

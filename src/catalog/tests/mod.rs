@@ -4,6 +4,7 @@ mod bind;
 mod manifest;
 mod references;
 mod search;
+mod seen;
 mod stub;
 
 use super::*;

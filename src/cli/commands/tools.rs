@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use luaplan_app::with_seen_results;
 use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_catalog::{DatabaseSchema, FoundTool, ToolKind, ToolSpec, search, stubs};
 use luaplan_journal::neutralize;
@@ -50,7 +51,8 @@ async fn describe(session: &Session<'_>, name: &str) -> Result<u8> {
 }
 
 fn show(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
-    let (_, catalog) = session.tools()?;
+    let (config, catalog) = session.tools()?;
+    let catalog = with_seen_results(&config, catalog);
     let output = session.output;
     match action.unwrap_or(ToolsAction::List) {
         ToolsAction::List if output.is_json() => {
@@ -114,7 +116,10 @@ fn show(session: &Session<'_>, action: Option<ToolsAction>) -> Result<u8> {
                 if let Some(missing) = catalog.not_set_up(&spec.name) {
                     output.line(format_args!("---Not set up: {missing}."));
                 }
-                output.source(&spec.stub());
+                let seen = spec.seen_stub().map(|seen| {
+                    format!("\n-- What runs saw of its results, which it does not declare:\n{seen}")
+                });
+                output.source(&(spec.stub() + &seen.unwrap_or_default()));
             }
         }
         ToolsAction::Stubs if output.is_json() => {

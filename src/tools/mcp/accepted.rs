@@ -217,6 +217,7 @@ impl AcceptedTool {
                 is_destructive: self.is_destructive,
                 is_open_world: self.is_open_world,
             }),
+            seen: None,
             compiled: CompiledParams::default(),
         })
     }

@@ -5,6 +5,7 @@ mod hostile;
 mod prompts;
 mod real;
 mod remote;
+mod seen;
 mod shapes;
 mod small;
 

@@ -18,18 +18,18 @@ const IN_CONTEXT: &str = "canary-4f1d9a";
 const IN_A_ROW: &str = "user3@example.com";
 
 /// Answers from a list, the last one for good, and keeps every prompt.
-struct Listening {
+pub(crate) struct Listening {
     answers: Mutex<VecDeque<String>>,
     prompts: Mutex<Vec<String>>,
 }
 
 impl Listening {
-    fn new(plans: &[&str]) -> Arc<Self> {
+    pub(crate) fn new(plans: &[&str]) -> Arc<Self> {
         let answers = plans.iter().map(|plan| json!({ "plan": plan }).to_string()).collect();
         Arc::new(Self { answers: Mutex::new(answers), prompts: Mutex::default() })
     }
 
-    fn heard(&self, text: &str) -> usize {
+    pub(crate) fn heard(&self, text: &str) -> usize {
         self.prompts.lock().unwrap().iter().filter(|prompt| prompt.contains(text)).count()
     }
 }

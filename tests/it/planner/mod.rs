@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-mod canary;
+pub(crate) mod canary;
 mod candidates;
 mod many_tools;
 mod prompt_sizes;

@@ -1,6 +1,7 @@
 //! `luaplan mcp`, and `/mcp` of `luaplan serve`.
 
 mod logins;
+mod probe;
 
 use std::sync::Arc;
 
@@ -39,6 +40,11 @@ pub(super) async fn run(session: &Session<'_>, args: &McpArgs) -> Result<u8> {
             McpAction::Accept { name, dry_run } => accept(session, &config, name, *dry_run).await,
             McpAction::List => logins::list(session, &config),
             McpAction::Login(args) => logins::login(session, &config, args).await,
+            McpAction::Probe(args) => {
+                let app = App::open(&loaded, &environment).await?;
+                session.closes(&app);
+                probe::probe(session, &app, args).await
+            }
             McpAction::Logout { name } => logins::logout(session, &config, name).await,
         };
     }
