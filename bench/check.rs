@@ -37,6 +37,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
             limits: &limits,
             context: Some(&context),
             task: None,
+            results: &[],
         };
         bencher.iter(|| black_box(check_with(&input)));
     });

@@ -97,6 +97,7 @@ error_codes! {
     PlanDynamicTool = "plan_dynamic_tool", "Which tool is called is worked out while the plan runs.", "Call the tool by its name.";
     PlanToolNotSetUp = "plan_tool_not_set_up", "The plan calls a tool that lacks configuration here; the call will fail.", "Set what the message names.";
     PlanTargetRefused = "plan_target_refused", "A call names what configuration or policy refuses, so it will fail.", "Name a target that is allowed, or allow it as the message says.";
+    PlanTemplateRefused = "plan_template_refused", "A template of the plan cannot be filled: a fault in its syntax, a filter, test or template that there is not, a key that its data do not have.", "Correct the template at the place shown; `docs/tools.md` lists what templates have.";
     PlanSqlRefused = "plan_sql_refused", "The database refuses a statement of the plan; it was looked at and not executed.", "Correct the statement by the database's message; `luaplan tools describe query_db` shows tables and columns.";
     PlanSqlUnasked = "plan_sql_unasked", "A database could not be asked about the statements of the plan.", "Make the database reachable, or check without asking it.";
     PlanAllowWithoutReason = "plan_allow_without_reason", "A comment allows a finding without saying why, so it has no effect.", "Write the reason behind it.";

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use serde_json::Value as Json;
 
 use luaplan_base::{ToolFailure, Value};
 
@@ -15,6 +16,23 @@ pub struct ForeseenCall {
     pub partly: BTreeSet<String>,
     /// Arguments that are or may be given, with any value.
     pub open: BTreeSet<String>,
+    /// What the types of the plan tell of arguments, as JSON Schema: `{}` for any value.
+    pub shapes: IndexMap<String, Json>,
+}
+
+/// What is wrong with a text of a call that a plan may make, such as a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextFault {
+    /// The argument.
+    pub parameter: String,
+    /// The character of the text where it is, from 1, where that is known.
+    pub position: Option<usize>,
+    /// What is wrong, without the data.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+    /// Whether no run of the call makes it right: not so what one branch of a condition alone does.
+    pub is_sure: bool,
 }
 
 impl ForeseenCall {
@@ -62,8 +80,11 @@ impl ForeseenCall {
 pub enum Prepared {
     /// The call has no statement, or one that is not known.
     NoStatement,
-    /// It takes it.
-    Taken,
+    /// It takes it. `result` is what the call gives as JSON Schema, where the database tells.
+    Taken {
+        /// Names and kinds of columns, never rows.
+        result: Option<Json>,
+    },
     /// It refuses it. The detail `position` is the character of the argument `sql`, from 1.
     Refused(ToolFailure),
     /// It could not be asked.

@@ -27,7 +27,7 @@ pub use approval::{ArgumentOrigins, RunApprovals, approval_id, plan_approval_id}
 pub use ask_model::{ask_model, ask_side_by_side};
 pub use budget::{IdleTime, RunBudget};
 pub use bus::{Bus, BusParts};
-pub use foreseen::{ForeseenCall, Prepared};
+pub use foreseen::{ForeseenCall, Prepared, TextFault};
 pub use handler::CallHandler;
 pub use interruption::Interruption;
 pub use limiter::{Limiter, LimiterSettings, Permit, RunGate};

@@ -11,7 +11,7 @@ use luaplan_base::{CallId, CallOutcome, Error, RunId, ToolFailure, Value};
 use luaplan_catalog::{DatabaseSchema, ToolSpec};
 use luaplan_journal::{QuestionState, RunLog};
 
-use super::{ForeseenCall, Prepared, RunBudget, Suspension};
+use super::{ForeseenCall, Prepared, RunBudget, Suspension, TextFault};
 
 /// One allowed call.
 pub struct Invocation {
@@ -91,6 +91,13 @@ pub trait Tool: Send + Sync {
     /// The failure that the call would have.
     fn could_ever_call(&self, call: &ForeseenCall) -> Result<(), ToolFailure> {
         if call.is_whole() { self.could_call(&call.arguments()) } else { Ok(()) }
+    }
+
+    /// What is wrong with the texts of a call that a plan may make, such as templates, whatever the arguments are that are
+    /// not known. Reads at most files that the tool's own configuration names.
+    fn text_faults(&self, call: &ForeseenCall) -> Vec<TextFault> {
+        let _ = call;
+        Vec::new()
     }
 
     /// Has the database look at the statement of a call that a plan may make, in a read-only session and within the

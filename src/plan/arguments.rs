@@ -217,6 +217,29 @@ pub(super) fn given(spec: &ToolSpec, call: &LuaCallExpr, skip: usize, name: &str
     }
 }
 
+/// The expression that `call` gives for the parameter `name`, where the source shows which it is; the tool's arguments
+/// start after the first `skip`.
+pub(super) fn expression(spec: &ToolSpec, call: &LuaCallExpr, skip: usize, name: &str) -> Option<LuaExpr> {
+    let arguments: Vec<LuaExpr> = call.get_args_list()?.get_args().skip(skip).collect();
+    if let [LuaExpr::TableExpr(table)] = arguments.as_slice() {
+        match fields(table) {
+            Fields::Named(named) if spec.takes_as_named(named.0.iter().map(|field| field.name.as_str())) => {
+                return named.0.into_iter().find(|field| field.name == name).map(|field| field.value);
+            }
+            Fields::Hidden => return None,
+            Fields::Named(_) | Fields::List => {}
+        }
+    }
+    // One variable may be the table of names.
+    if let [only] = arguments.as_slice()
+        && !is_plain(only)
+    {
+        return None;
+    }
+    let place = spec.parameters().position(|(parameter, _)| parameter == name)?;
+    arguments.into_iter().nth(place)
+}
+
 /// Whether the source shows the whole value, so that no type is needed to judge it.
 pub(super) fn is_shown(expression: &LuaExpr) -> bool {
     !matches!(shown(expression), Shown::Hidden)

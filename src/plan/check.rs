@@ -1,5 +1,7 @@
 //! The check: source and catalog in, findings out.
 
+use serde_json::Value as Json;
+
 use luaplan_base::{ErrorCode, LimitName, Limits};
 use luaplan_catalog::Catalog;
 use luaplan_syntax::parse;
@@ -16,6 +18,19 @@ pub struct CheckReport {
     pub findings: Vec<Finding>,
     /// The plan, where no finding is an error.
     pub plan: Option<CheckedPlan>,
+    /// What the types tell of arguments of calls.
+    pub shapes: Vec<ArgumentShape>,
+}
+
+/// What is known of an argument of a call before the plan runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArgumentShape {
+    /// The call, as a byte range in the source.
+    pub call: (usize, usize),
+    /// The parameter.
+    pub parameter: String,
+    /// As JSON Schema: kinds, and the names of fields; `{}` for any value.
+    pub schema: Json,
 }
 
 impl CheckReport {
@@ -55,17 +70,17 @@ impl CheckReport {
 /// form of [`check_with`].
 #[must_use]
 pub fn check(source: &str, name: &str, catalog: &Catalog, limits: &Limits) -> CheckReport {
-    check_with(&CheckInput { source, name, catalog, limits, context: None, task: None })
+    check_with(&CheckInput { source, name, catalog, limits, context: None, task: None, results: &[] })
 }
 
 /// Checks a plan. Pure: it reads nothing else, and the same input gives the same findings.
 #[must_use]
 pub fn check_with(input: &CheckInput<'_>) -> CheckReport {
     let mut report = Report::new(input.source);
-    find(input, &mut report);
+    let shapes = find(input, &mut report);
     types::note(&mut report);
     let plan = (!report.has_errors()).then(|| CheckedPlan::new(input.name, input.source));
-    CheckReport { findings: report.into_findings(), plan }
+    CheckReport { findings: report.into_findings(), plan, shapes }
 }
 
 /// Admits a plan that was accepted before, by its record: the check's newer rules decide about new plans alone.
@@ -79,7 +94,7 @@ pub fn admit_accepted(source: &str, name: &str, limits: &Limits) -> CheckReport 
         report.error(ErrorCode::PlanSyntax, fault.span, fault.message, fault.help);
     }
     let plan = (!report.has_errors()).then(|| CheckedPlan::new(name, source));
-    CheckReport { findings: report.into_findings(), plan }
+    CheckReport { findings: report.into_findings(), plan, shapes: Vec::new() }
 }
 
 fn is_of_size(source: &str, limits: &Limits, report: &mut Report<'_>) -> bool {
@@ -93,23 +108,27 @@ fn is_of_size(source: &str, limits: &Limits, report: &mut Report<'_>) -> bool {
     false
 }
 
-fn find(input: &CheckInput<'_>, report: &mut Report<'_>) {
+fn find(input: &CheckInput<'_>, report: &mut Report<'_>) -> Vec<ArgumentShape> {
     let CheckInput { source, catalog, limits, .. } = *input;
     if !is_of_size(source, limits, report) {
-        return;
+        return Vec::new();
     }
     match parse(source) {
-        Err(fault) => report.error(ErrorCode::PlanSyntax, fault.span, fault.message, fault.help),
+        Err(fault) => {
+            report.error(ErrorCode::PlanSyntax, fault.span, fault.message, fault.help);
+            Vec::new()
+        }
         Ok(chunk) => {
             let walk = walk::walk(&chunk, report);
             let calls = judge::judge(&chunk, &walk, catalog, report);
-            types::judge(&chunk, input, &walk, &calls, report);
+            let shapes = types::judge(&chunk, input, &walk, &calls, report);
             for fault in parameters::faults(source) {
                 let help = ErrorCode::PlanBadParameter.remedy().to_owned();
                 report.error(ErrorCode::PlanBadParameter, fault.span, fault.message, help);
             }
             rules::judge(&chunk, input, &walk, &calls.tools, report);
             rules::apply_allowances(&chunk, report);
+            shapes
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a check is asked.
 
+use serde_json::Value as Json;
+
 use luaplan_base::{Limits, Value};
 use luaplan_catalog::Catalog;
 
@@ -18,4 +20,15 @@ pub struct CheckInput<'a> {
     pub context: Option<&'a Value>,
     /// The task the plan was written for, where there is one: its addresses are allowed in the plan.
     pub task: Option<&'a str>,
+    /// What calls of the plan give, where somebody knows it better than their tools' manifests.
+    pub results: &'a [KnownResult],
+}
+
+/// What a call of a plan gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownResult {
+    /// The call, as a byte range in the source.
+    pub call: (usize, usize),
+    /// As JSON Schema.
+    pub schema: Json,
 }

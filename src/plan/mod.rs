@@ -34,10 +34,10 @@ mod types;
 #[path = "types_absent.rs"]
 mod types;
 
-pub use check::{CheckReport, admit_accepted, check, check_with};
+pub use check::{ArgumentShape, CheckReport, admit_accepted, check, check_with};
 pub use checked::CheckedPlan;
 pub use finding::{Finding, Remark, Severity};
-pub use input::CheckInput;
+pub use input::{CheckInput, KnownResult};
 pub use names::globals;
 pub use piccolo_subset::unsupported_on_piccolo;
 pub use rules::rule_codes;

@@ -5,12 +5,21 @@ use emmylua_parser::LuaChunk;
 
 use luaplan_base::ErrorCode;
 
+use super::check::ArgumentShape;
 use super::input::CheckInput;
 use super::report::Report;
 use crate::names::calls::Calls;
 use crate::names::found::Walk;
 
-pub(super) fn judge(_: &LuaChunk, _: &CheckInput<'_>, _: &Walk, _: &Calls, _: &mut Report<'_>) {}
+pub(super) fn judge(
+    _: &LuaChunk,
+    _: &CheckInput<'_>,
+    _: &Walk,
+    _: &Calls,
+    _: &mut Report<'_>,
+) -> Vec<ArgumentShape> {
+    Vec::new()
+}
 
 /// That nothing was inferred. Said after comments that allow were looked at: no plan may hide it.
 pub(super) fn note(report: &mut Report<'_>) {

@@ -282,7 +282,7 @@ impl<'a> Rounds<'a> {
             explanation: explanation.clone(),
         };
         self.log.emit(proposed, Durability::Ordered).await?;
-        let CheckReport { findings, plan } = check.check(&source).await?;
+        let CheckReport { findings, plan, .. } = check.check(&source).await?;
         let checked = EventBody::PlanChecked { plan_hash, ok: plan.is_some(), findings: to_json(&findings) };
         self.log.emit(checked, Durability::Ordered).await?;
         for finding in findings.iter().filter(|finding| finding.reaches_out()) {

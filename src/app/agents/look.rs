@@ -103,7 +103,7 @@ fn looked_into(
 
 /// The check of an agent's plan, as its run will have it.
 fn checked(config: &Config, own: &Catalog, name: &str, source: &str, limits: &Limits) -> CheckReport {
-    let input = CheckInput { source, name, catalog: own, limits, context: None, task: None };
+    let input = CheckInput { source, name, catalog: own, limits, context: None, task: None, results: &[] };
     config.sandbox.judge(check_with(&input), source)
 }
 

@@ -9,13 +9,13 @@ use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, Value, counted};
 use luaplan_bus::{Circumstances, LOCAL_TENANT, Policy, Registry};
 use luaplan_catalog::Catalog;
 use luaplan_journal::Redactor;
-use luaplan_plan::{CheckInput, CheckReport, CheckedPlan, Remark, Severity, admit_accepted};
+use luaplan_plan::{CheckInput, CheckReport, CheckedPlan, KnownResult, Remark, Severity, admit_accepted};
 use luaplan_planner::Check;
 
 use super::analysis_pool::{AnalysisPool, Waiting};
 use super::explain::Explanation;
 use super::held::{Checked, held, policy_of};
-use super::statements::{Unasked, looked_at};
+use super::statements::{Told, Unasked, looked_at};
 use super::world::{Foreseen, World};
 use crate::config::Config;
 use crate::tools::toolbox::Toolbox;
@@ -82,9 +82,7 @@ impl Plans {
     /// # Errors
     /// As [`Plans::check_for`].
     pub async fn check_live_for(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
-        let checked = self.analysed(plan.tenant, Waiting::Request, self.analysis_of(plan)).await?;
-        let remarks = looked_at(&self.tools, &checked.foreseen, plan.source, Unasked::Told).await;
-        self.with_remarks(plan.tenant, Waiting::Request, checked.report, plan.source, remarks).await
+        self.held_live(self.analysis_of(plan), Waiting::Request, Unasked::Told).await
     }
 
     /// As [`Plans::explain`], on a thread of the analysis.
@@ -105,13 +103,21 @@ impl Plans {
     /// # Errors
     /// As [`Plans::explain_for`].
     pub async fn explain_live_for(&self, plan: PlanOf<'_>) -> Result<Explanation> {
-        let (mut explanation, foreseen) = self.explained(plan, Waiting::Request).await?;
         let source = self.redactor.exact_text(plan.source);
-        let remarks = looked_at(&self.tools, &foreseen, &source, Unasked::Told).await;
+        let analysis = self.analysis_of(PlanOf { source: &source, ..plan });
+        let first = analysis.clone();
+        let (mut explanation, foreseen) =
+            self.analysis.run(plan.tenant, Waiting::Request, move || first.explained()).await?;
+        let Told { remarks, results } = looked_at(&self.tools, &foreseen, &source, Unasked::Told).await;
+        if !results.is_empty() {
+            let again = Analysis { results, ..analysis };
+            let explained = self.analysis.run(plan.tenant, Waiting::Request, move || again.explained());
+            explanation = explained.await?.0;
+        }
         if remarks.iter().any(|remark| remark.severity == Severity::Error) {
             explanation.preview = None;
         }
-        let report = CheckReport { findings: explanation.findings, plan: None };
+        let report = CheckReport { findings: explanation.findings, plan: None, shapes: Vec::new() };
         let report = self.with_remarks(plan.tenant, Waiting::Request, report, &source, remarks).await?;
         Ok(Explanation { findings: report.findings, ..explanation })
     }
@@ -168,12 +174,24 @@ impl Plans {
             limits: plan.limits.clone(),
             context: plan.context.cloned(),
             task: None,
+            results: Vec::new(),
             refused: Severity::Warning,
             config: Arc::clone(&self.config),
             catalog: Arc::clone(&self.tools.catalog),
             registry: Arc::clone(&self.tools.registry),
             policy: policy_of(&self.config, circumstances),
         }
+    }
+
+    /// Checks a plan, asks the databases about its statements, and checks it again by what they tell of results.
+    async fn held_live(&self, analysis: Analysis, waiting: Waiting, unasked: Unasked) -> Result<CheckReport> {
+        let (tenant, source) = (analysis.policy.circumstances.tenant.clone(), analysis.source.clone());
+        let Checked { mut report, foreseen } = self.analysed(&tenant, waiting, analysis.clone()).await?;
+        let Told { remarks, results } = looked_at(&self.tools, &foreseen, &source, unasked).await;
+        if !results.is_empty() {
+            report = self.analysed(&tenant, waiting, Analysis { results, ..analysis }).await?.report;
+        }
+        self.with_remarks(&tenant, waiting, report, &source, remarks).await
     }
 
     async fn analysed(&self, tenant: &str, waiting: Waiting, analysis: Analysis) -> Result<Checked> {
@@ -197,12 +215,15 @@ impl Plans {
 }
 
 /// A plan and what it is held against, on its way to another thread.
+#[derive(Clone)]
 struct Analysis {
     name: String,
     source: String,
     limits: Limits,
     context: Option<Value>,
     task: Option<String>,
+    /// What the databases told of results.
+    results: Vec<KnownResult>,
     /// How bad a call is that is refused whatever happens.
     refused: Severity,
     config: Arc<Config>,
@@ -221,11 +242,11 @@ impl Analysis {
     }
 
     fn in_world<T>(&self, look: impl FnOnce(&World<'_>, &CheckInput<'_>) -> T) -> T {
-        let Self { name, source, limits, context, task, catalog, .. } = self;
-        let (context, task) = (context.as_ref(), task.as_deref());
+        let Self { name, source, limits, context, task, catalog, results, .. } = self;
+        let (context, task, results) = (context.as_ref(), task.as_deref(), results.as_slice());
         let tool = |name: &str| self.registry.get(name).cloned();
         let world = World { catalog, policy: self.policy.clone(), tool: &tool };
-        look(&world, &CheckInput { source, name, catalog, limits, context, task })
+        look(&world, &CheckInput { source, name, catalog, limits, context, task, results })
     }
 }
 
@@ -251,9 +272,7 @@ impl Check for PlannedFor<'_> {
             policy: policy_of(&plans.config, circumstances.clone()),
             ..plans.analysis_of(plan)
         };
-        let Checked { report, foreseen } = plans.analysed(tenant, Waiting::Run, analysis).await?;
-        let remarks = looked_at(&plans.tools, &foreseen, source, Unasked::Ignored).await;
-        plans.with_remarks(tenant, Waiting::Run, report, source, remarks).await
+        plans.held_live(analysis, Waiting::Run, Unasked::Ignored).await
     }
 }
 

@@ -26,12 +26,17 @@ pub(crate) fn held(config: &Config, world: &World<'_>, input: &CheckInput<'_>, r
     if !is_read(&report, input) {
         return Checked { report, foreseen: Vec::new() };
     }
-    let mut foreseen = world.foresee(&analyse_source(input.source, input.catalog));
+    let mut foreseen = world.foresee(&analyse_source(input.source, input.catalog), &report.shapes);
     // A call that is wrong in itself is looked at when it is right.
     foreseen.retain(|site| {
         !report.errors().any(|error| site.span.0 <= error.span.0 && error.span.1 <= site.span.1)
     });
-    let remarks = foreseen.iter().filter_map(|site| site.remark(input.source, refused)).collect();
+    let remarks = foreseen
+        .iter()
+        .flat_map(|site| {
+            site.remark(input.source, refused).into_iter().chain(site.text_remarks(input.source, refused))
+        })
+        .collect();
     Checked { report: report.with_remarks(input.source, remarks), foreseen }
 }
 

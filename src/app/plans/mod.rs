@@ -6,4 +6,5 @@ pub(crate) mod explain;
 pub(crate) mod held;
 pub(crate) mod policy;
 mod statements;
+mod texts;
 mod world;

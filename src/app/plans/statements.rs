@@ -1,10 +1,12 @@
 //! What the databases say of the statements of a plan, without executing them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value as Json, json};
 
 use luaplan_base::{ErrorCode, Value};
 use luaplan_bus::{ForeseenCall, Prepared};
-use luaplan_plan::{Remark, Severity, is_written, written_text};
+use luaplan_plan::{KnownResult, Remark, Severity, is_written, written_text};
 
 use super::world::{Foreseen, remedy};
 use crate::tools::toolbox::Toolbox;
@@ -21,20 +23,32 @@ pub(crate) enum Unasked {
     Ignored,
 }
 
-/// Asks the databases about the statements that are known, and tells which they refuse.
+/// What the databases tell of the statements of a plan.
+#[derive(Default)]
+pub(crate) struct Told {
+    pub(crate) remarks: Vec<Remark>,
+    /// What calls give, each in the order of the source.
+    pub(crate) results: Vec<KnownResult>,
+}
+
+/// Asks the databases about the statements that are known, and tells which they refuse, and what the others give.
 pub(crate) async fn looked_at(
     tools: &Toolbox,
     foreseen: &[Foreseen],
     source: &str,
     unasked: Unasked,
-) -> Vec<Remark> {
+) -> Told {
     let mut remarks = Vec::new();
+    // What every call of a place gives; none where one of them is not known.
+    let mut results: BTreeMap<(usize, usize), Option<Vec<Json>>> = BTreeMap::new();
     // A database that did not answer is not asked again.
     let mut silent: BTreeSet<(&str, String)> = BTreeSet::new();
     let mut left = STATEMENTS_MAX;
     for site in foreseen.iter().filter(|site| !site.is_refused()) {
         let Some(tool) = tools.registry.get(&site.tool) else { continue };
         let mut refused = Vec::new();
+        let known = results.entry(site.span).or_insert_with(|| Some(Vec::new()));
+        let mut described = Vec::new();
         for call in &site.calls {
             let database = call.known.get("database").and_then(Value::as_str).unwrap_or_default().to_owned();
             if left == 0 || silent.contains(&(site.tool.as_str(), database.clone())) {
@@ -42,7 +56,7 @@ pub(crate) async fn looked_at(
             }
             match tool.prepare(call).await {
                 Prepared::NoStatement => continue,
-                Prepared::Taken => {}
+                Prepared::Taken { result } => described.extend(result),
                 Prepared::Refused(failure) => refused.push((call, failure)),
                 Prepared::Unasked(failure) => {
                     if unasked == Unasked::Told {
@@ -60,6 +74,10 @@ pub(crate) async fn looked_at(
                 }
             }
             left -= 1;
+        }
+        match known {
+            Some(known) if described.len() == site.calls.len() => known.append(&mut described),
+            known => *known = None,
         }
         let is_always = refused.len() == site.calls.len();
         let is_meant = |call: &ForeseenCall| call.texts("sql").any(|sql| is_written(source, sql));
@@ -81,7 +99,17 @@ pub(crate) async fn looked_at(
             remarks.push(Remark { code, severity, span, message, help });
         }
     }
-    remarks
+    let result = |(call, schemas): ((usize, usize), Option<Vec<Json>>)| {
+        let mut schemas = schemas?;
+        schemas.dedup();
+        let schema = match schemas.len() {
+            0 => return None,
+            1 => schemas.pop()?,
+            _ => json!({ "anyOf": schemas }),
+        };
+        Some(KnownResult { call, schema })
+    };
+    Told { remarks, results: results.into_iter().filter_map(result).collect() }
 }
 
 /// The word at fault where the statement is a text of the plan; else the text, else the call.

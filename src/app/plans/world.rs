@@ -9,7 +9,9 @@ use luaplan_bus::{DEFAULT_RULE, ForeseenCall, Policy, PolicyDecision, Tier, Tool
 use luaplan_catalog::{Catalog, TargetKind, ToolSpec};
 use luaplan_plan::flow::{Argument, CallSite, Flow, Possible};
 use luaplan_plan::preview::Forecast;
-use luaplan_plan::{Remark, Severity, is_written, written_text};
+use luaplan_plan::{ArgumentShape, Remark, Severity, is_written, written_text};
+
+use super::texts::{FaultyText, faulty_texts};
 
 /// The most combinations of arguments of one place that are looked at.
 const COMBINATIONS_MAX: usize = 32;
@@ -47,6 +49,8 @@ pub(crate) struct Foreseen {
     /// What to do about a refusal, and the text at fault.
     remedy: String,
     culprit: Option<String>,
+    /// Faults in texts of its calls.
+    pub(super) texts: Vec<FaultyText>,
 }
 
 struct Refusal {
@@ -55,17 +59,23 @@ struct Refusal {
 }
 
 impl World<'_> {
-    /// What is known of every place that calls a tool; nothing where the plan cannot be followed.
-    pub(crate) fn foresee(&self, flow: &Flow) -> Vec<Foreseen> {
+    /// What is known of every place that calls a tool, also by the types of arguments; nothing where the plan cannot be
+    /// followed.
+    pub(crate) fn foresee(&self, flow: &Flow, shapes: &[ArgumentShape]) -> Vec<Foreseen> {
         if flow.gave_up() {
             return Vec::new();
         }
-        flow.call_sites().iter().filter_map(|site| self.of_site(site)).collect()
+        flow.call_sites().iter().filter_map(|site| self.of_site(site, shapes)).collect()
     }
 
-    fn of_site(&self, site: &CallSite) -> Option<Foreseen> {
+    fn of_site(&self, site: &CallSite, shapes: &[ArgumentShape]) -> Option<Foreseen> {
         let spec = self.catalog.get(&site.tool)?;
-        let calls = calls_of(site, spec);
+        let mut calls = calls_of(site, spec);
+        for shape in shapes.iter().filter(|shape| shape.call == site.span) {
+            for call in &mut calls {
+                call.shapes.insert(shape.parameter.clone(), shape.schema.clone());
+            }
+        }
         if site.calls_max == Some(0) {
             return None;
         }
@@ -99,8 +109,9 @@ impl World<'_> {
             }
             None => (asked(&decisions), String::new(), None),
         };
+        let texts = tool.map(|tool| faulty_texts(&*tool, &calls)).unwrap_or_default();
         let (number, tool, span) = (site.number, site.tool.clone(), site.span);
-        Some(Foreseen { number, tool, span, calls, forecast, remedy, culprit })
+        Some(Foreseen { number, tool, span, calls, forecast, remedy, culprit, texts })
     }
 }
 

@@ -39,6 +39,14 @@ fn by_configuration(
     context: Option<&Value>,
 ) -> Result<CheckReport> {
     let (config, catalog) = session.tools()?;
-    let input = CheckInput { source, name, catalog: &catalog, limits: &config.limits, context, task: None };
+    let input = CheckInput {
+        source,
+        name,
+        catalog: &catalog,
+        limits: &config.limits,
+        context,
+        task: None,
+        results: &[],
+    };
     Ok(check_configured(&config, session.environment, &input))
 }

@@ -22,7 +22,15 @@ pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
     // Redact before texts are shortened: a part of a secret is not found.
     let source = config.redactor(session.environment).exact_text(&source).into_owned();
     let (limits, context) = (&config.limits, context.as_ref());
-    let input = CheckInput { source: &source, name: &name, catalog: &catalog, limits, context, task: None };
+    let input = CheckInput {
+        source: &source,
+        name: &name,
+        catalog: &catalog,
+        limits,
+        context,
+        task: None,
+        results: &[],
+    };
     let explanation = explain(&config, session.environment, &input);
     if let Some(file) = &args.output {
         plan::refuse_existing(session, file, args.force)?;

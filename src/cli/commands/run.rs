@@ -160,7 +160,7 @@ fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> R
     let limits = inputs::limits(&config, &args.options)?;
     let context = inputs::read_context(session, args.options.context.as_deref())?;
     let (limits, context) = (&limits, context.as_ref());
-    let input = CheckInput { source, name, catalog: &catalog, limits, context, task: None };
+    let input = CheckInput { source, name, catalog: &catalog, limits, context, task: None, results: &[] };
     let explanation = explain(&config, session.environment, &input);
     if session.output.is_json() {
         session.output.data(&json!({

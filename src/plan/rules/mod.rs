@@ -82,8 +82,12 @@ const RULES: [(ErrorCode, Rule); 9] = [
 ];
 
 /// What other rooms find by the same terms, once they hold a plan against what is configured.
-const FOUND_ELSEWHERE: [ErrorCode; 3] =
-    [ErrorCode::PlanTargetRefused, ErrorCode::PlanSqlRefused, ErrorCode::PlanSqlUnasked];
+const FOUND_ELSEWHERE: [ErrorCode; 4] = [
+    ErrorCode::PlanTargetRefused,
+    ErrorCode::PlanTemplateRefused,
+    ErrorCode::PlanSqlRefused,
+    ErrorCode::PlanSqlUnasked,
+];
 
 /// The codes of the rules, which a comment in the plan can allow.
 pub fn rule_codes() -> impl Iterator<Item = ErrorCode> {

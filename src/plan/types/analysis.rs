@@ -12,8 +12,8 @@ use luaplan_catalog::{Catalog, stubs};
 use super::super::declarations;
 use super::kinds::Typed;
 use super::masked::Masked;
-use super::question::{Question, TypeFinding};
-use super::{arguments, fields, helpers, library, nils, operands};
+use super::question::{Answer, Question};
+use super::{arguments, fields, helpers, library, nils, operands, shapes};
 
 /// The most catalogs whose declarations a thread keeps loaded.
 const KEPT_MAX: usize = 4;
@@ -31,20 +31,20 @@ const CHECK_BYTES: usize = 256;
 pub(super) struct Analyses(Vec<Analysis>);
 
 impl Analyses {
-    pub(super) fn answer(&mut self, question: &Question) -> Vec<TypeFinding> {
+    pub(super) fn answer(&mut self, question: &Question) -> Answer {
         let known = self.0.iter().position(|analysis| analysis.fits(&question.catalog));
         let mut analysis = match known {
             Some(place) => self.0.remove(place),
             None => Analysis::new(&question.catalog),
         };
-        let verdicts = analysis.answer(question);
+        let answer = analysis.answer(question);
         if analysis.seen_bytes < SEEN_BYTES_MAX {
             if self.0.len() == KEPT_MAX {
                 self.0.remove(0);
             }
             self.0.push(analysis);
         }
-        verdicts
+        answer
     }
 }
 
@@ -69,7 +69,7 @@ impl Analysis {
         inner.update_config(Arc::new(settings));
         inner.add_main_workspace(PathBuf::from("/plan"));
         let declarations = stubs(catalog);
-        for (name, text) in declarations::all() {
+        for (name, text) in declarations::inferred() {
             inner.update_file_by_path(&path(name), Some(text.to_owned()));
         }
         let file = inner.update_file_by_path(&path("tools"), Some(format!("---@meta\n{declarations}")));
@@ -91,7 +91,8 @@ impl Analysis {
         same || self.declarations == stubs(catalog)
     }
 
-    fn answer(&mut self, question: &Question) -> Vec<TypeFinding> {
+    fn answer(&mut self, question: &Question) -> Answer {
+        let nothing = || Answer { findings: Vec::new(), shapes: Vec::new() };
         if self.context != question.context {
             let text = question.context.as_ref().map(|text| format!("---@meta\n{text}"));
             self.seen_bytes += text.as_ref().map_or(0, String::len);
@@ -105,7 +106,7 @@ impl Analysis {
         for _ in 0..ROUNDS_MAX {
             self.load(&masked);
             let found = self.typed(question, &masked).map(|typed| helpers::declarations(&typed));
-            let Some(found) = found else { return Vec::new() };
+            let Some(found) = found else { return nothing() };
             if found == declared {
                 break;
             }
@@ -113,13 +114,13 @@ impl Analysis {
             declared = found;
         }
         self.load(&masked);
-        let Some(typed) = self.typed(question, &masked) else { return Vec::new() };
+        let Some(typed) = self.typed(question, &masked) else { return nothing() };
         let mut verdicts = arguments::judge(&typed);
         verdicts.extend(library::judge(&typed));
         verdicts.extend(fields::judge(&typed));
         verdicts.extend(nils::judge(&typed));
         verdicts.extend(operands::judge(&typed));
-        verdicts
+        Answer { findings: verdicts, shapes: shapes::of_arguments(&typed) }
     }
 
     /// Analyses the plan. The same text is not analysed twice in a row.

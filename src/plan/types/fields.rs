@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use emmylua_code_analysis::LuaType;
 use emmylua_parser::{
-    LuaAssignStat, LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexExpr, LuaIndexKey, LuaVarExpr,
+    LuaAssignStat, LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexExpr, LuaIndexKey, LuaTableField, LuaVarExpr,
 };
 use serde_json::Value as Json;
 
@@ -12,11 +12,11 @@ use luaplan_base::{ErrorCode, nearest};
 
 use super::super::Severity;
 use super::super::guards::{Use, is_target, use_of};
-use super::kinds::{Fields, Typed, ValueKind, is_context};
+use super::kinds::{Fields, Typed, ValueKind, is_context, name_of};
 use super::question::TypeFinding;
 
 /// Members of a failed call besides `error`, `code` and `retryable`.
-pub(super) const FAILURE: [&str; 22] = [
+pub(super) const FAILURE: [&str; 38] = [
     "error",
     "code",
     "retryable",
@@ -39,6 +39,22 @@ pub(super) const FAILURE: [&str; 22] = [
     "help",
     "database",
     "failed_code",
+    "sqlstate",
+    "hint",
+    "position",
+    "errno",
+    "sqlite_code",
+    "unit",
+    "line",
+    "answer",
+    "reason",
+    "exit_code",
+    "exit_status",
+    "signal",
+    "stdout",
+    "stderr",
+    "mcp_code",
+    "server",
 ];
 
 pub(super) fn judge(typed: &Typed<'_>) -> Vec<TypeFinding> {
@@ -81,7 +97,7 @@ fn unknown(
         match kind {
             ValueKind::Fields(fields) if fields.open || fields.names.contains(name) => return None,
             ValueKind::Fields(fields) => {
-                if fields.class.as_ref().is_some_and(|class| written.open.contains(class)) {
+                if written.is_open(fields) {
                     return None;
                 }
                 tables.push(fields);
@@ -162,18 +178,23 @@ fn has_object(schema: &Json, names: &BTreeSet<String>) -> bool {
 }
 
 /// What the plan itself adds to tables.
-struct Written {
+pub(super) struct Written {
     /// Names of fields it assigns, whatever the table.
-    names: HashSet<String>,
+    pub(super) names: HashSet<String>,
     /// Classes to which it adds fields by computed names.
     open: HashSet<String>,
+    /// The fields of tables without a class to which it does.
+    open_tables: Vec<BTreeSet<String>>,
+    /// Whether it adds items of its own to lists that it was given.
+    fills_lists: bool,
 }
 
 impl Written {
     /// `None` where the plan adds fields to unknown tables.
-    fn of(typed: &Typed<'_>) -> Option<Self> {
+    pub(super) fn of(typed: &Typed<'_>) -> Option<Self> {
         let root = typed.model.get_root();
-        let mut written = Self { names: HashSet::new(), open: HashSet::new() };
+        let mut written =
+            Self { names: HashSet::new(), open: HashSet::new(), open_tables: Vec::new(), fills_lists: false };
         for assignment in root.descendants::<LuaAssignStat>() {
             let (targets, _) = assignment.get_var_and_expr_list();
             for target in targets {
@@ -198,13 +219,31 @@ impl Written {
         }
         for call in root.descendants::<LuaCallExpr>() {
             let callee = call.get_prefix_expr().map(|callee| callee.get_text());
-            if matches!(callee.as_deref(), Some("rawset" | "setmetatable"))
+            if matches!(callee.as_deref(), Some("rawset" | "setmetatable" | "table.insert" | "table.move"))
                 && let Some(table) = call.get_args_list().and_then(|list| list.get_args().next())
             {
                 written.opened(typed, &table)?;
             }
         }
+        if written.fills_lists {
+            // Any table made in the plan may be such an item.
+            let made =
+                root.descendants::<LuaTableField>().filter_map(|field| match field.get_field_key()? {
+                    LuaIndexKey::Name(name) => Some(name.get_name_text().to_owned()),
+                    LuaIndexKey::String(text) => Some(text.get_value()),
+                    _ => None,
+                });
+            written.names.extend(made);
+        }
         Some(written)
+    }
+
+    /// Whether a table with these fields may get others.
+    pub(super) fn is_open(&self, fields: &Fields) -> bool {
+        match &fields.class {
+            Some(class) => self.open.contains(class),
+            None => self.open_tables.contains(&fields.names),
+        }
     }
 
     fn opened(&mut self, typed: &Typed<'_>, table: &LuaExpr) -> Option<()> {
@@ -213,14 +252,17 @@ impl Written {
                 self.open.insert(id.get_name().to_owned());
                 Some(())
             }
-            Ok(
-                LuaType::TableConst(_)
-                | LuaType::Array(_)
-                | LuaType::Tuple(_)
-                | LuaType::Table
-                | LuaType::TableGeneric(_)
-                | LuaType::Object(_),
-            ) => Some(()),
+            Ok(LuaType::Array(_)) => {
+                self.fills_lists = true;
+                Some(())
+            }
+            Ok(LuaType::Object(object)) => {
+                self.open_tables.push(object.get_fields().keys().filter_map(name_of).collect());
+                Some(())
+            }
+            Ok(LuaType::TableConst(_) | LuaType::Tuple(_) | LuaType::Table | LuaType::TableGeneric(_)) => {
+                Some(())
+            }
             _ => None,
         }
     }

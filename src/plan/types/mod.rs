@@ -19,11 +19,13 @@ mod pool;
 mod question;
 mod records;
 mod results;
+mod shapes;
 
 use std::collections::HashSet;
 
 use emmylua_parser::LuaChunk;
 
+use super::check::ArgumentShape;
 use super::input::CheckInput;
 use super::report::Report;
 use super::{Severity, shape};
@@ -31,7 +33,7 @@ use crate::names::calls::Calls;
 use crate::names::found::Walk;
 use luaplan_base::ErrorCode;
 use masked::{CONTEXT, Masked};
-use question::{Question, TypeFinding};
+use question::{Answer, Question, TypeFinding};
 use results::Results;
 
 /// Infers the types of `chunk` and reports what follows.
@@ -41,13 +43,14 @@ pub(super) fn judge(
     walk: &Walk,
     calls: &Calls,
     report: &mut Report<'_>,
-) {
+) -> Vec<ArgumentShape> {
     if let Some(reason) = bounded::too_costly(chunk) {
-        return unknown(&reason, report);
+        unknown(&reason, report);
+        return Vec::new();
     }
     let context = input.context.and_then(|context| shape::class(context, CONTEXT));
     let masked = Masked::new(chunk, input.source, context.is_some());
-    let Results { casts, schemas } = results::results(chunk, &calls.tools, input.catalog);
+    let Results { casts, schemas } = results::results(chunk, &calls.tools, input);
     let masked = masked.with(casts);
     let question = Question {
         masked,
@@ -61,8 +64,14 @@ pub(super) fn judge(
         defined: walk.writes.iter().map(|write| write.name.clone()).collect::<HashSet<_>>(),
     };
     match pool::ask(question) {
-        Some(verdicts) => verdicts.into_iter().for_each(|verdict| say(verdict, report)),
-        None => unknown("the analysis failed", report),
+        Some(Answer { findings, shapes }) => {
+            findings.into_iter().for_each(|verdict| say(verdict, report));
+            shapes
+        }
+        None => {
+            unknown("the analysis failed", report);
+            Vec::new()
+        }
     }
 }
 

@@ -54,6 +54,10 @@ fn nil(typed: &Typed<'_>, value: &LuaExpr, verb: &str) -> Option<TypeFinding> {
     if is_certain && !of_context && !is_plainly_nil(typed, value) {
         return None;
     }
+    // Of tables of which nothing is known, plans make lists whose length they know.
+    if !is_certain && kinds.iter().all(|kind| matches!(kind, ValueKind::Nil | ValueKind::Table)) {
+        return None;
+    }
     // Nor what a loop assigned in an earlier turn.
     if is_certain && matches!(value, LuaExpr::NameExpr(name) if is_assigned(typed, &name.get_name_text()?)) {
         return None;

@@ -59,7 +59,7 @@ pub(super) struct Operands<'a, 't> {
 }
 
 impl<'a, 't> Operands<'a, 't> {
-    fn of(typed: &'a Typed<'t>) -> Self {
+    pub(super) fn of(typed: &'a Typed<'t>) -> Self {
         let root = typed.model.get_root();
         let mut written = HashSet::new();
         let mut writes_hidden = false;

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::analysis::Analyses;
-use super::question::{Question, TypeFinding};
+use super::question::{Answer, Question};
 
 /// Several times what the deepest tree that passes the check needs.
 const STACK_BYTES: usize = 128 * 1024 * 1024;
@@ -17,28 +17,28 @@ const IDLE_MAX: usize = 4;
 
 struct Job {
     question: Arc<Question>,
-    reply: SyncSender<Vec<TypeFinding>>,
+    reply: SyncSender<Answer>,
 }
 
 static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
 
-/// The findings on one plan; `None` where the analysis failed.
-pub(super) fn ask(question: Question) -> Option<Vec<TypeFinding>> {
+/// What the types of one plan tell; `None` where the analysis failed.
+pub(super) fn ask(question: Question) -> Option<Answer> {
     let question = Arc::new(question);
     let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
     // A thread that saw other plans may fail because of them; a fresh thread decides.
     idle.and_then(|thread| ask_thread(thread, &question)).or_else(|| ask_thread(start()?, &question))
 }
 
-fn ask_thread(thread: Sender<Job>, question: &Arc<Question>) -> Option<Vec<TypeFinding>> {
+fn ask_thread(thread: Sender<Job>, question: &Arc<Question>) -> Option<Answer> {
     let (reply, answer) = sync_channel(1);
     thread.send(Job { question: question.clone(), reply }).ok()?;
-    let verdicts = answer.recv().ok()?;
+    let told = answer.recv().ok()?;
     let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     if idle.len() < IDLE_MAX {
         idle.push(thread);
     }
-    Some(verdicts)
+    Some(told)
 }
 
 fn start() -> Option<Sender<Job>> {
@@ -51,10 +51,10 @@ fn start() -> Option<Sender<Job>> {
 fn work(jobs: &Receiver<Job>) {
     let mut analyses = Analyses::default();
     while let Ok(Job { question, reply }) = jobs.recv() {
-        let Ok(verdicts) = catch_unwind(AssertUnwindSafe(|| analyses.answer(&question))) else {
+        let Ok(told) = catch_unwind(AssertUnwindSafe(|| analyses.answer(&question))) else {
             // Its state may be incomplete; the next check starts a new thread.
             return;
         };
-        let _ = reply.send(verdicts);
+        let _ = reply.send(told);
     }
 }

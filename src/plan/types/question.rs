@@ -9,6 +9,7 @@ use luaplan_catalog::Catalog;
 use luaplan_syntax::Span;
 
 use super::super::Severity;
+use super::super::check::ArgumentShape;
 use super::masked::Masked;
 use crate::names::calls::ToolCall;
 
@@ -28,6 +29,12 @@ pub(super) struct Question {
     pub(super) assigned: HashSet<String>,
     /// Global names the plan assigns.
     pub(super) defined: HashSet<String>,
+}
+
+/// What the types tell.
+pub(super) struct Answer {
+    pub(super) findings: Vec<TypeFinding>,
+    pub(super) shapes: Vec<ArgumentShape>,
 }
 
 /// One finding, located in the plan as written.

@@ -114,6 +114,7 @@ pub(super) fn checked(plan: &Plan, catalog: &Catalog) -> CheckReport {
         limits: &limits(),
         context: plan.context.as_ref(),
         task: plan.task.as_deref(),
+        results: &[],
     })
 }
 

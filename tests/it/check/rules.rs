@@ -27,6 +27,7 @@ fn every_rule_has_a_section_and_faults_that_show_it() {
         let of_the_place = [
             ErrorCode::PlanToolNotSetUp,
             ErrorCode::PlanTargetRefused,
+            ErrorCode::PlanTemplateRefused,
             ErrorCode::PlanSqlRefused,
             ErrorCode::PlanSqlUnasked,
         ];
@@ -85,7 +86,15 @@ fn addresses_are_judged_by_task_and_context_alone() {
     let catalog = tools();
     let with = |task: Option<&str>, context: Option<&luaplan::base::Value>| {
         let limits = limits();
-        let input = CheckInput { source, name: "plan", catalog: &catalog, limits: &limits, context, task };
+        let input = CheckInput {
+            source,
+            name: "plan",
+            catalog: &catalog,
+            limits: &limits,
+            context,
+            task,
+            results: &[],
+        };
         check_with(&input).findings
     };
     assert_eq!(with(None, None), []);

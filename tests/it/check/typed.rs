@@ -10,7 +10,15 @@ use super::limits;
 
 fn errors(source: &str, context: Option<&Value>) -> Vec<(String, u32)> {
     let (catalog, limits) = (tools(), limits());
-    let input = CheckInput { source, name: "plan", catalog: &catalog, limits: &limits, context, task: None };
+    let input = CheckInput {
+        source,
+        name: "plan",
+        catalog: &catalog,
+        limits: &limits,
+        context,
+        task: None,
+        results: &[],
+    };
     let findings = check_with(&input).findings.into_iter();
     let errors = findings.filter(|finding| finding.severity == Severity::Error);
     errors.map(|finding| (finding.code, finding.line)).collect()
@@ -115,6 +123,7 @@ fn one_check_leaves_nothing_for_the_next() {
             limits: &limits,
             context: context.as_ref(),
             task: None,
+            results: &[],
         };
         check_with(&input).findings
     };
@@ -194,6 +203,7 @@ fn hostile_plans_are_checked_to_their_end() {
             limits: &limits,
             context: Some(&context),
             task: None,
+            results: &[],
         };
         let report = check_with(&input);
         let head: String = source.chars().take(80).collect();
@@ -220,7 +230,7 @@ proptest! {
         let contexts = [r#"{"a": 1}"#, r#"{"users": [{"name": "x"}, {"id": 1.5}], "to": null}"#, "{}", "[1, 2]"];
         let context = Value::from_json_text(contexts[context]).unwrap();
         let (catalog, limits) = (tools(), limits());
-        let input = CheckInput { source: &source, name: "plan", catalog: &catalog, limits: &limits, context: Some(&context), task: None };
+        let input = CheckInput { source: &source, name: "plan", catalog: &catalog, limits: &limits, context: Some(&context), task: None, results: &[] };
         let first = check_with(&input).findings;
         prop_assert!(first.iter().all(|it| it.code != "plan_types_unknown"), "{}", source);
         for finding in &first {

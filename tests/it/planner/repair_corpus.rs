@@ -101,7 +101,15 @@ async fn rounds(plan: &Plan) -> Option<u32> {
     let check = |source: &str| {
         let (name, task) = ("plan", None);
         let context = plan.context.as_ref();
-        check_with(&CheckInput { source, name, catalog: &catalog, limits: &limits, context, task })
+        check_with(&CheckInput {
+            source,
+            name,
+            catalog: &catalog,
+            limits: &limits,
+            context,
+            task,
+            results: &[],
+        })
     };
     let left = plan.errors().map(|(line, _)| line).collect();
     let double = Corpus { source: plan.source.clone(), left: Mutex::new(left) };

@@ -3,6 +3,7 @@
 mod corpus;
 mod statements;
 mod targets;
+mod templates;
 
 use serde_json::Value as Json;
 

@@ -49,10 +49,43 @@ impl Place {
     }
 
     async fn found(&self, source: &str) -> Vec<Finding> {
+        self.found_of(source, "plan_sql").await
+    }
+
+    async fn found_of(&self, source: &str, code: &str) -> Vec<Finding> {
         let limits = &self.app.config().limits;
         let plan = PlanOf { tenant: "local", name: "plan", source, limits, context: None };
         let findings = self.app.plans().check_live_for(plan).await.unwrap().findings;
-        findings.into_iter().filter(|finding| finding.code.starts_with("plan_sql")).collect()
+        findings.into_iter().filter(|finding| finding.code.starts_with(code)).collect()
+    }
+}
+
+/// A plan that reads a field of each row of a query.
+fn reading(arguments: &str, field: &str) -> String {
+    plan(&format!(
+        "local rows = must(query_db{{{arguments}}}, \"rows\")\n  for _, row in ipairs(rows) do print(row.{field} .. \"\") end\n  return list.map(rows, function(row) return row.{field} end)"
+    ))
+}
+
+/// Rows have the columns that a database tells, by their names in the result.
+async fn judge_rows(place: &Place) {
+    let orders = "sql = \"SELECT id, status AS state, total, total FROM orders\"";
+    for (arguments, has, lacks) in [
+        (orders, vec!["id", "state", "total_2"], vec!["status", "totl", "total_3"]),
+        ("table = \"orders\", where = {id = context.id}", vec!["id", "status", "total"], vec!["state"]),
+        ("table = \"orders\", columns = {\"id\", \"total\"}", vec!["id", "total"], vec!["status"]),
+        ("table = \"orders\", columns = context.columns", vec!["id", "anything"], vec![]),
+        ("sql = \"SELECT id FROM orders WHERE \" .. context.condition", vec!["anything"], vec![]),
+    ] {
+        for field in has {
+            let found = place.found_of(&reading(arguments, field), "plan_unknown_field").await;
+            assert_eq!(found, [], "{arguments}: {field}");
+        }
+        for field in lacks {
+            let found = place.found_of(&reading(arguments, field), "plan_unknown_field").await;
+            assert_eq!(found.len(), 2, "{arguments}: {field}: {found:?}");
+            assert!(found.iter().all(|finding| finding.severity == Severity::Error), "{found:?}");
+        }
     }
 }
 
@@ -107,7 +140,9 @@ async fn judge(place: &Place, knows_position: bool) {
 async fn sqlite_looks_at_statements() {
     let folder = tempfile::tempdir().unwrap();
     let url = sqlite(&folder.path().join("shop.db")).await;
-    judge(&Place::of(&url, &[], Vec::new()).await, false).await;
+    let place = Place::of(&url, &[], Vec::new()).await;
+    judge(&place, false).await;
+    judge_rows(&place).await;
     // A granted statement that writes is looked at and not executed.
     let place = Place::of(&url, &[("tools.query_db.writes", "[\"shop\"]")], Vec::new()).await;
     let write = |column: &str| {
@@ -133,6 +168,9 @@ async fn the_process_that_reads_files_looks_at_statements() {
     assert!(told[0].0 == "error" && told[0].2.contains("no such column: totl"), "{told:?}");
     assert_eq!(found(&folder, &source, CODE, &[]), [], "nothing is opened unasked");
     assert_eq!(found(&folder, &query(TAKEN[0]), CODE, &["--live"]), []);
+    let rows = reading("table = \"orders\"", "totl");
+    assert_eq!(found(&folder, &rows, "plan_unknown_field", &["--live"]).len(), 2);
+    assert_eq!(found(&folder, &rows, "plan_unknown_field", &[]), []);
     folder.write("luaplan.toml", super::CONFIGURATION.replace("shop.db", "gone.db"));
     let away = found(&folder, &source, "plan_sql_unasked", &["--live"]);
     assert_eq!(away.len(), 1, "{away:?}");
@@ -150,6 +188,7 @@ async fn postgres_looks_at_statements_and_points_at_the_word() {
         .unwrap();
     let place = Place::of(&database.url(), &[], Vec::new()).await;
     judge(&place, true).await;
+    judge_rows(&place).await;
     let hinted = place.found(&query(REFUSED[0].0)).await;
     assert!(hinted[0].message.contains("SQLSTATE 42703"), "{hinted:?}");
     let value = place.found(&query("sql = \"SELECT 1 AS n FROM boxes WHERE kind = 'medium'\"")).await;
@@ -170,7 +209,9 @@ async fn mariadb_looks_at_statements() {
     url.set_path(&name);
     let mut inside = MySqlConnection::connect(url.as_str()).await.unwrap();
     inside.execute(TABLES).await.unwrap();
-    judge(&Place::of(url.as_str(), &[], Vec::new()).await, false).await;
+    let place = Place::of(url.as_str(), &[], Vec::new()).await;
+    judge(&place, false).await;
+    judge_rows(&place).await;
     connection.execute(AssertSqlSafe(format!("DROP DATABASE {name}"))).await.unwrap();
 }
 

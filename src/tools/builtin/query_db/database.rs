@@ -15,6 +15,7 @@ use super::failure::{Failed, Secrets};
 use super::mysql::MysqlDatabase;
 #[cfg(feature = "postgres")]
 use super::postgres::PostgresDatabase;
+use super::result_columns::ResultColumn;
 use super::rows::Rows;
 use super::session::DatabaseTarget;
 use super::settings::{BadUrl, DatabaseUrl, QueryDbSettings};
@@ -113,11 +114,12 @@ impl Database {
         }
     }
 
-    /// Has the database look at a checked statement in a read-only session. Nothing is executed.
+    /// Has the database look at a checked statement in a read-only session, and tell what columns its result has. Nothing
+    /// is executed.
     ///
     /// # Errors
     /// As [`Database::run`].
-    pub(super) async fn look_at(&self, statement: &Statement) -> Result<(), Failed> {
+    pub(super) async fn look_at(&self, statement: &Statement) -> Result<Vec<ResultColumn>, Failed> {
         match &self.engine {
             Engine::Sqlite(database) => database.look_at(statement).await,
             Engine::Postgres(database) => database.look_at(statement).await,

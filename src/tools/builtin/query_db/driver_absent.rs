@@ -3,6 +3,7 @@
 use sqlx::error::DatabaseError;
 
 use super::failure::Failed;
+use super::result_columns::ResultColumn;
 use super::rows::Rows;
 use super::server_error::ServerError;
 use super::session::DatabaseTarget;
@@ -29,7 +30,7 @@ impl AbsentDatabase {
         match *self {}
     }
 
-    pub(super) async fn look_at(&self, _: &Statement) -> Result<(), Failed> {
+    pub(super) async fn look_at(&self, _: &Statement) -> Result<Vec<ResultColumn>, Failed> {
         match *self {}
     }
 }

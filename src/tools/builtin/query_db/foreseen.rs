@@ -4,6 +4,7 @@
 //! it would be.
 
 use indexmap::IndexMap;
+use serde_json::Value as Json;
 
 use luaplan_base::{ErrorCode, ToolFailure, Value};
 use luaplan_bus::{ForeseenCall, Prepared};
@@ -14,6 +15,8 @@ use super::dialect::Dialect;
 use super::failure::Failed;
 use super::lex::{Token, TokenKind, lex};
 use super::request::{Form, Request};
+use super::result_columns::{self, ResultColumn};
+use super::settings::Decimals;
 use super::statement::{Statement, StatementKind};
 use super::template::Params;
 use super::{Describe, QueryDb};
@@ -108,7 +111,9 @@ impl QueryDb {
         };
         let Ok(statement) = self.composed(database, &request) else { return Prepared::NoStatement };
         match tokio::time::timeout(self.timeout, database.look_at(&statement)).await {
-            Ok(Ok(())) => Prepared::Taken,
+            Ok(Ok(columns)) => {
+                Prepared::Taken { result: self.result_of(call, &request, &statement, &columns) }
+            }
             Ok(Err(failed)) => {
                 let source = match request.form {
                     Form::Sql(sql) => Some(sql),
@@ -119,6 +124,27 @@ impl QueryDb {
             }
             Err(_) => Prepared::Unasked(self.timed_out(StatementKind::Read)),
         }
+    }
+
+    /// What the call gives, where it reads and all is known that its columns depend on.
+    fn result_of(
+        &self,
+        call: &ForeseenCall,
+        request: &Request<'_>,
+        statement: &Statement,
+        columns: &[ResultColumn],
+    ) -> Option<Json> {
+        if statement.kind != StatementKind::Read || !call.is_certain("columns") {
+            return None;
+        }
+        let decimals = match request.exact {
+            Some(true) => Decimals::Text,
+            Some(false) => Decimals::Number,
+            None => self.decimals,
+        };
+        let decimals = call.is_certain("exact").then_some(decimals);
+        let intervals = call.is_certain("intervals").then_some(request.intervals);
+        result_columns::schema(columns, decimals, intervals)
     }
 
     fn composed(&self, database: &Database, request: &Request<'_>) -> Result<Statement, Failed> {
@@ -142,9 +168,11 @@ fn judged(failure: ToolFailure, kind: StatementKind, call: &ForeseenCall) -> Pre
     let is_plain_sqlite = failure.details.get("sqlite_code") == Some(&Value::Integer(1));
     match code {
         // The session is a reading one, whatever is granted.
-        Ok(ErrorCode::QueryRefused) if kind == StatementKind::Write => Prepared::Taken,
+        Ok(ErrorCode::QueryRefused) if kind == StatementKind::Write => Prepared::Taken { result: None },
         Ok(ErrorCode::QueryRefused) => Prepared::Refused(failure),
-        Ok(ErrorCode::QueryFailed) if state == Some(TYPE_UNKNOWN) && !call.is_whole() => Prepared::Taken,
+        Ok(ErrorCode::QueryFailed) if state == Some(TYPE_UNKNOWN) && !call.is_whole() => {
+            Prepared::Taken { result: None }
+        }
         Ok(ErrorCode::QueryFailed)
             if is_plain_sqlite
                 || state

@@ -24,6 +24,7 @@ mod number;
 pub(crate) mod outline;
 mod pool;
 mod request;
+mod result_columns;
 mod rows;
 mod schema;
 mod server_error;

@@ -150,7 +150,7 @@ fn too_large(key: &str, unit: &str, limit: u64, observed: u64) -> Failed {
 }
 
 /// Column names with `_2`, `_3` … after those that came before.
-fn unique(names: &[&str]) -> Vec<String> {
+pub(super) fn unique(names: &[&str]) -> Vec<String> {
     let mut taken: IndexMap<String, ()> = IndexMap::new();
     for name in names {
         let mut candidate = (*name).to_owned();

@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sqlx::error::DatabaseError;
-use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteQueryResult, SqliteRow, SqliteValueRef};
+use sqlx::sqlite::{
+    SqliteArguments, SqliteColumn, SqliteConnectOptions, SqliteQueryResult, SqliteRow, SqliteValueRef,
+};
 use sqlx::{
     AssertSqlSafe, Column, ColumnOrigin, ConnectOptions, Decode, Executor, Row, SqlSafeStr as _, Sqlite,
     SqliteConnection, Statement as _, TypeInfo, ValueRef,
@@ -24,6 +26,7 @@ use super::dialect::Dialect;
 use super::failure::{Failed, query_failed, unreachable};
 use super::number::{float, json};
 use super::pool::Pool;
+use super::result_columns::{self, ColumnKind, ResultColumn};
 use super::rows::{Caps, Room, Rows};
 use super::server_error::{Cause, ServerError};
 use super::session::{DatabaseTarget, arguments};
@@ -107,18 +110,27 @@ impl SqliteDatabase {
     }
 
     /// Prepares a statement, also one that writes, on a connection for reading. Executes nothing.
-    pub(super) async fn look_at(&self, statement: &Statement) -> Result<(), Failed> {
+    ///
+    /// A column may hold any kind of value whatever type it declares, so only the names of a result are told.
+    pub(super) async fn look_at(&self, statement: &Statement) -> Result<Vec<ResultColumn>, Failed> {
         match &self.place {
             Where::Processes { program, readers, .. } => {
                 let caps = Caps { rows_max: 1, bytes_max: 1, limit: None };
                 let job = |file| Job::new(&self.target, file, statement, caps).into_look();
-                self.ask_in(program, readers, job).await?.put_into(&mut Rows::new(caps))
+                let mut rows = Rows::new(caps);
+                self.ask_in(program, readers, job).await?.put_into(&mut rows)?;
+                Ok(result_columns::of_rows(&rows.into_rows()))
             }
             Where::Here { readers: pool, .. } | Where::Alone(pool) => {
                 let mut lease = self.target.lease(pool, self.connect(StatementKind::Read)).await?;
                 let sql = AssertSqlSafe(statement.rendered.sql.clone()).into_sql_str();
                 let prepared = (&mut lease.connection).prepare(sql).await;
-                prepared.map(|_| ()).map_err(|error| self.target.failed(&error))
+                let prepared = prepared.map_err(|error| self.target.failed(&error))?;
+                let column = |column: &SqliteColumn| ResultColumn {
+                    name: column.name().to_owned(),
+                    kind: ColumnKind::Any,
+                };
+                Ok(prepared.columns().iter().map(column).collect())
             }
         }
     }

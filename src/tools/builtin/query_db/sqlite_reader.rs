@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use luaplan_base::{Error, ErrorCode, Result};
 
 use super::failure::{Failed, Secrets};
+use super::result_columns;
 use super::rows::Rows;
 use super::session::DatabaseTarget;
 use super::sqlite::SqliteDatabase;
@@ -98,7 +99,8 @@ async fn run(job: Job, database: &SqliteDatabase) -> std::result::Result<Rows, F
     let (statement, caps) = job.into_statement()?;
     let mut rows = Rows::new(caps);
     if is_look {
-        database.look_at(&statement).await?;
+        let columns = database.look_at(&statement).await?;
+        rows.take(result_columns::to_rows(&columns), 0);
         return Ok(rows);
     }
     database.run(&statement, &mut rows).await?;

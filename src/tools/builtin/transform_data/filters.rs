@@ -62,6 +62,10 @@ pub(super) const SHOWN: [&str; 15] = [
     "tojson",
 ];
 const SLICING: [&str; 3] = ["batch", "slice", "indent"];
+/// Call other filters or tests.
+const MAPPING: [&str; 5] = ["map", "select", "reject", "selectattr", "rejectattr"];
+/// Write values in a form that the engine does not have, or not counted.
+const FORMATTING: [&str; 4] = ["format", "number", "date", "truncate"];
 const TESTS: [&str; 33] = [
     "undefined",
     "defined",
@@ -108,6 +112,16 @@ static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
     engine.set_undefined_behavior(minijinja::UndefinedBehavior::SemiStrict);
     engine
 });
+
+/// The filters that an inline template has.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    [&CHEAP[..], &WALKING, &SLICING, &MAPPING, &FORMATTING].into_iter().flatten().copied()
+}
+
+/// The tests that it has.
+pub(super) fn tests() -> impl Iterator<Item = &'static str> {
+    TESTS.into_iter()
+}
 
 /// Adds everything an inline template has.
 pub(super) fn add(environment: &mut Environment<'_>, meter: &Arc<FilterMeter>) {

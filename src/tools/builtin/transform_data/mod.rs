@@ -4,8 +4,10 @@
 //! Reaches nothing: no files but the templates folder, no network, no environment, no clock.
 
 mod constructs;
+mod data_shape;
 mod escape;
 mod filters;
+mod foreseen;
 mod format;
 mod formatting;
 mod inline;
@@ -13,6 +15,7 @@ mod input;
 mod meter;
 mod named;
 mod plain;
+mod reading;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -24,7 +27,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use luaplan_base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, Tool};
+use luaplan_bus::{ForeseenCall, Invocation, TextFault, Tool};
 use luaplan_catalog::ToolSpec;
 
 use self::format::Format;
@@ -77,6 +80,10 @@ impl Tool for TransformData {
 
     fn planning_rules(&self) -> Vec<String> {
         vec![format!("filters of templates: {}", filters::SHOWN.join(", "))]
+    }
+
+    fn text_faults(&self, call: &ForeseenCall) -> Vec<TextFault> {
+        self.template_faults(call)
     }
 
     async fn call(&self, invocation: Invocation) -> CallOutcome {
@@ -165,7 +172,7 @@ impl Renderer {
         if template.is_empty() {
             return Ok(Choice::Plain(format.unwrap_or(Format::Text)));
         }
-        if ["{{", "{%", "{#", "\n"].iter().any(|mark| template.contains(mark)) {
+        if foreseen::is_inline(template) {
             if template.len() > INLINE_BYTES_MAX {
                 return Err(bad_arguments(format!("a template text has at most {INLINE_BYTES_MAX} bytes"))
                     .with_detail("limit", INLINE_BYTES_MAX as i64)

@@ -106,6 +106,12 @@ impl NamedTemplates {
             .collect()
     }
 
+    /// The names that a call may give.
+    pub(super) fn names(&self) -> BTreeSet<String> {
+        let name = |file: &String| file.split('.').next().unwrap_or_default().to_owned();
+        self.files().iter().map(name).collect()
+    }
+
     fn has(&self, file: &str) -> bool {
         matches!(self.read(file), Ok(Some(_)))
     }

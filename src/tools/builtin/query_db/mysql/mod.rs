@@ -6,10 +6,12 @@ use std::borrow::Cow;
 use std::str::FromStr as _;
 
 use sqlx::error::DatabaseError;
-use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlDatabaseError, MySqlQueryResult, MySqlRow};
+use sqlx::mysql::{
+    MySqlArguments, MySqlColumn, MySqlConnectOptions, MySqlDatabaseError, MySqlQueryResult, MySqlRow,
+};
 use sqlx::{
     AssertSqlSafe, Column, ConnectOptions, Decode, Executor, MySql, MySqlConnection, Row, SqlSafeStr as _,
-    TypeInfo,
+    Statement as _, TypeInfo,
 };
 
 use luaplan_base::Value;
@@ -19,6 +21,7 @@ use super::dialect::Dialect;
 use super::failure::Failed;
 use super::number::{decimal, float, fraction, json, seconds, single, unsigned};
 use super::pool::Pool;
+use super::result_columns::{ColumnKind, ResultColumn};
 use super::rows::{Room, RowFlow, Rows};
 use super::server_error::{Cause, ServerError};
 use super::session::{DatabaseTarget, arguments};
@@ -70,14 +73,19 @@ impl MysqlDatabase {
     }
 
     /// Prepares a statement and executes nothing.
-    pub(super) async fn look_at(&self, statement: &Statement) -> Result<(), Failed> {
+    pub(super) async fn look_at(&self, statement: &Statement) -> Result<Vec<ResultColumn>, Failed> {
         let mut lease = self.target.lease(&self.pool, self.connect()).await?;
         let connection = &mut lease.connection.connection;
         let sql = AssertSqlSafe(statement.rendered.sql.clone()).into_sql_str();
         let prepared = (&mut *connection).prepare(sql).await;
-        prepared.map_err(|error| self.target.failed(&error))?;
+        let prepared = prepared.map_err(|error| self.target.failed(&error))?;
+        let column = |column: &MySqlColumn| ResultColumn {
+            name: column.name().to_owned(),
+            kind: kind(column.type_info().name()),
+        };
+        let columns = prepared.columns().iter().map(column).collect();
         lease.give_back();
-        Ok(())
+        Ok(columns)
     }
 
     /// Reads an error of this driver.
@@ -186,6 +194,20 @@ fn value(bytes: &[u8], type_name: &str, forms: Forms) -> Option<Value> {
         "JSON" => json(text()?)?,
         _ => Value::from_lua_bytes(bytes.to_vec()),
     })
+}
+
+/// What a column holds, by what [`value`] makes of its cells. A text or binary one may be a document.
+fn kind(type_name: &str) -> ColumnKind {
+    match type_name {
+        "BOOLEAN" => ColumnKind::Boolean,
+        "TINYINT" | "SMALLINT" | "INT" | "MEDIUMINT" | "BIGINT" | "TINYINT UNSIGNED"
+        | "SMALLINT UNSIGNED" | "INT UNSIGNED" | "MEDIUMINT UNSIGNED" | "YEAR" => ColumnKind::Integer,
+        "FLOAT" | "DOUBLE" => ColumnKind::Number,
+        "DECIMAL" | "BIGINT UNSIGNED" | "BIT" => ColumnKind::Decimal,
+        "TIME" => ColumnKind::Interval,
+        "DATE" | "DATETIME" | "TIMESTAMP" | "VARCHAR" | "CHAR" | "ENUM" => ColumnKind::Text,
+        _ => ColumnKind::Any,
+    }
 }
 
 /// Little-endian, in as many bytes as the type has.

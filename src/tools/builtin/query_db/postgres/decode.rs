@@ -6,6 +6,7 @@ use sqlx::postgres::{PgTypeInfo, PgTypeKind};
 use luaplan_base::{Value, fixed_point};
 
 use super::super::number::{decimal, float, fraction, json, seconds, single};
+use super::super::result_columns::ColumnKind;
 use super::super::settings::{Forms, Intervals};
 
 const DAY_MICROS: i64 = 86_400_000_000;
@@ -51,6 +52,25 @@ fn scalar(type_name: &str, bytes: &[u8], forms: Forms) -> Option<Value> {
         "VOID" => Value::Null,
         _ => return None,
     })
+}
+
+/// What a column of a type holds, by what [`decode`] makes of its cells.
+pub(super) fn kind(info: &PgTypeInfo) -> ColumnKind {
+    match info.kind() {
+        PgTypeKind::Enum(_) => ColumnKind::Text,
+        PgTypeKind::Domain(base) => kind(base),
+        PgTypeKind::Array(_) => ColumnKind::List,
+        _ => match info.name() {
+            "BOOL" => ColumnKind::Boolean,
+            "INT2" | "INT4" | "INT8" | "OID" => ColumnKind::Integer,
+            "FLOAT4" | "FLOAT8" => ColumnKind::Number,
+            "NUMERIC" | "MONEY" => ColumnKind::Decimal,
+            "INTERVAL" => ColumnKind::Interval,
+            "TEXT" | "VARCHAR" | "CHAR" | "NAME" | "citext" | "UUID" | "DATE" | "TIME" | "TIMETZ"
+            | "TIMESTAMP" | "TIMESTAMPTZ" | "INET" | "CIDR" => ColumnKind::Text,
+            _ => ColumnKind::Any,
+        },
+    }
 }
 
 fn big_i64(bytes: &[u8]) -> Option<i64> {

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::str::FromStr as _;
 
 use sqlx::error::DatabaseError;
-use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgErrorPosition, PgQueryResult, PgRow, PgStatement};
+use sqlx::postgres::{
+    PgColumn, PgConnectOptions, PgDatabaseError, PgErrorPosition, PgQueryResult, PgRow, PgStatement,
+};
 use sqlx::{
     AssertSqlSafe, Column, ConnectOptions, Connection as _, Either, Executor, PgConnection, Postgres, Row,
     SqlSafeStr, Statement as _, TypeInfo, ValueRef,
@@ -22,6 +24,7 @@ use super::dialect::Dialect;
 use super::failure::{Failed, query_failed};
 use super::lex::{TokenKind, lex};
 use super::pool::Pool;
+use super::result_columns::ResultColumn;
 use super::rows::{Room, RowFlow, Rows};
 use super::server_error::{Cause, ServerError};
 use super::session::DatabaseTarget;
@@ -70,16 +73,20 @@ impl PostgresDatabase {
     }
 
     /// Prepares a statement and executes nothing.
-    pub(super) async fn look_at(&self, statement: &Statement) -> Result<(), Failed> {
+    pub(super) async fn look_at(&self, statement: &Statement) -> Result<Vec<ResultColumn>, Failed> {
         let mut lease = self.target.lease(&self.pool, self.connect()).await?;
         let connection = &mut lease.connection;
         self.command(connection, "BEGIN READ ONLY").await?;
         session::ask(connection, &statement.questions, |error| self.target.failed(error)).await?;
-        self.prepare_text(connection, statement.rendered.sql.clone()).await?;
+        let prepared = self.prepare_text(connection, statement.rendered.sql.clone()).await?;
         self.command(connection, "ROLLBACK").await?;
         self.forget(connection).await?;
         lease.give_back();
-        Ok(())
+        let column = |column: &PgColumn| ResultColumn {
+            name: column.name().to_owned(),
+            kind: decode::kind(column.type_info()),
+        };
+        Ok(prepared.columns().iter().map(column).collect())
     }
 
     /// Reads an error of this driver. Its DETAIL is left out: it quotes rows.
