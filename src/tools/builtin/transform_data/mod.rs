@@ -3,6 +3,7 @@
 //!
 //! Reaches nothing: no files but the templates folder, no network, no environment, no clock.
 
+mod applied;
 mod constructs;
 mod data_shape;
 mod escape;
@@ -14,6 +15,7 @@ mod inline;
 mod input;
 mod meter;
 mod named;
+mod paths;
 mod plain;
 mod reading;
 mod settings;
