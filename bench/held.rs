@@ -106,6 +106,7 @@ async fn fill(folder: &Path, end: &EventBody) {
             source: PLAN.to_owned(),
             plan_hash: hash.clone(),
             explanation: None,
+            influenced_by: Vec::new(),
         },
         EventBody::PlanChecked { plan_hash: hash.clone(), ok: true, findings: serde_json::json!([]) },
         EventBody::PlanAccepted { plan_hash: hash, calls_before: 0 },

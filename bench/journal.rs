@@ -99,8 +99,13 @@ pub(crate) async fn run(world: &World, plan: &CheckedPlan, log: RunLog, end: Dur
     };
     log.emit(started, Durability::Ordered).await.unwrap();
     let (source, plan_hash) = (plan.source().to_owned(), plan.hash().clone());
-    let proposed =
-        EventBody::PlanProposed { round: 0, source, plan_hash: plan_hash.clone(), explanation: None };
+    let proposed = EventBody::PlanProposed {
+        round: 0,
+        source,
+        plan_hash: plan_hash.clone(),
+        explanation: None,
+        influenced_by: Vec::new(),
+    };
     log.emit(proposed, Durability::Queued).await.unwrap();
     let checked = EventBody::PlanChecked { plan_hash, ok: true, findings: serde_json::json!([]) };
     log.emit(checked, Durability::Queued).await.unwrap();

@@ -8,7 +8,7 @@ use luaplan_base::{Clock, Error, ErrorCode, Limits, Result, Value};
 use luaplan_bus::LOCAL_TENANT;
 use luaplan_catalog::{Catalog, DatabaseSchema};
 use luaplan_llm::LlmClient;
-use luaplan_planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt, ToolRules};
+use luaplan_planner::{Note, Planner, PlannerSettings, PlanningRequest, Prompt, Sample, ToolRules};
 use luaplan_vm::LIBRARY_STUBS;
 
 use crate::config::Config;
@@ -34,7 +34,7 @@ pub(crate) struct PlanningPlace {
 }
 
 impl Models {
-    /// The prompt a task of the command line would be planned with, with the texts of `notes`; `may_ask` where the model's questions reach a
+    /// The prompt a task of the command line would be planned with, with `samples` and the texts of `notes`; `may_ask` where the model's questions reach a
     /// person. No model is asked; databases are, for what they hold.
     ///
     /// # Errors
@@ -44,11 +44,15 @@ impl Models {
         task: &str,
         context: &Value,
         limits: &Limits,
-        (notes, may_ask): (&[Note], bool),
+        (notes, samples, may_ask): (&[Note], &[Sample], bool),
     ) -> Result<Prompt> {
         let place = self.place(self.clock.now(), LOCAL_TENANT).await;
-        let request =
-            PlanningRequest { notes, may_ask, ..self.planning_request(task, context, &place, limits) };
+        let request = PlanningRequest {
+            notes,
+            samples,
+            may_ask,
+            ..self.planning_request(task, context, &place, limits)
+        };
         Planner::prompt(&self.planner_settings(), &request)
     }
 
@@ -103,6 +107,7 @@ impl Models {
             today: Some(today),
             limits,
             notes: &[],
+            samples: &[],
             past: None,
             revision: None,
             answered: &[],

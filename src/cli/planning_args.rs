@@ -20,6 +20,9 @@ pub struct PlanningArgs {
     /// Put the text of a prompt of an MCP server before the planner, as data: SERVER.prompt, or SERVER.prompt={"argument": "text"}; may be repeated
     #[arg(long = "mcp-prompt", value_name = "NAME[=JSON]")]
     pub mcp_prompts: Vec<String>,
+    /// Share the beginning of this data with the model: a file, a URL (by `fetch_url`) or a table (three rows, by `query_db`); it is shown before it is sent; may be repeated
+    #[arg(long = "sample", value_name = "FILE|URL|TABLE")]
+    pub samples: Vec<String>,
 }
 
 /// `task`.

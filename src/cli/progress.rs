@@ -115,6 +115,9 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
                 if *cached_tokens > 0 { format!(" ({cached_tokens} cached)") } else { String::new() };
             format!("✓ {kind}: {input_tokens} tokens in{cached}, {output_tokens} out, {duration_ms} ms")
         }
+        EventBody::SampleShared { from, bytes, .. } => {
+            format!("· the model sees a sample of {from} ({bytes} bytes)")
+        }
         EventBody::PlanProposed { explanation: Some(explanation), .. } => {
             format!("✓ a plan; the model says: {}", explanation.trim())
         }

@@ -1,15 +1,24 @@
 //! Requests for a person's approval, folded from a run's records.
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use luaplan_base::{CallId, ContentHash, Effect};
 
-use super::{DecisionKind, EventBody, Record, RuleReference, Tier, Word};
+use super::{DecisionKind, EventBody, Record, Tier, Word};
 
 /// Why a person is asked about a whole plan.
 const PLAN_REASON: &str = "the run was started so that a person confirms its plan";
+
+/// A rule of the policy file at the time of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleReference {
+    /// Its name.
+    pub name: String,
+    /// Hash of its content: a changed rule counts as another rule.
+    pub hash: ContentHash,
+}
 
 /// What a person decided about a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]

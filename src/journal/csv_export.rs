@@ -102,6 +102,7 @@ fn message(body: &EventBody) -> &str {
         | EventBody::QuestionAsked { question: text, .. }
         | EventBody::QuestionAnswered { answer: Some(text), .. }
         | EventBody::SignalReceived { signal: text }
+        | EventBody::SampleShared { from: text, .. }
         | EventBody::ContextSaved { name: text, .. } => text,
         EventBody::ToolCallRefused { error, .. } | EventBody::ToolCallFinished { error: Some(error), .. } => {
             error.get("error").and_then(serde_json::Value::as_str).unwrap_or_default()

@@ -8,16 +8,7 @@ use luaplan_base::{
     CallId, ContentHash, Effect, EngineKind, ErrorCode, Isolation, RequestPurpose, RunId, Usage,
 };
 
-use super::{DecisionKind, Mode, ResolutionKind, StopReason, Tier, Word};
-
-/// A rule of the policy file at the time of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RuleReference {
-    /// Its name.
-    pub name: String,
-    /// Hash of its content: a changed rule counts as another rule.
-    pub hash: ContentHash,
-}
+use super::{DecisionKind, Mode, ResolutionKind, RuleReference, StopReason, Tier, Word};
 
 /// What happened. The serde tag `event` is the name in streams and in the audit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -247,6 +238,9 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools_left_out: Vec<String>,
     },
+    /// A sample of data is shared with the model that plans: the beginning of what `from` names, with the consent of a person. Its text is among the
+    /// planning options of `run_started`.
+    SampleShared { from: String, data_hash: ContentHash, bytes: u64 },
     /// The prompt is ready.
     PromptComposed { prompt_hash: ContentHash, bytes: u64 },
     /// A request went to a model.
@@ -300,6 +294,9 @@ pub enum EventBody {
         /// The model's note on it. Untrusted; written only where there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         explanation: Option<String>,
+        /// Hashes of the data that the model had seen, so that the plan may depend on it. Written only where there is any.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        influenced_by: Vec<ContentHash>,
     },
     /// The plan was checked. `findings` are as `luaplan check --json` prints them.
     PlanChecked { plan_hash: ContentHash, ok: bool, findings: Json },

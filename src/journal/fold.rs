@@ -50,6 +50,8 @@ pub struct RunState {
     pub plan_hash: Option<ContentHash>,
     /// Source of the last plan proposed.
     pub source: Option<String>,
+    /// Hashes of the data that the model had seen when it wrote that plan.
+    pub influenced_by: Vec<ContentHash>,
     /// The context it started with.
     pub context: Json,
     /// Its limits.
@@ -165,6 +167,7 @@ impl RunState {
             mocked: false,
             plan_hash: None,
             source: None,
+            influenced_by: Vec::new(),
             context: Json::Null,
             limits: Json::Null,
             engine: None,
@@ -260,8 +263,9 @@ impl RunState {
                 self.limits.clone_from(limits);
                 self.redacted.extend_from_slice(&places);
             }
-            EventBody::PlanProposed { source, plan_hash, .. } => {
+            EventBody::PlanProposed { source, plan_hash, influenced_by, .. } => {
                 self.source = Some(source.clone());
+                self.influenced_by.clone_from(influenced_by);
                 self.plan_hash = Some(plan_hash.clone());
                 self.sources.push((plan_hash.clone(), source.clone()));
             }

@@ -47,7 +47,7 @@ mod postgres;
 mod postgres;
 
 pub use actor::Actor;
-pub use approval_state::{ApprovalDecision, ApprovalState, PlanRequest};
+pub use approval_state::{ApprovalDecision, ApprovalState, PlanRequest, RuleReference};
 pub use backend::Journal;
 pub use call_state::{CallEnd, CallState, Resolved};
 pub use chain::{GENESIS_HASH, RECORD_VERSION, record_hash};
@@ -56,7 +56,7 @@ pub use contexts::{
     context_of_tenant,
 };
 pub use csv_export::{CSV_COLUMNS, write_csv};
-pub use event::{EventBody, RuleReference};
+pub use event::EventBody;
 pub use fold::{AcceptedPlan, ParentCall, RunState};
 pub use grants::{GrantState, grants};
 pub use kinds::{DecisionKind, Mode, ResolutionKind, StopReason, Tier};

@@ -125,6 +125,7 @@ async fn a_run_is_folded_from_its_records() {
                 source: "function run() end".into(),
                 plan_hash: ContentHash::of(b"p"),
                 explanation: None,
+                influenced_by: vec![ContentHash::of(b"s")],
             },
         ),
         event(1, 12, call(1)),
@@ -138,6 +139,7 @@ async fn a_run_is_folded_from_its_records() {
     let run = journal.run_state(&run_id(1)).await.unwrap().unwrap();
     assert_eq!(run.status, RunStatus::Running);
     assert_eq!(run.source.as_deref(), Some("function run() end"));
+    assert_eq!(run.influenced_by, [ContentHash::of(b"s")]);
     assert_eq!(run.plan_hash, Some(ContentHash::of(b"p")));
     assert_eq!(run.printed, "ab");
     assert_eq!(run.calls.len(), 2);

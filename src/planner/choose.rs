@@ -113,6 +113,7 @@ impl Choosing<'_> {
                     source: proposal.plan.source().to_owned(),
                     plan_hash: proposal.plan.hash().clone(),
                     explanation: proposal.explanation.clone(),
+                    influenced_by: self.request.influences(),
                 };
                 self.log.emit(proposed, Durability::Ordered).await?;
                 Ok(Proposal { verdicts, ..proposal })

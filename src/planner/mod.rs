@@ -24,6 +24,7 @@ mod request;
 mod review;
 mod revision;
 mod rounds;
+mod samples;
 mod short_forms;
 mod tool_choice;
 mod verdict;
@@ -44,6 +45,7 @@ pub use prompt::{Prompt, PromptBudget, PromptPart};
 pub use question::ModelQuestion;
 pub use replan::{PastCall, PastEnd, PastRun, told};
 pub use revision::Revision;
+pub use samples::{SAMPLES_MAX, Sample};
 pub use tool_choice::without_descriptions;
 pub use verdict::{CandidateId, CandidateVerdict, MockVerdict, TestFailure, TestsVerdict};
 

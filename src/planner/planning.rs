@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use luaplan_base::{Error, ErrorCode, Limits, Result, Value};
+use luaplan_base::{ContentHash, Error, ErrorCode, Limits, Result, Value};
 use luaplan_catalog::{Catalog, DatabaseSchema};
 use luaplan_llm::TokenUsage;
 use luaplan_plan::{CheckReport, CheckedPlan};
@@ -11,6 +11,7 @@ use super::feedback::Turn;
 use super::question::ModelQuestion;
 use super::replan::PastRun;
 use super::revision::Revision;
+use super::samples::Sample;
 use super::verdict::CandidateVerdict;
 
 /// Checks a proposed source; a closure around [`luaplan_plan::check`] is one.
@@ -71,6 +72,8 @@ pub struct PlanningRequest<'a> {
     pub limits: &'a Limits,
     /// Untrusted texts that the user chose: data, never instructions.
     pub notes: &'a [Note],
+    /// Beginnings of data that a person shares with the model.
+    pub samples: &'a [Sample],
     /// The run that failed or left its task undone, where this is a new plan after one.
     pub past: Option<&'a PastRun>,
     /// The plan that is to be changed, where there is one and no run failed.
@@ -95,6 +98,7 @@ impl<'a> PlanningRequest<'a> {
             today: None,
             limits,
             notes: &[],
+            samples: &[],
             past: None,
             revision: None,
             answered: &[],
@@ -105,6 +109,22 @@ impl<'a> PlanningRequest<'a> {
     /// What the model is told first of what was before.
     pub(super) fn first_turn(&self) -> Option<Turn> {
         self.past.map(PastRun::turn).or_else(|| self.revision.map(Revision::turn))
+    }
+
+    /// Hashes of the data that a plan for this request is written after.
+    pub(super) fn influences(&self) -> Vec<ContentHash> {
+        let earlier = self.revision.iter().flat_map(|old| &old.influenced_by).cloned();
+        let mut influences: Vec<ContentHash> = earlier.collect();
+        let said = self.past.iter().flat_map(|past| past.calls.iter().chain(&past.earlier));
+        let said = said.filter_map(|call| call.said.as_deref());
+        let texts = self.notes.iter().map(|note| note.text.as_str()).chain(said);
+        let texts = texts.map(|text| ContentHash::of(text.as_bytes()));
+        for hash in self.samples.iter().map(Sample::hash).chain(texts) {
+            if !influences.contains(&hash) {
+                influences.push(hash);
+            }
+        }
+        influences
     }
 
     pub(super) fn validate(&self) -> Result<()> {

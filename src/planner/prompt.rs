@@ -11,6 +11,7 @@ use super::examples::{Example, fitting};
 use super::feedback::Turn;
 use super::library::LibraryChoice;
 use super::planning::{AnsweredQuestion, Note, PlannerSettings, PlanningRequest, quoted};
+use super::samples::samples_text;
 use super::tool_choice::{ToolChoice, words_of};
 
 const RULES: &str = include_str!("rules.md");
@@ -65,7 +66,7 @@ pub struct PromptBudget {
 /// One part of a prompt and what it takes.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct PromptPart {
-    /// `rules`, `library`, `tools`, `examples`, `databases`, `context`, `notes`, `task` or `conversation`.
+    /// `rules`, `library`, `tools`, `examples`, `databases`, `context`, `notes`, `samples`, `task` or `conversation`.
     pub name: &'static str,
     /// Its tokens.
     pub tokens: u64,
@@ -91,6 +92,7 @@ struct PromptDraft<'a> {
     context_depth: usize,
     context: String,
     notes: String,
+    samples: String,
     examples: Vec<&'a Example>,
     task: String,
     reserved: u64,
@@ -123,6 +125,7 @@ pub(super) fn compose(
         context_depth: 0,
         context: String::new(),
         notes: notes_section(request.notes),
+        samples: section("Samples", &samples_text(request.samples)),
         examples: fitting(request.catalog),
         task: task_text(request, leaning),
         reserved: turn.map_or(0, Turn::tokens),
@@ -164,7 +167,7 @@ impl PromptDraft<'_> {
 
     /// Limits the tools to their share, so that many tools do not displace library and examples.
     fn limit_tools(&mut self, budget_tokens: u64, parts: &[PromptPart]) -> bool {
-        let fixed = ["rules", "databases", "notes", "task", "conversation"];
+        let fixed = ["rules", "databases", "notes", "samples", "task", "conversation"];
         let fixed = parts.iter().filter(|part| fixed.contains(&part.name)).map(|part| part.tokens).sum();
         let share = budget_tokens.saturating_sub(fixed) / TOOLS_SHARE;
         self.tools.leave_out(share)
@@ -233,6 +236,9 @@ impl PromptDraft<'_> {
             PromptPart { name: "conversation", tokens: self.reserved },
         ];
         // Most prompts have none; the text of these must not change.
+        if !self.samples.is_empty() {
+            parts.insert(5, part("samples", &self.samples));
+        }
         if !self.notes.is_empty() {
             parts.insert(5, part("notes", &self.notes));
         }
@@ -260,6 +266,7 @@ impl PromptDraft<'_> {
             self.library.declared(),
             &self.context_section(),
             &self.notes,
+            &self.samples,
             &self.task_section(),
         ])
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
+use luaplan_base::ContentHash;
 use luaplan_plan::Finding;
 
 use super::feedback::{AGAIN, Turn, write_findings};
@@ -18,6 +19,8 @@ pub struct Revision {
     pub task: Option<String>,
     /// What the check finds of it now.
     pub findings: Vec<Finding>,
+    /// Hashes of the data that it was written after.
+    pub influenced_by: Vec<ContentHash>,
     /// What the person said of the plans that were rejected, the oldest first; the source is the last of these. Empty
     /// where the task itself says what is to change.
     pub rejected: Vec<String>,

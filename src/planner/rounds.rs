@@ -280,6 +280,7 @@ impl<'a> Rounds<'a> {
             source: source.clone(),
             plan_hash: plan_hash.clone(),
             explanation: explanation.clone(),
+            influenced_by: self.request.influences(),
         };
         self.log.emit(proposed, Durability::Ordered).await?;
         let CheckReport { findings, plan, .. } = check.check(&source).await?;

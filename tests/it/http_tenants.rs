@@ -215,18 +215,9 @@ fn probes(method: &str, route: &str, world: &World) -> Option<Vec<(Probe, Probe)
         ("get", "/v1/runs") => of_runs("/v1/runs?before={id}", &[Json::Null]),
         ("get", "/v1/grants") => vec![pair("/v1/grants?all=true", "", "", Json::Null)],
         ("post", "/v1/tasks" | "/v1/runs" | "/v1/plans/explain") => return None,
-        // Databases are configured for all tenants, as tools are; `mcp_servers/seen` has what runs of one saw of results.
-        (
-            "get",
-            "/v1/tools"
-            | "/v1/tools/{name}"
-            | "/v1/tools/{name}/schema"
-            | "/healthz"
-            | "/readyz"
-            | "/openapi.json",
-        ) => {
-            return None;
-        }
+        // Tools and databases are those of all tenants; `mcp_servers/seen` has what runs of one saw of results.
+        ("get", "/v1/tools" | "/v1/tools/{name}" | "/v1/tools/{name}/schema") => return None,
+        ("get", "/healthz" | "/readyz" | "/openapi.json") => return None,
         (method, route) => panic!("say here what another tenant may learn from {method} {route}"),
     };
     Some(probes)

@@ -48,6 +48,11 @@ impl Approvals {
         let findings = findings_json(&self.plans.accepted_for(plan).await?);
         let plan_hash = ContentHash::of(source.as_bytes());
         let checked = EventBody::PlanChecked { plan_hash: plan_hash.clone(), ok: true, findings };
-        Ok(vec![EventBody::PlanProposed { round: 0, source, plan_hash, explanation: None }, checked])
+        // A person changed it, who need not have taken out what came of data.
+        let influenced_by = state.influenced_by.clone();
+        Ok(vec![
+            EventBody::PlanProposed { round: 0, source, plan_hash, explanation: None, influenced_by },
+            checked,
+        ])
     }
 }

@@ -14,7 +14,6 @@ use luaplan_bus::{LimiterSettings, PolicyRules};
 use luaplan_catalog::ToolOverride;
 use luaplan_journal::{PostgresSettings, Redactor, SecretForms};
 use luaplan_llm::LlmSettings;
-use luaplan_planner::CANDIDATES_MAX;
 use luaplan_tools::manifest::NamedSecrets;
 use luaplan_tools::mcp::McpServerSettings;
 
@@ -132,6 +131,8 @@ pub struct Config {
     pub share_run_data: bool,
     /// Whether the shape of results is learned where a tool does not declare it.
     pub learn_shapes: bool,
+    /// Whether a person at a terminal is asked about samples of what a task names.
+    pub asks_for_samples: bool,
     /// The HTTP service.
     pub server: ServerConfig,
     /// Filter of the log.
@@ -193,10 +194,11 @@ impl Config {
                 .map(|path| read_policy(&path).map(Arc::new))
                 .transpose()?,
             confirms_tasks: super::approvals::confirms_tasks(&raw.approvals)?,
-            candidates: check_candidates(raw.planner.candidates)?,
+            candidates: super::planner::candidates(raw.planner.candidates)?,
             reviewer: raw.planner.reviewer,
             share_run_data: raw.planner.share_run_data,
             learn_shapes: raw.planner.learn_shapes,
+            asks_for_samples: super::planner::asks_for_samples(&raw.planner.sample)?,
             server: check_server(&raw.server, &base_dir)?,
             log_filter: check_filter(&raw.log.filter)?,
             log_json: match raw.log.format.as_str() {
@@ -384,16 +386,9 @@ fn path_or_none(base_dir: &Path, text: &str) -> Option<PathBuf> {
     (!text.is_empty()).then(|| base_dir.join(text))
 }
 
-fn at_most(key: &str, value: u32, max: u32) -> Result<u32> {
+pub(super) fn at_most(key: &str, value: u32, max: u32) -> Result<u32> {
     if value <= max {
         return Ok(value);
     }
     Err(invalid(key, &value.to_string(), &format!("at most {max}")).with_limit(max, value))
-}
-
-fn check_candidates(wanted: u32) -> Result<u32> {
-    if wanted == 0 {
-        return Err(invalid("planner.candidates", "0", &format!("a number from 1 to {CANDIDATES_MAX}")));
-    }
-    at_most("planner.candidates", wanted, CANDIDATES_MAX)
 }

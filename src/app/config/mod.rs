@@ -15,6 +15,7 @@ mod journal;
 mod layers;
 mod mask;
 mod mcp;
+mod planner;
 mod policy_file;
 mod raw;
 mod redact;

@@ -166,6 +166,9 @@ pub struct RawPlanner {
     pub share_run_data: bool,
     /// Whether the shape of results, names and kinds, is learned where a tool does not declare it, and told to the model.
     pub learn_shapes: bool,
+    /// `ask`: a person at a terminal is asked whether the model may see the beginnings of files, addresses and tables that a
+    /// task names; `off`.
+    pub sample: String,
 }
 
 impl Default for RawPlanner {
@@ -180,6 +183,7 @@ impl Default for RawPlanner {
             reviewer: false,
             share_run_data: false,
             learn_shapes: true,
+            sample: "off".into(),
         }
     }
 }

@@ -137,7 +137,8 @@ fn rejected(state: &RunState, asked: &ApprovalState) -> Result<Revision> {
             && call.end.as_ref().is_some_and(|end| end.ok)
     };
     let done = state.calls.iter().filter(has_acted).map(|call| call.tool.clone()).collect();
-    Ok(Revision { source, task: None, findings: Vec::new(), rejected: reasons, done })
+    let influenced_by = state.influenced_by.clone();
+    Ok(Revision { source, task: None, findings: Vec::new(), influenced_by, rejected: reasons, done })
 }
 
 /// What a decision about a plan is bound to besides the plan.

@@ -25,7 +25,7 @@ impl Runs {
             _ => spec.context.clone(),
         };
         let mut planning = spec.planning.clone();
-        planning.revises = Some(RevisedPlan { source, task });
+        planning.revises = Some(RevisedPlan { source, task, influenced_by: state.influenced_by.clone() });
         Ok(RunSpec { context, planning, follows: Some(run_id.clone()), ..spec })
     }
 }

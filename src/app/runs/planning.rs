@@ -46,8 +46,8 @@ impl Run<'_> {
         let (tenant, context, source) = (circumstances.tenant.as_str(), self.context(), old.source.as_str());
         let plan = PlanOf { tenant, name: "plan", source, limits, context: Some(&context) };
         let CheckReport { findings, .. } = self.runs.plans.check_of_run(plan).await?;
-        let RevisedPlan { source, task } = old.clone();
-        Ok(Revision { source, task, findings, rejected: Vec::new(), done: Vec::new() })
+        let RevisedPlan { source, task, influenced_by } = old.clone();
+        Ok(Revision { source, task, findings, influenced_by, rejected: Vec::new(), done: Vec::new() })
     }
 
     async fn propose_with(&self, revision: Option<&Revision>, may_ask: bool) -> Result<Planned> {
@@ -59,7 +59,9 @@ impl Run<'_> {
         let (models, place) = (&self.runs.models, self.planning_place().await);
         let request = models.planning_request(task, &context, &place, limits);
         let answered = self.answered();
-        let wanted = PlanningRequest { notes: &notes, revision, answered: &answered, may_ask, ..request };
+        let samples = &self.spec.planning.samples;
+        let wanted =
+            PlanningRequest { notes: &notes, samples, revision, answered: &answered, may_ask, ..request };
         self.plan(&wanted).await
     }
 
@@ -92,6 +94,7 @@ impl Run<'_> {
                 source: source.to_owned(),
                 plan_hash: hash.clone(),
                 explanation: None,
+                influenced_by: Vec::new(),
             };
             self.log.emit(proposed, Durability::Queued).await?;
         }
@@ -116,6 +119,11 @@ impl Run<'_> {
         if let Some(tests) = &planning.tests {
             // Before a model is paid for plans that could not be tested.
             count_tests(tests, &self.runs.tools.catalog, limits).await?;
+        }
+        for sample in wanted.samples {
+            let (from, data_hash) = (sample.from.clone(), sample.hash());
+            let shared = EventBody::SampleShared { from, data_hash, bytes: sample.text().len() as u64 };
+            self.log.emit(shared, Durability::Ordered).await?;
         }
         let PlanningRequest { task, context, answered, .. } = *wanted;
         // What the person answered is theirs, as the task is: addresses in it are not the model's.
@@ -197,6 +205,7 @@ impl Run<'_> {
         let answered = self.answered();
         let request = PlanningRequest {
             past: Some(past),
+            samples: &self.spec.planning.samples,
             answered: &answered,
             ..models.planning_request(task, context, &place, &self.spec.limits)
         };

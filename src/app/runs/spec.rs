@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, RunId, Value};
+use luaplan_base::{ContentHash, Error, ErrorCode, LimitName, Limits, Result, RunId, Value};
 use luaplan_bus::{CallHandler, Circumstances};
 use luaplan_journal::{Actor, EventListener};
 use luaplan_plan::CheckReport;
-use luaplan_planner::CANDIDATES_MAX;
+use luaplan_planner::{CANDIDATES_MAX, Sample};
 
 use super::resolutions::CallResolution;
 
@@ -170,6 +170,9 @@ pub struct PlanningOptions {
     /// The plan that the task changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revises: Option<RevisedPlan>,
+    /// Beginnings of data that a person shares with the model.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<Sample>,
 }
 
 /// A plan that is to be changed.
@@ -180,6 +183,9 @@ pub struct RevisedPlan {
     /// The task it was written for, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
+    /// Hashes of the data that it was written after, where that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub influenced_by: Vec<ContentHash>,
 }
 
 /// A prompt of an MCP server, and what it is given.

@@ -169,7 +169,13 @@ impl Runs {
         };
         log.emit(started, Durability::Queued).await?;
         let source = source.clone();
-        let proposed = EventBody::PlanProposed { round: 0, source, plan_hash, explanation: None };
+        let proposed = EventBody::PlanProposed {
+            round: 0,
+            source,
+            plan_hash,
+            explanation: None,
+            influenced_by: Vec::new(),
+        };
         log.emit(proposed, durability).await
     }
 

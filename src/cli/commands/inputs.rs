@@ -115,7 +115,7 @@ pub(super) fn limits(config: &Config, options: &RunOptions) -> Result<Limits> {
 pub(super) fn planning(session: &Session<'_>, options: &PlanningArgs) -> Result<PlanningOptions> {
     let tests = options.tests.as_ref().map(|file| session.environment.working_dir.join(file));
     let prompts = options.mcp_prompts.iter().map(|text| prompt_ref(text)).collect::<Result<_>>()?;
-    Ok(PlanningOptions { candidates: options.candidates, tests, prompts, revises: None })
+    Ok(PlanningOptions { candidates: options.candidates, tests, prompts, ..PlanningOptions::default() })
 }
 
 fn prompt_ref(text: &str) -> Result<PromptRef> {

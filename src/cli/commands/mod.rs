@@ -17,6 +17,7 @@ mod reset;
 mod resume;
 mod run;
 mod runs;
+mod samples;
 mod serve;
 mod show;
 mod show_call;

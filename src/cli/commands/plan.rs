@@ -9,7 +9,7 @@ use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_journal::neutralize;
 use luaplan_planner::Prompt;
 
-use super::{Session, inputs};
+use super::{Session, inputs, samples};
 use crate::cli::difference::unified;
 use crate::cli::exit;
 use crate::cli::planning_args::PlanArgs;
@@ -22,18 +22,23 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     let context = inputs::context_or_empty(session, args.context.as_deref())?;
     let limits = app.config().limits.clone();
     let mut planning = inputs::planning(session, &args.planning)?;
+    if !args.print_prompt {
+        app.models().require_model()?;
+    }
+    planning.samples = samples::of_task(session, &app, &args.task, &args.planning.samples).await?;
     if args.print_prompt {
         let notes = app.models().notes(&planning.prompts).await?;
         return print_prompt(
             session,
-            &app.models().prompt(&args.task, &context, &limits, (&notes, false)).await?,
+            &app.models().prompt(&args.task, &context, &limits, (&notes, &planning.samples, false)).await?,
         );
     }
     if let Some(file) = &args.output {
         refuse_existing(session, file, args.force)?;
     }
     let revised = args.revise.as_ref().map(|file| inputs::read_plan(session, file)).transpose()?;
-    planning.revises = revised.clone().map(|(_, source)| RevisedPlan { source, task: None });
+    planning.revises =
+        revised.clone().map(|(_, source)| RevisedPlan { source, task: None, influenced_by: Vec::new() });
     let printer = EventPrinter::new(session.output, false);
     let spec = RunSpec::task(&args.task, limits)
         .with_context(Some(context), None)

@@ -7,7 +7,7 @@ use luaplan_base::{Limits, Result};
 use luaplan_planner::Prompt;
 
 use super::run::{self, Wanted, execute, finish};
-use super::{Session, inputs, plan, show};
+use super::{Session, inputs, plan, samples, show};
 use crate::cli::approvals::can_ask;
 use crate::cli::exit;
 use crate::cli::planning_args::TaskArgs;
@@ -16,13 +16,18 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     let app = session.open_for(&args.options).await?;
     let context = inputs::context_or_empty(session, args.options.context.as_deref())?;
     let limits = inputs::limits(app.config(), &args.options)?;
-    let planning = inputs::planning(session, &args.planning)?;
+    let mut planning = inputs::planning(session, &args.planning)?;
+    if !args.print_prompt && !args.dry_run {
+        app.models().require_model()?;
+    }
+    planning.samples = samples::of_task(session, &app, &args.task, &args.planning.samples).await?;
     if args.print_prompt || args.dry_run {
         let notes = app.models().notes(&planning.prompts).await?;
         // As the run would: with one candidate, its questions reach whoever answers.
         let candidates = planning.candidates.unwrap_or(app.config().candidates);
         let may_ask = candidates <= 1 && planning.tests.is_none();
-        let prompt = app.models().prompt(&args.task, &context, &limits, (&notes, may_ask)).await?;
+        let prompt =
+            app.models().prompt(&args.task, &context, &limits, (&notes, &planning.samples, may_ask)).await?;
         if args.print_prompt {
             return plan::print_prompt(session, &prompt);
         }

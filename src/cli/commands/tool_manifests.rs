@@ -196,7 +196,7 @@ fn takes_no_arguments<'a>(tool: &str, given: impl Iterator<Item = &'a String>) -
 }
 
 /// The recorded failure of a run's only call.
-async fn failure_of(app: &App, run_id: &RunId) -> Result<Option<Json>> {
+pub(super) async fn failure_of(app: &App, run_id: &RunId) -> Result<Option<Json>> {
     let filter = RecordFilter { run_id: Some(run_id.clone()), ..RecordFilter::default() };
     let records = app.journal().records(filter).await?;
     Ok(records.into_iter().find_map(|record| match record.event.body {

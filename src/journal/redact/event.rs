@@ -66,6 +66,7 @@ impl EventFields<'_> {
                 self.text("trimmed", trimmed);
                 self.text("tools_left_out", tools_left_out);
             }
+            EventBody::SampleShared { from, .. } => self.text("from", [from]),
             EventBody::CandidateJudged { tests, reviewer, reason, .. } => {
                 self.json("tests", tests.as_mut(), RedactionScope::Text);
                 self.text("reviewer", reviewer.as_mut());

@@ -111,6 +111,7 @@ fn prompt(task: &str, databases: &[DatabaseSchema], prompt_tokens: u64) -> Promp
         today: None,
         limits: &limits,
         notes: &[],
+        samples: &[],
         past: None,
         revision: None,
         answered: &[],

@@ -116,6 +116,7 @@ fn rules_of_tools_stand_with_the_tools_and_the_day_with_the_task() {
         today: Some("Monday, 2026-11-23 (UTC)"),
         limits: &limits,
         notes: &[],
+        samples: &[],
         past: None,
         revision: None,
         answered: &[],

@@ -95,6 +95,7 @@ async fn plan_with(
         today: None,
         limits: &limits,
         notes: &[],
+        samples: &[],
         past: past.as_ref(),
         revision: None,
         answered: &[],

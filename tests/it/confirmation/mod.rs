@@ -5,6 +5,7 @@ mod decided;
 mod keys;
 mod killed;
 mod refined;
+mod samples;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod writes;

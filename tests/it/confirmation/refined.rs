@@ -31,7 +31,7 @@ pub(super) async fn run(folder: &Arc<Folder>, words: &[&str]) -> Ended {
 }
 
 /// All that the model was told in its last request.
-fn told(server: &Server) -> String {
+pub(super) fn told(server: &Server) -> String {
     let body = server.asked().pop().unwrap().body;
     let texts = body["messages"].as_array().unwrap().iter().map(|message| message["content"].to_string());
     texts.collect::<Vec<_>>().join("\n")

@@ -9,7 +9,7 @@ use super::refined::{folder_with, run};
 use crate::cli::Folder;
 
 /// Runs the program with a terminal as all three streams, and types.
-async fn typed(folder: &Arc<Folder>, words: &str, input: &str) -> (i32, String) {
+pub(super) async fn typed(folder: &Arc<Folder>, words: &str, input: &str) -> (i32, String) {
     let (folder, line) = (folder.clone(), format!("{} {words}", env!("CARGO_BIN_EXE_luaplan")));
     let input = input.to_owned();
     let ended = tokio::task::spawn_blocking(move || {

@@ -126,6 +126,7 @@ fn one_of_each() -> Vec<EventBody> {
             json!({ "budget_tokens": 1, "used_tokens": 1, "parts": {}, "trimmed": ["a"],
             "tools_left_out": ["b"] }),
         ),
+        ("sample_shared", json!({ "from": "f", "data_hash": hash, "bytes": 1 })),
         ("prompt_composed", json!({ "prompt_hash": hash, "bytes": 1 })),
         ("llm_request_sent", json!({ "provider": "p", "model": "m", "purpose": "plan", "attempt": 1 })),
         (
@@ -136,7 +137,10 @@ fn one_of_each() -> Vec<EventBody> {
         ("llm_retry_scheduled", json!({ "attempt": 1, "wait_ms": 1, "code": "c", "message": "m" })),
         ("llm_request_failed", json!({ "provider": "p", "model": "m", "code": "c", "message": "m" })),
         ("model_fallback", json!({ "from": "a", "to": "b", "code": "c" })),
-        ("plan_proposed", json!({ "round": 0, "source": "s", "plan_hash": hash, "explanation": "e" })),
+        (
+            "plan_proposed",
+            json!({ "round": 0, "source": "s", "plan_hash": hash, "explanation": "e", "influenced_by": [hash] }),
+        ),
         ("plan_checked", json!({ "plan_hash": hash, "ok": true, "findings": [] })),
         ("repair_round", json!({ "round": 1, "rounds_max": 2, "code": "c", "message": "m" })),
         (

@@ -35,7 +35,8 @@ async fn stubs_prompt_check_and_explain_know_them() {
     .await;
     let limits = shop.app.config().limits.clone();
     let empty = luaplan::base::Value::from_json(json!({})).unwrap();
-    let prompt = shop.app.models().prompt("Find a customer", &empty, &limits, (&[], false)).await.unwrap();
+    let prompt =
+        shop.app.models().prompt("Find a customer", &empty, &limits, (&[], &[], false)).await.unwrap();
     let prompt = format!("{prompt:?}");
     assert!(prompt.contains("function crm_find(") && prompt.contains("The number."), "{prompt}");
     let wrong = "function run(context)\n  local a = crm_find{no = 1}\n  return {a = a.name}\nend";

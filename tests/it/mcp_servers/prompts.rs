@@ -25,7 +25,7 @@ async fn composed(app: &App, wishes: &[PromptRef]) -> Result<String, Error> {
     let notes = app.models().notes(wishes).await?;
     let empty = Value::from_json(json!({})).unwrap();
     let prompt =
-        app.models().prompt("Greet Ann.", &empty, &app.config().limits, (&notes, false)).await.unwrap();
+        app.models().prompt("Greet Ann.", &empty, &app.config().limits, (&notes, &[], false)).await.unwrap();
     assert_eq!(
         prompt.budget.parts.iter().any(|part| part.name == "notes" && part.tokens > 0),
         !notes.is_empty()

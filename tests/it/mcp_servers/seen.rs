@@ -63,7 +63,7 @@ async fn accepted(folder: &Path, settings: &[(&str, &str)]) -> App {
 
 async fn prompt(app: &App) -> Prompt {
     let context = Value::from_json(json!({})).unwrap();
-    app.models().prompt("Count the visits.", &context, &app.config().limits, (&[], false)).await.unwrap()
+    app.models().prompt("Count the visits.", &context, &app.config().limits, (&[], &[], false)).await.unwrap()
 }
 
 fn shown(app: &App, tool: &str) -> String {

@@ -105,6 +105,7 @@ fn compose(task: &Task, catalog: &Catalog, databases: &[DatabaseSchema]) -> Prom
         today: Some("Monday, 2026-11-23 (UTC)"),
         limits: &limits,
         notes: &[],
+        samples: &[],
         past: None,
         revision: None,
         answered: &[],

@@ -78,6 +78,7 @@ fn prompt(case: &Json) -> Prompt {
         today: None,
         limits: &limits,
         notes: &[],
+        samples: &[],
         past: failed.as_ref(),
         revision: None,
         answered: &[],

@@ -1,10 +1,10 @@
 //! Which tools of a server a probe may call to learn what they return: those that only read and need no argument.
 
 use luaplan_base::{Effect, Error, ErrorCode, Result};
-use luaplan_catalog::{ToolKind, ToolSpec};
+use luaplan_catalog::{Catalog, ToolKind, ToolSpec};
 
 use super::servers::{accepted_of, complete, settings_of};
-use crate::application::App;
+use crate::config::Config;
 
 /// The most tools that one probe calls.
 const CALLS_MAX: usize = 50;
@@ -19,13 +19,12 @@ pub struct McpProbe {
 }
 
 impl McpProbe {
-    /// What a probe of the server `name` would call. No server is asked.
+    /// What a probe of the server `name` would call of the tools in `catalog`. No server is asked.
     ///
     /// # Errors
     /// `not_found` where no such server is configured or nothing of it was accepted; `config_invalid` where something of
     /// its configuration is missing, or shapes are not learned; `config_unreadable` as reading what was accepted.
-    pub fn of(app: &App, name: &str) -> Result<Self> {
-        let config = app.config();
+    pub fn of(config: &Config, catalog: &Catalog, name: &str) -> Result<Self> {
         complete(settings_of(config, name)?)?;
         if accepted_of(config, name)?.is_none() {
             let message = format!("nothing of the MCP server `{name}` was accepted yet");
@@ -41,7 +40,7 @@ impl McpProbe {
         let is_of_server =
             |spec: &&ToolSpec| spec.kind == ToolKind::Mcp && spec.name.split('.').next() == Some(name);
         let (mut calls, mut left_out) = (Vec::new(), Vec::new());
-        for spec in app.tools().catalog().iter().map(AsRef::as_ref).filter(is_of_server) {
+        for spec in catalog.iter().map(AsRef::as_ref).filter(is_of_server) {
             match why_not(spec) {
                 None if calls.len() < CALLS_MAX => calls.push(spec.name.clone()),
                 None => left_out.push((spec.name.clone(), "a probe calls at most 50 tools")),

@@ -17,7 +17,7 @@ use crate::cli::table::{LastColumn, table};
 
 pub(super) async fn probe(session: &Session<'_>, app: &App, args: &McpProbeArgs) -> Result<u8> {
     let (name, output) = (&args.name, session.output);
-    let probe = McpProbe::of(app, name)?;
+    let probe = McpProbe::of(app.config(), app.tools().catalog(), name)?;
     if !output.is_json() {
         let calls = probe.calls.iter().map(|tool| vec![tool.clone(), "is called".to_owned()]);
         let others = probe.left_out.iter().map(|(tool, why)| vec![tool.clone(), format!("left out: {why}")]);
