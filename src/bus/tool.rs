@@ -100,6 +100,13 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
+    /// What a call that a plan may make gives, as JSON Schema, where its arguments tell more of it than the manifest. Does
+    /// no I/O.
+    fn result_of(&self, call: &ForeseenCall) -> Option<Json> {
+        let _ = call;
+        None
+    }
+
     /// Has the database look at the statement of a call that a plan may make, in a read-only session and within the
     /// time of a call. Nothing is executed, and no data is told.
     async fn prepare(&self, call: &ForeseenCall) -> Prepared {

@@ -46,7 +46,8 @@ pub(super) fn check(spec: &ToolSpec, call: &LuaCallExpr, skip: usize, report: &m
             }
             // A hidden key may turn the names into something else.
             Fields::Hidden => return,
-            Fields::Named(_) | Fields::List => {}
+            Fields::Named(named) => checker.taken_whole(&named, report),
+            Fields::List => {}
         }
     }
     checker.by_position(&arguments, report);
@@ -92,6 +93,27 @@ impl Checker<'_> {
         };
         self.choice(is_given, shows, report);
         self.missing(is_given, report);
+    }
+
+    /// Advice on a table with names of parameters that is yet the first argument, as other names are no parameters.
+    fn taken_whole(&self, given: &NamedFields, report: &mut Report<'_>) {
+        let Some((first, _)) = self.spec.parameters().next() else { return };
+        let (known, others): (Vec<&NamedField>, Vec<&NamedField>) =
+            given.0.iter().partition(|field| self.spec.parameter(&field.name).is_some());
+        let fits = |field: &&NamedField| match shown(&field.value) {
+            Shown::Value(value) => self.spec.fault_of(&field.name, &value).is_none(),
+            Shown::Function => false,
+            Shown::Hidden => true,
+        };
+        let Some(other) = others.first().filter(|_| !known.is_empty() && known.iter().all(fits)) else {
+            return;
+        };
+        let message = format!(
+            "`{}`: the whole table is taken as `{first}`, with `{}` in it, as `{}` is no parameter",
+            self.spec.name, known[0].name, other.name
+        );
+        let help = format!("write `{first} = …`; the parameters are {}", signature(self.spec));
+        report.warning(ErrorCode::PlanBadArgument, other.span, message, help);
     }
 
     fn by_position(&self, arguments: &[LuaExpr], report: &mut Report<'_>) {

@@ -22,11 +22,18 @@ pub(crate) struct Checked {
 
 /// Checks a plan and holds it against the world.
 pub(crate) fn held(config: &Config, world: &World<'_>, input: &CheckInput<'_>, refused: Severity) -> Checked {
-    let report = config.sandbox.judge(check_with(input), input.source);
+    let mut report = config.sandbox.judge(check_with(input), input.source);
     if !is_read(&report, input) {
         return Checked { report, foreseen: Vec::new() };
     }
-    let mut foreseen = world.foresee(&analyse_source(input.source, input.catalog), &report.shapes);
+    let flow = analyse_source(input.source, input.catalog);
+    let mut results = world.results(&flow);
+    if !results.is_empty() {
+        results.extend_from_slice(input.results);
+        let known = CheckInput { results: &results, ..*input };
+        report = config.sandbox.judge(check_with(&known), input.source);
+    }
+    let mut foreseen = world.foresee(&flow, &report.shapes);
     // A call that is wrong in itself is looked at when it is right.
     foreseen.retain(|site| {
         !report.errors().any(|error| site.span.0 <= error.span.0 && error.span.1 <= site.span.1)

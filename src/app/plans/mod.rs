@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod held;
 pub(crate) mod policy;
+mod results;
 mod statements;
 mod texts;
 mod world;

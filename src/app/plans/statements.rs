@@ -1,13 +1,14 @@
 //! What the databases say of the statements of a plan, without executing them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use luaplan_base::{ErrorCode, Value};
 use luaplan_bus::{ForeseenCall, Prepared};
 use luaplan_plan::{KnownResult, Remark, Severity, is_written, written_text};
 
+use super::results::Results;
 use super::world::{Foreseen, remedy};
 use crate::tools::toolbox::Toolbox;
 
@@ -39,16 +40,14 @@ pub(crate) async fn looked_at(
     unasked: Unasked,
 ) -> Told {
     let mut remarks = Vec::new();
-    // What every call of a place gives; none where one of them is not known.
-    let mut results: BTreeMap<(usize, usize), Option<Vec<Json>>> = BTreeMap::new();
+    let mut results = Results::default();
     // A database that did not answer is not asked again.
     let mut silent: BTreeSet<(&str, String)> = BTreeSet::new();
     let mut left = STATEMENTS_MAX;
     for site in foreseen.iter().filter(|site| !site.is_refused()) {
         let Some(tool) = tools.registry.get(&site.tool) else { continue };
         let mut refused = Vec::new();
-        let known = results.entry(site.span).or_insert_with(|| Some(Vec::new()));
-        let mut described = Vec::new();
+        let mut described: Vec<Option<Json>> = Vec::new();
         for call in &site.calls {
             let database = call.known.get("database").and_then(Value::as_str).unwrap_or_default().to_owned();
             if left == 0 || silent.contains(&(site.tool.as_str(), database.clone())) {
@@ -56,7 +55,7 @@ pub(crate) async fn looked_at(
             }
             match tool.prepare(call).await {
                 Prepared::NoStatement => continue,
-                Prepared::Taken { result } => described.extend(result),
+                Prepared::Taken { result } => described.push(result),
                 Prepared::Refused(failure) => refused.push((call, failure)),
                 Prepared::Unasked(failure) => {
                     if unasked == Unasked::Told {
@@ -75,10 +74,8 @@ pub(crate) async fn looked_at(
             }
             left -= 1;
         }
-        match known {
-            Some(known) if described.len() == site.calls.len() => known.append(&mut described),
-            known => *known = None,
-        }
+        described.resize(site.calls.len(), None);
+        results.add(site.span, described);
         let is_always = refused.len() == site.calls.len();
         let is_meant = |call: &ForeseenCall| call.texts("sql").any(|sql| is_written(source, sql));
         // Of several statements that the plan puts together not each need come to the call.
@@ -99,17 +96,7 @@ pub(crate) async fn looked_at(
             remarks.push(Remark { code, severity, span, message, help });
         }
     }
-    let result = |(call, schemas): ((usize, usize), Option<Vec<Json>>)| {
-        let mut schemas = schemas?;
-        schemas.dedup();
-        let schema = match schemas.len() {
-            0 => return None,
-            1 => schemas.pop()?,
-            _ => json!({ "anyOf": schemas }),
-        };
-        Some(KnownResult { call, schema })
-    };
-    Told { remarks, results: results.into_iter().filter_map(result).collect() }
+    Told { remarks, results: results.into_known() }
 }
 
 /// The word at fault where the statement is a text of the plan; else the text, else the call.

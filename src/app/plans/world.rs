@@ -9,8 +9,9 @@ use luaplan_bus::{DEFAULT_RULE, ForeseenCall, Policy, PolicyDecision, Tier, Tool
 use luaplan_catalog::{Catalog, TargetKind, ToolSpec};
 use luaplan_plan::flow::{Argument, CallSite, Flow, Possible};
 use luaplan_plan::preview::Forecast;
-use luaplan_plan::{ArgumentShape, Remark, Severity, is_written, written_text};
+use luaplan_plan::{ArgumentShape, KnownResult, Remark, Severity, is_written, written_text};
 
+use super::results::Results;
 use super::texts::{FaultyText, faulty_texts};
 
 /// The most combinations of arguments of one place that are looked at.
@@ -66,6 +67,18 @@ impl World<'_> {
             return Vec::new();
         }
         flow.call_sites().iter().filter_map(|site| self.of_site(site, shapes)).collect()
+    }
+
+    /// What the calls of a plan give, where their tools know it by the arguments.
+    pub(super) fn results(&self, flow: &Flow) -> Vec<KnownResult> {
+        let mut results = Results::default();
+        for site in if flow.gave_up() { &[] } else { flow.call_sites() } {
+            let (Some(spec), Some(tool)) = (self.catalog.get(&site.tool), (self.tool)(&site.tool)) else {
+                continue;
+            };
+            results.add(site.span, calls_of(site, spec).iter().map(|call| tool.result_of(call)).collect());
+        }
+        results.into_known()
     }
 
     fn of_site(&self, site: &CallSite, shapes: &[ArgumentShape]) -> Option<Foreseen> {

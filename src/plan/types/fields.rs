@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use emmylua_code_analysis::LuaType;
 use emmylua_parser::{
-    LuaAssignStat, LuaAstNode, LuaCallExpr, LuaExpr, LuaIndexExpr, LuaIndexKey, LuaTableField, LuaVarExpr,
+    BinaryOperator, LuaAssignStat, LuaAstNode, LuaBinaryExpr, LuaCallExpr, LuaExpr, LuaIndexExpr,
+    LuaIndexKey, LuaTableField, LuaVarExpr,
 };
 use serde_json::Value as Json;
 
@@ -118,11 +119,12 @@ fn unknown(
         known.iter().copied().chain(may_fail.then_some(["error", "code", "retryable"]).into_iter().flatten());
     let near = nearest(name, known_or_failure);
     let used = use_of(typed.model.get_root(), &LuaExpr::IndexExpr(index.clone()));
+    let is_compared = of_tool && !of_context && is_compared(index);
     let severity = match (used, near) {
-        (Use::Looked, None) => return None,
+        (Use::Looked, None) if !is_compared => return None,
         // The plan tests it elsewhere, so it knows that the field may be absent.
         (_, None) if of_context && looked.contains(&index.syntax().text().to_string()) => return None,
-        (Use::Looked, Some(_)) => Severity::Warning,
+        (Use::Looked, _) => Severity::Warning,
         // A later run's context may have what this one lacks; a result never will.
         (Use::HandedOn, None) if of_context => Severity::Warning,
         (Use::HandedOn | Use::Raises, _) => Severity::Error,
@@ -151,6 +153,15 @@ fn unknown(
         message: format!("{whose} has no field `{name}`"),
         help,
     })
+}
+
+/// Whether a value is compared with another, and not asked whether it is there.
+fn is_compared(index: &LuaIndexExpr) -> bool {
+    let Some(binary) = index.syntax().parent().and_then(LuaBinaryExpr::cast) else { return false };
+    let operator = binary.get_op_token().map(|token| token.get_op());
+    let is_nil = |side: LuaExpr| matches!(side.get_text().as_str(), "nil" | "null");
+    matches!(operator, Some(BinaryOperator::OpEq | BinaryOperator::OpNe))
+        && binary.get_exprs().is_some_and(|(left, right)| !is_nil(left) && !is_nil(right))
 }
 
 fn listed(names: &BTreeSet<&str>) -> String {

@@ -118,7 +118,7 @@ function list.unique(items, key) end
 ---@generic T
 ---@param items T[]
 ---@param key string|fun(item: T, index: integer): any
----@return table
+---@return any[]
 function list.pluck(items, key) end
 
 ---@generic T

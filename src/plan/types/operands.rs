@@ -115,6 +115,16 @@ impl<'a, 't> Operands<'a, 't> {
         (!kinds.is_empty()).then_some(kinds)
     }
 
+    /// The kinds of a result that is a text where the call does not fail, also where the plan asks which of them it is.
+    fn text_or_failure(&self, value: &LuaExpr) -> Option<Vec<ValueKind>> {
+        if !matches!(value, LuaExpr::NameExpr(_)) || self.may_change(value) {
+            return None;
+        }
+        let kinds = self.typed.kinds_of(value)?;
+        let is_it = |kind: &ValueKind| matches!(kind, ValueKind::Plain("string") | ValueKind::Failure);
+        (kinds.contains(&ValueKind::Plain("string")) && kinds.iter().all(is_it)).then_some(kinds)
+    }
+
     /// Whether something outside type inference may have changed the value.
     fn may_change(&self, value: &LuaExpr) -> bool {
         let question = self.typed.question;
@@ -204,7 +214,7 @@ impl<'a, 't> Operands<'a, 't> {
 
     fn index(&self, index: &LuaIndexExpr) -> Option<TypeFinding> {
         let value = index.get_prefix_expr()?;
-        let kinds = self.kinds(&value)?;
+        let kinds = self.kinds(&value).or_else(|| self.text_or_failure(&value))?;
         let key = key_of(index);
         // `fields` judges the result of a failed call.
         if kinds.iter().any(|kind| is_table(kind) || *kind == ValueKind::Function)

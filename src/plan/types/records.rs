@@ -46,6 +46,7 @@ pub(super) fn judge(operands: &Operands<'_, '_>) -> Vec<TypeFinding> {
     for index in root.descendants::<LuaIndexExpr>() {
         verdicts.extend(records.item(&index));
         verdicts.extend(records.field_of_list(&index));
+        verdicts.extend(records.before_the_first(&index));
     }
     verdicts
 }
@@ -93,6 +94,26 @@ impl Records<'_, '_, '_> {
             return None;
         }
         self.verdict(&value, "which has no items")
+    }
+
+    /// `xs[0]`, where `xs` is a list that the plan did not make.
+    fn before_the_first(&self, index: &LuaIndexExpr) -> Option<TypeFinding> {
+        let is_zero =
+            matches!(index.get_index_key()?, LuaIndexKey::Integer(_)) && index.get_text().ends_with("[0]");
+        let value = index.get_prefix_expr().filter(|_| is_zero && !is_target(index))?;
+        let kinds = self.operands.kinds(&value).filter(|_| !self.filled.contains(&value.get_text()))?;
+        let is_list = |kind: &ValueKind| matches!(kind, ValueKind::List | ValueKind::Failure);
+        if !kinds.contains(&ValueKind::List) || !kinds.iter().all(is_list) {
+            return None;
+        }
+        let text = shown(&value);
+        Some(TypeFinding {
+            code: ErrorCode::PlanUnknownField,
+            severity: Severity::Error,
+            span: self.operands.typed.span(index),
+            message: format!("`{text}` is a list, which begins at 1"),
+            help: format!("the first item is `{text}[1]`"),
+        })
     }
 
     /// `xs.result`, where `xs` is a list.

@@ -22,6 +22,8 @@ use jiff::Timestamp;
 use reqwest::header::HeaderValue;
 use tokio::time::Instant;
 
+use serde_json::{Value as Json, json};
+
 use luaplan_base::{CallOutcome, ErrorCode, Result, ToolFailure, Value};
 use luaplan_bus::{ForeseenCall, Invocation, Tool, short_list};
 use luaplan_catalog::ToolSpec;
@@ -134,6 +136,19 @@ impl Tool for FetchUrl {
         vec![reached, format!("at most {} addresses a call", self.settings.urls_max)]
     }
 
+    fn result_of(&self, call: &ForeseenCall) -> Option<Json> {
+        let is_single = matches!(call.known.get("urls"), Some(Value::String(_)));
+        let is_set = |name: &str| match call.known.get(name) {
+            None | Some(Value::Null) => Some(false),
+            Some(Value::Bool(value)) => Some(*value),
+            Some(_) => None,
+        };
+        if !is_single || !call.is_certain("batch") || !call.is_certain("detail") || is_set("batch")? {
+            return None;
+        }
+        Some(if is_set("detail")? { details() } else { json!({ "type": "string" }) })
+    }
+
     async fn call(&self, invocation: Invocation) -> CallOutcome {
         let arguments = FetchArguments::read(&invocation.arguments, self.settings.urls_max)?;
         let now = invocation.log.clock().now();
@@ -169,6 +184,22 @@ impl Tool for FetchUrl {
 
 fn embedded(outcome: CallOutcome) -> Value {
     outcome.unwrap_or_else(|failure| Value::Failure(Box::new(failure)))
+}
+
+/// What [`value_of`] makes with `detail`.
+fn details() -> Json {
+    json!({
+        "type": "object",
+        "properties": {
+            "status": { "type": "integer" },
+            "headers": { "type": "object", "additionalProperties": { "type": "string" } },
+            "content_type": { "type": "string" },
+            "body": { "type": "string" },
+            "url": { "type": "string" },
+        },
+        "required": ["status", "headers", "body", "url"],
+        "additionalProperties": false,
+    })
 }
 
 fn value_of(fetched: Fetched, detail: bool) -> Value {
