@@ -109,7 +109,7 @@ async fn fill(folder: &Path, end: &EventBody) {
             influenced_by: Vec::new(),
         },
         EventBody::PlanChecked { plan_hash: hash.clone(), ok: true, findings: serde_json::json!([]) },
-        EventBody::PlanAccepted { plan_hash: hash, calls_before: 0 },
+        EventBody::PlanAccepted { plan_hash: hash, calls_before: 0, steps: Vec::new() },
     ];
     for _ in 0..RUNS / AT_ONCE {
         let runs = (0..AT_ONCE).flat_map(|_| {

@@ -18,6 +18,8 @@ pub mod prelude {
     pub const TOOLS: &str = include_str!("prelude/tools.lua");
     /// The libraries `string` and `utf8`.
     pub const LIBRARY: &str = include_str!("prelude/library.lua");
+    /// Named steps.
+    pub const STEPS: &str = include_str!("prelude/steps.lua");
     /// The pattern functions.
     pub const PATTERNS: &str = include_str!("prelude/patterns.lua");
     /// The library `table`.
@@ -55,4 +57,4 @@ macro_rules! stubs {
     };
 }
 
-stubs! { "json" "date" "text" "csv" "stats" "list" "math" }
+stubs! { "json" "date" "text" "csv" "stats" "list" "math" "step" }

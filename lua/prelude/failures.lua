@@ -65,6 +65,15 @@ local function create(message, code, retryable, details, call, tool, line)
   return core.setmetatable(failure, metatable)
 end
 
+-- The value of a step that failed or was skipped. `call` is the failed call it comes from, where there is one.
+function core.step_failure(name, code, message, cause, call, line)
+  local failure = create(message, code, false, { step = name, cause = cause }, nil, nil, line)
+  local record = records[failure]
+  record.call, record.tool, record.step = call, nil, name
+  record.text = message
+  return failure
+end
+
 core.records = records
 core.misuse = misuse
 

@@ -1,6 +1,6 @@
 -- Joins the parts, sets the globals that a plan may see, and returns the functions that the host calls.
 
-local host, load_failures, load_values, load_control, load_tools, load_library, load_tables, load_patterns = ...
+local host, load_failures, load_values, load_control, load_tools, load_library, load_tables, load_patterns, load_steps = ...
 local globals = _G
 
 local core = {
@@ -41,6 +41,7 @@ load_control(host, core)
 load_tools(host, core)
 load_library(host, core)
 load_tables(host, core)
+load_steps(host, core)
 core.concat = table.concat
 globals.null = host.null
 

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use luaplan_base::{Error, ErrorCode, Result, RunId};
 use luaplan_bus::{Circumstances, Mode};
-use luaplan_journal::{ApprovalState, GrantState, JournalRead as _, RecordFilter, RunFilter};
+use luaplan_journal::{ApprovalState, GrantState, JournalRead as _, RecordFilter, RunFilter, StepRun};
 use luaplan_planner::Proposal;
 
 use super::caller::{Caller, Reach, Scope};
@@ -173,6 +173,15 @@ impl Access<'_> {
     pub async fn plan_source(&self, run_id: &RunId) -> Result<String> {
         self.may_read(run_id).await?;
         self.runs.plan_source(run_id).await
+    }
+
+    /// As [`ActiveRuns::steps`].
+    ///
+    /// # Errors
+    /// As [`Access::may_read`].
+    pub async fn steps(&self, run_id: &RunId) -> Result<Vec<StepRun>> {
+        self.may_read(run_id).await?;
+        self.runs.steps(run_id).await
     }
 
     /// As [`ActiveRuns::cancel`].

@@ -103,6 +103,7 @@ error_codes! {
     PlanAllowWithoutReason = "plan_allow_without_reason", "A comment allows a finding without saying why, so it has no effect.", "Write the reason behind it.";
     PlanAllowUnused = "plan_allow_unused", "A comment allows what is not found, or what cannot be allowed.", "Remove the comment.";
     PlanBadParameter = "plan_bad_parameter", "A comment is meant to declare a parameter of the plan and does not.", "Write `-- luaplan: param(NAME, DEFAULT)`, the default as JSON.";
+    PlanBadStep = "plan_bad_step", "A step of the plan cannot work as it is written: its name is used twice or cannot be one, or it depends on a step that no step is, that is declared later, or that depends on it.", "Give each step a name of its own, and declare it after the steps it depends on.";
     PlanTypesUnknown = "plan_types_unknown", "The types in the plan could not be worked out, so only names and literals were checked.", "Split the plan into smaller functions.";
     PlanTypesNotBuilt = "plan_types_not_built", "This build of luaplan infers no types, so only names and literals were checked.", "Check the plan with a build that has the feature `types`, as releases have.";
 
@@ -112,6 +113,9 @@ error_codes! {
     RecordUsedAsList = "record_used_as_list", "A function that goes over a list was given a record: a table with named fields that a tool returned or the context holds.", "Use the field that holds the list, as in `ipairs(result.items)`; `pairs` goes over names and values.";
     MustFailed = "must_failed", "`must` was given the result of a failed call, or nil, so the plan did not go on.", "Look at the call that the message names; where the plan can do without its result, test `result.error` instead.";
     CallNotPossibleHere = "call_not_possible_here", "A tool was called where the VM cannot pause: in the callback of a string function.", "Make the call before and use its result there.";
+    StepInvalid = "step_invalid", "The plan called `step` in a way that cannot work: with a name that is used or cannot be one, without a function, or depending on a step that has not ended.", "Correct what the message names; `luaplan check` finds it where the names are written as texts.";
+    StepFailed = "step_failed", "A step of the plan failed in its last attempt.", "Look at what the message says of the failure; test the step's `error` where the plan can do without it.";
+    StepSkipped = "step_skipped", "A step of the plan was not run, as a step it depends on failed or was skipped.", "Look at the step that failed.";
     SandboxViolation = "sandbox_violation", "The plan tried to reach past the sandbox.", "Remove the attempt; nothing outside the tools can be reached.";
     Cancelled = "cancelled", "The run was cancelled.", "Start it again if it is still wanted.";
     RunActive = "run_active", "The run is under way.", "Wait for its end, or end it: `luaplan cancel RUN`.";
@@ -140,6 +144,7 @@ error_codes! {
     LimitPrintBytes = "limit_print", "The plan printed more than allowed.", "Print less, or raise the limit `print`.";
     LimitToolCalls = "limit_tool_calls", "The plan made more tool calls than allowed.", "Use batch calls, or raise the limit `tool_calls`.";
     LimitResultBytes = "limit_result_bytes", "The tool results of the run are larger in sum than allowed.", "Ask for less, or raise the limit `result_bytes`.";
+    LimitSteps = "limit_steps", "The plan declared more steps than it may; the limit is fixed.", "Make one step of what belongs together, for example of a loop.";
     LimitLlmTokens = "limit_llm_tokens", "The run used up its model tokens.", "Ask the model for less, or raise the limit `llm_tokens`.";
     LimitLlmCost = "limit_llm_cost", "The run used up its money for models.", "Use a cheaper model, or raise the limit `llm_cost`.";
 

@@ -20,6 +20,7 @@ mod limits;
 mod nearest;
 mod rate;
 mod request_purpose;
+mod step;
 mod tool_failure;
 mod usage;
 mod value;
@@ -42,6 +43,10 @@ pub use limits::{LimitName, LimitProfile, Limits, parse_bytes, parse_duration};
 pub use nearest::nearest;
 pub use rate::Rate;
 pub use request_purpose::RequestPurpose;
+pub use step::{
+    STEP_DEPENDS_MAX, STEP_MESSAGE_BYTES_MAX, STEP_NAME_BYTES_MAX, STEP_RETRIES_MAX, STEPS_MAX, StepReport,
+    StepState,
+};
 pub use tool_failure::{CallOutcome, ToolFailure, outcome_bytes};
 pub use usage::Usage;
 pub use value::Value;

@@ -11,7 +11,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use luaplan_base::{CallId, ErrorCode, RunId, counted};
+use luaplan_base::{CallId, ErrorCode, RunId, StepState, counted};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{DecisionKind, Event, EventBody, EventListener, neutralize};
 use luaplan_plan::Finding;
@@ -170,6 +170,17 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
         }
         EventBody::ToolCallRefused { call_id, tool, error, .. } => {
             format!("✗ {call_id} {tool} refused: {}", detail.on_line(&error.to_string(), 100))
+        }
+        EventBody::StepStarted { step, attempts_max, .. } => match attempts_max {
+            0 | 1 => format!("▸ step {step}"),
+            most => format!("▸ step {step} (at most {most} attempts)"),
+        },
+        EventBody::StepFinished { step, state, attempts, message, .. } => {
+            let mark = if *state == StepState::Complete { "✓" } else { "✗" };
+            let attempts = if *attempts > 1 { format!(" after {attempts} attempts") } else { String::new() };
+            // What a skipped step says names it and the one it waited for.
+            let why = message.as_deref().map_or_else(String::new, |message| format!(": {message}"));
+            format!("{mark} step {step} {state}{attempts}{}", detail.on_line(&why, 200))
         }
         EventBody::StepRetryScheduled { attempt, attempts_max, message } => {
             format!("… attempt {attempt} of {attempts_max} failed ({message}); trying again")

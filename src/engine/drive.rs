@@ -12,7 +12,10 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use luaplan_base::{CallOutcome, CallRequest, Error, ErrorCode, LimitName, Limits, Result, Usage, Value};
+use luaplan_base::{
+    CallOutcome, CallRequest, Error, ErrorCode, LimitName, Limits, Result, StepReport, StepState, Usage,
+    Value,
+};
 use luaplan_bus::{CallHandler, IdleTime, Interruption, Suspension};
 use luaplan_journal::{Durability, EventBody, RunLog};
 use luaplan_plan::CheckedPlan;
@@ -36,6 +39,8 @@ pub struct RecordedOutput {
     pub prints: u32,
     /// The `retry` waits it started, which are not repeated.
     pub retries: u32,
+    /// How often one of its steps started or ended.
+    pub step_changes: u32,
 }
 
 /// A plan to run, with its inputs, limits and environment.
@@ -126,6 +131,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         handler,
         log,
         printed: String::new(),
+        steps: Vec::new(),
         recorded: request.recorded,
         usage: VmUsage::default(),
     };
@@ -156,6 +162,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         result,
         usage,
         printed: drive.printed,
+        steps: drive.steps,
         candidates,
         explanation: None,
         not_resumable: None,
@@ -171,6 +178,7 @@ struct Drive<'a> {
     handler: &'a dyn CallHandler,
     log: &'a RunLog,
     printed: String,
+    steps: Vec<StepReport>,
     recorded: RecordedOutput,
     usage: VmUsage,
 }
@@ -194,15 +202,15 @@ impl Drive<'_> {
                 Pause::Calls { .. } | Pause::Wait { .. } if self.stop_signal.is_to_pause() => {
                     Err(self.pause_requested())
                 }
-                Pause::Calls { calls, printed } => {
-                    self.take_print(&printed).await?;
+                Pause::Calls { calls, printed, reports } => {
+                    self.take_output(&printed, reports).await?;
                     match self.answers(calls).await {
                         Ok(outcomes) => self.watched(grace, executor.answer(outcomes)).await,
                         Err(why) => Err(why),
                     }
                 }
-                Pause::Wait { wait, attempt, attempts_max, message, printed } => {
-                    self.take_print(&printed).await?;
+                Pause::Wait { wait, attempt, attempts_max, message, printed, reports } => {
+                    self.take_output(&printed, reports).await?;
                     let waited = if self.recorded.retries > 0 {
                         self.recorded.retries -= 1;
                         Ok(())
@@ -273,7 +281,7 @@ impl Drive<'_> {
         let is_left =
             self.interrupt.reason().is_some() && self.stop_signal.is_to_pause() && stopped.result.is_err();
         if !is_left {
-            self.take_print(&stopped.printed).await?;
+            self.take_output(&stopped.printed, stopped.reports).await?;
         }
         let result = why.map_or_else(|| stopped.result.map_err(Interruption::from), Err);
         if let Err(Interruption::Failed(error)) = &result
@@ -307,6 +315,49 @@ impl Drive<'_> {
 
     fn pause_requested(&self) -> Interruption {
         Suspension::Requested { run_id: self.log.run_id().clone() }.into()
+    }
+
+    /// Records what the plan printed and how its steps changed, in the order in which it did.
+    async fn take_output(&mut self, printed: &str, reports: Vec<StepReport>) -> Result<()> {
+        let mut rest = printed;
+        for report in reports {
+            let told = printed.len() - rest.len();
+            let bytes = usize::try_from(report.printed_bytes).unwrap_or(usize::MAX).saturating_sub(told);
+            // A worker may say anything; what it printed is put out once and whole.
+            if let Some((before, after)) = rest.split_at_checked(bytes) {
+                self.take_print(before).await?;
+                rest = after;
+            }
+            self.take_report(report).await?;
+        }
+        self.take_print(rest).await
+    }
+
+    async fn take_report(&mut self, report: StepReport) -> Result<()> {
+        let body = match report.state {
+            StepState::Pending | StepState::Running => EventBody::StepStarted {
+                step: report.name.clone(),
+                depends_on: report.depends_on.clone(),
+                line: report.line,
+                attempts_max: report.attempts_max,
+            },
+            StepState::Complete | StepState::Failed | StepState::Skipped => EventBody::StepFinished {
+                step: report.name.clone(),
+                state: report.state.into(),
+                attempts: report.attempts,
+                code: report.code.clone(),
+                message: report.message.clone(),
+            },
+        };
+        match self.steps.iter_mut().find(|step| step.name == report.name) {
+            Some(step) => *step = report,
+            None => self.steps.push(report),
+        }
+        if self.recorded.step_changes > 0 {
+            self.recorded.step_changes -= 1;
+            return Ok(());
+        }
+        self.log.emit(body, Durability::Queued).await
     }
 
     async fn take_print(&mut self, text: &str) -> Result<()> {

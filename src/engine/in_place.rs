@@ -165,7 +165,7 @@ mod tests {
 
     fn ended() -> Step {
         let (usage, printed) = (luaplan_vm::VmUsage::default(), String::new());
-        Step::Done(luaplan_vm::Stopped { result: Ok(Value::Null), usage, printed })
+        Step::Done(luaplan_vm::Stopped { result: Ok(Value::Null), usage, printed, reports: Vec::new() })
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

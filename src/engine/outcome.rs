@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
-use luaplan_base::{Error, ErrorCode, RunId, Usage, Value};
+use luaplan_base::{Error, ErrorCode, RunId, StepReport, Usage, Value};
 use luaplan_bus::{Interruption, Suspension};
 use luaplan_journal::RunStatus;
 
@@ -18,6 +18,8 @@ pub struct RunOutcome {
     pub usage: Usage,
     /// Its output.
     pub printed: String,
+    /// The named steps that its plan reached, in their order, each as it was last reported.
+    pub steps: Vec<StepReport>,
     /// The ranking of the candidates for its plan, in the order of their ids; empty where there was only
     /// one.
     pub candidates: Vec<Json>,
@@ -36,6 +38,7 @@ impl RunOutcome {
             result: Err(why.into()),
             usage: Usage::default(),
             printed: String::new(),
+            steps: Vec::new(),
             candidates: Vec::new(),
             explanation: None,
             not_resumable: None,
@@ -78,7 +81,7 @@ impl RunOutcome {
         self.result.as_ref().err().map(|why| why.to_error(&self.run_id))
     }
 
-    /// `{"run_id","status","result"|"error","usage","printed"?,"candidates"?,"explanation"?,"not_resumable"?}`.
+    /// `{"run_id","status","result"|"error","usage","printed"?,"steps"?,"candidates"?,"explanation"?,"not_resumable"?}`.
     #[must_use]
     pub fn to_json(&self) -> Json {
         let mut report = Map::new();
@@ -92,6 +95,9 @@ impl RunOutcome {
         if !self.printed.is_empty() {
             report.insert("printed".into(), self.printed.as_str().into());
         }
+        if !self.steps.is_empty() {
+            report.insert("steps".into(), self.steps.iter().map(step_json).collect());
+        }
         if !self.candidates.is_empty() {
             report.insert("candidates".into(), self.candidates.clone().into());
         }
@@ -104,4 +110,15 @@ impl RunOutcome {
         }
         Json::Object(report)
     }
+}
+
+/// `{"name","state","attempts","code"?,"message"?}`.
+fn step_json(step: &StepReport) -> Json {
+    let mut json = json!({ "name": step.name, "state": step.state, "attempts": step.attempts });
+    for (name, text) in [("code", &step.code), ("message", &step.message)] {
+        if let (Some(text), Some(members)) = (text, json.as_object_mut()) {
+            members.insert(name.to_owned(), text.as_str().into());
+        }
+    }
+    json
 }

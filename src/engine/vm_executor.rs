@@ -251,9 +251,9 @@ impl VmExecutor {
                 Step::Calls(mut pending) => {
                     self.usage = pending.usage();
                     let calls = std::mem::take(&mut pending.calls);
-                    let printed = pending.take_printed();
+                    let (printed, reports) = (pending.take_printed(), pending.take_reports());
                     self.hold(HeldVm::Calls(pending));
-                    return Ok(Pause::Calls { calls, printed });
+                    return Ok(Pause::Calls { calls, printed, reports });
                 }
                 Step::Wait(mut paused) => {
                     self.usage = paused.usage();
@@ -263,6 +263,7 @@ impl VmExecutor {
                         attempts_max: paused.attempts_max,
                         message: paused.message.clone(),
                         printed: paused.take_printed(),
+                        reports: paused.take_reports(),
                     };
                     self.hold(HeldVm::Wait(paused));
                     return Ok(pause);
@@ -364,7 +365,7 @@ async fn in_worker(
 
 /// The end of a run whose VM is gone.
 fn gone(reason: Error, usage: VmUsage) -> Stopped {
-    Stopped { result: Err(reason), usage, printed: String::new() }
+    Stopped { result: Err(reason), usage, printed: String::new(), reports: Vec::new() }
 }
 
 fn not_there(what: &str) -> Error {

@@ -66,6 +66,9 @@ pub(super) async fn graph(
         state.app.plans().checked_for(plan).await?;
         return Err(Error::new(ErrorCode::CheckRefused, "the plan does not pass the check any more").into());
     };
+    let steps = state.runs.access(&caller).steps(&run_id).await?;
+    let graph = graph
+        .with_states(|name| steps.iter().find(|step| step.name == name).and_then(|step| step.state.known()));
     let kind = match format {
         GraphFormat::Json => "application/json".to_owned(),
         format => format!("{}; charset=utf-8", format.media_type()),

@@ -27,6 +27,17 @@ pub struct CallEnd {
     pub duration_ms: u64,
 }
 
+/// The call that started the run of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ParentCall {
+    /// The run that called the agent.
+    pub run_id: RunId,
+    /// The call.
+    pub call_id: CallId,
+    /// The agent's name.
+    pub agent: String,
+}
+
 /// How a person resolved a call in doubt.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "resolution")]

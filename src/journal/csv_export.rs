@@ -91,6 +91,7 @@ fn message(body: &EventBody) -> &str {
         | EventBody::LlmRequestFailed { message: text, .. }
         | EventBody::RepairRound { message: text, .. }
         | EventBody::StepRetryScheduled { message: text, .. }
+        | EventBody::StepFinished { message: Some(text), .. }
         | EventBody::SandboxViolation { message: text }
         | EventBody::Printed { text }
         | EventBody::RunFailed { message: text, .. }

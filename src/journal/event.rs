@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use luaplan_base::{
-    CallId, ContentHash, Effect, EngineKind, ErrorCode, Isolation, RequestPurpose, RunId, Usage,
+    CallId, ContentHash, Effect, EngineKind, ErrorCode, Isolation, RequestPurpose, RunId, StepState, Usage,
 };
 
-use super::{DecisionKind, Mode, ResolutionKind, RuleReference, StopReason, Tier, Word};
+use super::{DecisionKind, DeclaredStep, Mode, ResolutionKind, RuleReference, StopReason, Tier, Word};
 
 /// What happened. The serde tag `event` is the name in streams and in the audit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,8 +23,7 @@ pub enum EventBody {
         context: Json,
         limits: Json,
         version: String,
-        /// Whether mocks answer the calls: nothing reaches the outside, and calls are not recorded.
-        /// Written only where true.
+        /// Whether mocks answer the calls, which are not recorded then. Written only where true.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         mocked: bool,
         /// The engine. Absent in older records.
@@ -71,11 +70,14 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
-    /// A plan was chosen and starts. Its calls are numbered after `calls_before`, the calls of earlier
-    /// plans of the same run.
-    PlanAccepted { plan_hash: ContentHash, calls_before: u64 },
-    /// The run resumes after its process ended or after a pause. The journal answers `calls_recorded` of its
-    /// calls.
+    /// A plan starts. Its calls are numbered after `calls_before`, those of earlier plans. `steps` are in its source.
+    PlanAccepted {
+        plan_hash: ContentHash,
+        calls_before: u64,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        steps: Vec<DeclaredStep>,
+    },
+    /// The run resumes after its process ended or a pause. The journal answers `calls_recorded` of its calls.
     RunResumed {
         owner: Option<String>,
         version: String,
@@ -86,11 +88,9 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
-    /// From here on the run can be neither resumed nor replayed: data that this needs held a secret, which is not on
-    /// record. `code` is the error of a resume. Written once, at the first such place.
+    /// From here on the run can be neither resumed nor replayed, as a secret was removed. Written once, with its error.
     RunNotResumable { code: Word<ErrorCode>, reason: String, call_id: Option<CallId> },
-    /// The run waits for a person and holds no VM. `calls_in_doubt` may or may not have taken effect;
-    /// `approvals` are the ids of undecided requests.
+    /// The run waits for a person. `calls_in_doubt` may have taken effect; `approvals` are ids of undecided requests.
     RunPaused {
         reason: String,
         calls_in_doubt: Vec<CallId>,
@@ -122,14 +122,12 @@ pub enum EventBody {
         resolution: Word<ResolutionKind>,
         result: Option<Json>,
         message: Option<String>,
-        /// The person who resolved it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
-    /// A call waits for approval; it was not made. `tier` is `prompt` or `manual`; `rules` are those
-    /// that required approval, the deciding one first; `origins` says where each argument came from.
+    /// A call waits for approval. `rules` required it, the deciding one first; `origins` are those of its arguments.
     ApprovalRequested {
         approval_id: String,
         call_id: CallId,
@@ -143,13 +141,10 @@ pub enum EventBody {
         rules: Vec<RuleReference>,
         reason: String,
         origins: Json,
-        /// Hash of the tool's definition at the time of the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_hash: Option<ContentHash>,
     },
-    /// A plan for the task waits for a person's approval; nothing of it has run. `call_id` is `plan`. `effect` is the
-    /// strongest of its calls, `effects` what `luaplan explain` says of it, `explanation` the model's note, untrusted.
-    /// The approval holds for this plan and this context alone.
+    /// A plan waits for approval, with its strongest effect, all `effects`, and the model's untrusted note.
     PlanApprovalRequested {
         approval_id: String,
         call_id: CallId,
@@ -160,8 +155,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         explanation: Option<String>,
     },
-    /// A person decided; `for` has a `grant_id`, `edit` has `arguments` in exact form, `deny` a `reason`. The decision
-    /// applies to this plan, call and `arguments_hash` alone.
+    /// A person decided about one call of one plan: `for` has a `grant_id`, `edit` exact `arguments`, `deny` a `reason`.
     ApprovalResolved {
         approval_id: String,
         call_id: CallId,
@@ -203,8 +197,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
-    /// Until `expires_at`, calls of a tool in runs of `tenant` are allowed where no rule but `rules` asks, and none
-    /// more strictly than `tier`, as long as the tool's definition stays the same.
+    /// Until `expires_at`, calls of a tool in runs of `tenant` are allowed where only `rules` ask, up to `tier`.
     GrantIssued {
         grant_id: String,
         approval_id: String,
@@ -238,8 +231,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools_left_out: Vec<String>,
     },
-    /// A sample of data is shared with the model that plans: the beginning of what `from` names, with the consent of a person. Its text is among the
-    /// planning options of `run_started`.
+    /// A person consented to share the beginning of what `from` names with the model that plans.
     SampleShared { from: String, data_hash: ContentHash, bytes: u64 },
     /// The prompt is ready.
     PromptComposed { prompt_hash: ContentHash, bytes: u64 },
@@ -357,8 +349,7 @@ pub enum EventBody {
         result_bytes: u64,
         duration_ms: u64,
     },
-    /// The call was refused, for its arguments, a permission or a rate.
-    /// `arguments` are by name, or a list where they have no names (and in older records).
+    /// The call was refused. `arguments` are by name, or a list where they have no names (and in older records).
     ToolCallRefused {
         call_id: CallId,
         tool: String,
@@ -368,7 +359,17 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         line: Option<u32>,
     },
-    /// The plan's `retry(n, fn)` tries a step again.
+    /// A named step of the plan begins; the steps it depends on are complete.
+    StepStarted { step: String, depends_on: Vec<String>, line: Option<u32>, attempts_max: u32 },
+    /// A named step is complete, failed, or was skipped without a start; `code` and `message` say why.
+    StepFinished {
+        step: String,
+        state: Word<StepState>,
+        attempts: u32,
+        code: Option<String>,
+        message: Option<String>,
+    },
+    /// The plan's `retry(n, fn)`, or a step, tries again.
     StepRetryScheduled { attempt: u32, attempts_max: u32, message: String },
     /// A limit was hit.
     LimitHit { code: Word<ErrorCode>, limit: Json, observed: Json },

@@ -1,8 +1,8 @@
 //! Facts that any event can have: its name, and the call, tool and code it is about.
 
-use luaplan_base::CallId;
+use luaplan_base::{CallId, StepState};
 
-use super::EventBody;
+use super::{EventBody, Word};
 
 impl EventBody {
     /// The names of all recorded events.
@@ -40,6 +40,8 @@ impl EventBody {
         "tool_call_started",
         "tool_call_finished",
         "tool_call_refused",
+        "step_started",
+        "step_finished",
         "step_retry_scheduled",
         "limit_hit",
         "sandbox_violation",
@@ -90,6 +92,8 @@ impl EventBody {
             Self::ToolCallStarted { .. } => "tool_call_started",
             Self::ToolCallFinished { .. } => "tool_call_finished",
             Self::ToolCallRefused { .. } => "tool_call_refused",
+            Self::StepStarted { .. } => "step_started",
+            Self::StepFinished { .. } => "step_finished",
             Self::StepRetryScheduled { .. } => "step_retry_scheduled",
             Self::LimitHit { .. } => "limit_hit",
             Self::SandboxViolation { .. } => "sandbox_violation",
@@ -126,6 +130,10 @@ impl EventBody {
     pub const fn ok(&self) -> Option<bool> {
         match self {
             Self::ToolCallFinished { ok, .. } | Self::PlanChecked { ok, .. } => Some(*ok),
+            Self::StepFinished { state, .. } => match state {
+                Word::Known(state) => Some(matches!(state, StepState::Complete)),
+                Word::Unknown(_) => None,
+            },
             Self::RunFinished { .. } => Some(true),
             Self::ToolCallRefused { .. }
             | Self::RunFailed { .. }
@@ -161,7 +169,9 @@ impl EventBody {
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         match self {
-            Self::ToolCallFinished { code, .. } | Self::CandidateJudged { code, .. } => code.as_deref(),
+            Self::ToolCallFinished { code, .. }
+            | Self::CandidateJudged { code, .. }
+            | Self::StepFinished { code, .. } => code.as_deref(),
             Self::ToolCallRefused { code, .. } => Some(code),
             Self::LlmRetryScheduled { code, .. }
             | Self::LlmRequestFailed { code, .. }

@@ -4,11 +4,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use luaplan_base::{CallId, ContentHash, EngineKind, ErrorCode, RunId, Usage};
+use luaplan_base::{ContentHash, EngineKind, ErrorCode, RunId, Usage};
 
 use super::approval_state::{self, ApprovalState};
-use super::call_state::{self, CallState};
+use super::call_state::{self, CallState, ParentCall};
 use super::question_state::{self, QuestionState};
+use super::step_run::{self, StepRun};
 use super::{Actor, EventBody, Mode, Record, RunStatus, Word, redactions};
 
 /// The plan that a run executes.
@@ -27,6 +28,8 @@ pub struct AcceptedPlan {
     pub prints: u32,
     /// The number of `retry` waits it has started.
     pub retries: u32,
+    /// How often one of its steps started or ended.
+    pub step_changes: u32,
 }
 
 /// A run, folded from its records.
@@ -119,6 +122,9 @@ pub struct RunState {
     /// The questions to a person, in their order, with their answers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<QuestionState>,
+    /// The named steps of its plan, in the order of the source, then as they began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepRun>,
     /// What it returned, in plain form.
     pub result: Option<Json>,
     /// Why it failed, as every edge sends it.
@@ -131,17 +137,6 @@ pub struct RunState {
     pub usage: Option<Usage>,
     #[serde(skip)]
     sources: Vec<(ContentHash, String)>,
-}
-
-/// The call that started the run of an agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ParentCall {
-    /// The run that called the agent.
-    pub run_id: RunId,
-    /// The call.
-    pub call_id: CallId,
-    /// The agent's name.
-    pub agent: String,
 }
 
 impl RunState {
@@ -197,6 +192,7 @@ impl RunState {
             calls: Vec::new(),
             approvals: Vec::new(),
             questions: Vec::new(),
+            steps: Vec::new(),
             result: None,
             error: None,
             code: None,
@@ -216,6 +212,7 @@ impl RunState {
         let places = redactions::places(record);
         approval_state::apply(&mut self.approvals, &self.sources, record);
         question_state::apply(&mut self.questions, record);
+        step_run::apply(&mut self.steps, &record.event.body, record.event.at);
         match &record.event.body {
             EventBody::RunStarted {
                 task,
@@ -269,7 +266,7 @@ impl RunState {
                 self.plan_hash = Some(plan_hash.clone());
                 self.sources.push((plan_hash.clone(), source.clone()));
             }
-            EventBody::PlanAccepted { plan_hash, calls_before } => {
+            EventBody::PlanAccepted { plan_hash, calls_before, .. } => {
                 let source = self.sources.iter().rev().find(|(hash, _)| hash == plan_hash);
                 self.plan_hash = Some(plan_hash.clone());
                 self.accepted = Some(AcceptedPlan {
@@ -279,6 +276,7 @@ impl RunState {
                     printed_from: self.printed.len(),
                     prints: 0,
                     retries: 0,
+                    step_changes: 0,
                 });
                 if let Some((_, source)) = source {
                     self.source = Some(source.clone());
@@ -293,6 +291,11 @@ impl RunState {
             EventBody::StepRetryScheduled { .. } => {
                 if let Some(plan) = &mut self.accepted {
                     plan.retries = plan.retries.saturating_add(1);
+                }
+            }
+            EventBody::StepStarted { .. } | EventBody::StepFinished { .. } => {
+                if let Some(plan) = &mut self.accepted {
+                    plan.step_changes = plan.step_changes.saturating_add(1);
                 }
             }
             EventBody::LlmResponseReceived {

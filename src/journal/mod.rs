@@ -34,6 +34,7 @@ mod run_summary;
 mod select;
 mod sqlite;
 mod status;
+mod step_run;
 mod store;
 mod terminal_escape;
 mod verify;
@@ -49,7 +50,7 @@ mod postgres;
 pub use actor::Actor;
 pub use approval_state::{ApprovalDecision, ApprovalState, PlanRequest, RuleReference};
 pub use backend::Journal;
-pub use call_state::{CallEnd, CallState, Resolved};
+pub use call_state::{CallEnd, CallState, ParentCall, Resolved};
 pub use chain::{GENESIS_HASH, RECORD_VERSION, record_hash};
 pub use contexts::{
     ContextStore, ContextVersion, MemoryContexts, NewContext, SavedContext, check_context_name,
@@ -57,7 +58,7 @@ pub use contexts::{
 };
 pub use csv_export::{CSV_COLUMNS, write_csv};
 pub use event::EventBody;
-pub use fold::{AcceptedPlan, ParentCall, RunState};
+pub use fold::{AcceptedPlan, RunState};
 pub use grants::{GrantState, grants};
 pub use kinds::{DecisionKind, Mode, ResolutionKind, StopReason, Tier};
 pub use memory::MemoryJournal;
@@ -76,6 +77,7 @@ pub use run_log::RunLog;
 pub use run_summary::RunSummary;
 pub use sqlite::{SqliteContexts, SqliteJournal};
 pub use status::RunStatus;
+pub use step_run::{DeclaredStep, STEP_EVENTS, StepRun, steps_of};
 pub use store::{ConflictGuard, Durability, JournalRead, JournalWrite, RecordFilter, RunFilter, Settled};
 pub use terminal_escape::neutralize;
 pub use verify::{LogProblem, ProblemKind, VerifyReport};

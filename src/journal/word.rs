@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use luaplan_base::{EngineKind, ErrorCode, Isolation, RequestPurpose};
+use luaplan_base::{EngineKind, ErrorCode, Isolation, RequestPurpose, StepState};
 
 use super::{DecisionKind, Mode, ResolutionKind, StopReason, Tier};
 
@@ -37,6 +37,7 @@ closed_sets!(
     Mode,
     RequestPurpose,
     ResolutionKind,
+    StepState,
     StopReason,
     Tier
 );

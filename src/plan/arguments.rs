@@ -267,6 +267,12 @@ pub(super) fn is_shown(expression: &LuaExpr) -> bool {
     !matches!(shown(expression), Shown::Hidden)
 }
 
+/// The entries of a table constructor whose keys are all plain names, each with the place of its name.
+pub(super) fn named_fields(table: &LuaTableExpr) -> Option<Vec<(String, Span, LuaExpr)>> {
+    let Fields::Named(NamedFields(named)) = fields(table) else { return None };
+    Some(named.into_iter().map(|NamedField { name, span, value }| (name, span, value)).collect())
+}
+
 enum Fields {
     Named(NamedFields),
     List,
@@ -304,7 +310,8 @@ fn shown(expression: &LuaExpr) -> Shown {
     }
 }
 
-fn literal(expression: &LuaExpr) -> Option<Value> {
+/// The value of an expression that the source shows whole.
+pub(super) fn literal(expression: &LuaExpr) -> Option<Value> {
     match expression {
         LuaExpr::ParenExpr(inner) => literal(&inner.get_expr()?),
         LuaExpr::LiteralExpr(value) => match value.get_literal()? {

@@ -26,6 +26,7 @@ pub mod preview;
 mod report;
 mod rules;
 mod shape;
+pub mod steps;
 mod written;
 
 #[cfg(feature = "types")]

@@ -43,6 +43,14 @@ struct LibraryFunction {
     library: usize,
 }
 
+impl LibraryFunction {
+    /// Whether it belongs to no library. Plans without need of it are more than those with: it is shown where the task
+    /// has one of its words, or the conversation its name.
+    fn is_global(&self) -> bool {
+        !self.name.contains('.')
+    }
+}
+
 /// One library: `list` and others.
 #[derive(Debug)]
 struct Library {
@@ -98,7 +106,8 @@ impl LibraryChoice {
 
     fn write_index(&self) -> String {
         let line = |(at, library): (usize, &Library)| {
-            let functions = self.functions.iter().filter(|function| function.library == at);
+            let functions =
+                self.functions.iter().filter(|function| function.library == at && !function.is_global());
             let members: Vec<&str> = library
                 .values
                 .iter()
@@ -115,6 +124,7 @@ impl LibraryChoice {
     /// The places of all functions, nearest first.
     fn order(&self, words: &str, conversation: &str) -> Vec<usize> {
         let hints = task_words();
+        let asked = words.to_lowercase();
         let hint = |name: &str| hints.iter().find(|hint| hint.function == name);
         let texts: Vec<WeightedWords> = self
             .functions
@@ -139,6 +149,14 @@ impl LibraryChoice {
                 (at, is_named, score + if is_wide { WIDE_USE } else { 0.0 })
             })
             .collect();
+        ranked.retain(|(at, is_named, _)| {
+            let function = self.functions.get(*at).filter(|function| function.is_global());
+            *is_named
+                || function.is_none_or(|function| {
+                    hint(&function.name)
+                        .is_some_and(|hint| hint.words.split(' ').any(|word| has_word(&asked, word)))
+                })
+        });
         ranked.sort_by(|(a_at, a_named, a), (b_at, b_named, b)| {
             Reverse(a_named).cmp(&Reverse(b_named)).then_with(|| b.total_cmp(a)).then_with(|| a_at.cmp(b_at))
         });
@@ -291,7 +309,7 @@ impl<'a> Block<'a> {
     /// The function it declares, of the library at this place.
     fn function(&self, library: usize) -> Option<LibraryFunction> {
         let name = self.function?;
-        let (_, short) = name.split_once('.')?;
+        let short = name.split_once('.').map_or(name, |(_, short)| short);
         let names: Vec<&str> = self.parameters.iter().map(|line| word(line).0).collect();
         let typed: Vec<String> = self
             .parameters

@@ -132,6 +132,7 @@ impl<'a> TestRuns<'a> {
             let calls: Result<Vec<Value>> = calls.iter().map(CallRecord::to_value).collect();
             members.insert("calls".to_owned(), Value::Array(calls?));
             members.entry("printed".to_owned()).or_insert_with(|| Value::from(""));
+            members.entry("steps".to_owned()).or_insert_with(|| Value::Array(Vec::new()));
             if let Some(fixture) = &fixture {
                 members.insert("recorded".to_owned(), Value::from_json(recorded_end(fixture))?);
                 let found = differences(fixture, &ended, &mocks.unmade());
@@ -182,7 +183,7 @@ fn refused_by_check(findings: &[Finding]) -> Json {
     if let (Some(first), Some(members)) = (findings.first(), error.as_object_mut()) {
         members.insert("line".to_owned(), first.line.into());
     }
-    json!({"status": "failed", "error": error, "calls": [], "printed": ""})
+    json!({"status": "failed", "error": error, "calls": [], "printed": "", "steps": []})
 }
 
 fn refusal(error: &Error) -> String {

@@ -9,7 +9,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use luaplan_base::{CallOutcome, CallRequest, Error, ErrorCode, ToolFailure, Value};
+use luaplan_base::{CallOutcome, CallRequest, Error, ErrorCode, StepReport, ToolFailure, Value};
 use luaplan_vm::{Interrupt, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmUsage};
 
 use super::confine::Confinement;
@@ -20,7 +20,7 @@ use super::value_codec;
 const MAGIC: [u8; 8] = *b"luaplanW";
 
 /// Both sides must have the same version; they differ only where the program was replaced meanwhile.
-pub(super) const PROTOCOL_VERSION: u16 = 1;
+pub(super) const PROTOCOL_VERSION: u16 = 2;
 
 /// The worker's first message.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,9 +56,16 @@ pub(super) struct Start {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum FromWorker {
-    Calls { calls: Vec<Call>, printed: String, usage: Used },
-    Wait { wait_ms: u64, attempt: u32, attempts_max: u32, message: String, printed: String, usage: Used },
-    Done { result: Ended, printed: String, usage: Used },
+    Calls { calls: Vec<Call>, output: Output, usage: Used },
+    Wait { wait_ms: u64, attempt: u32, attempts_max: u32, message: String, output: Output, usage: Used },
+    Done { result: Ended, output: Output, usage: Used },
+}
+
+/// What the plan said since its previous pause.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Output {
+    pub(super) printed: String,
+    pub(super) reports: Vec<StepReport>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -8,8 +8,8 @@ use luaplan_vm::{Interrupt, Machine, PausedWait, PendingCalls, Step, Stopped, Vm
 use super::confine::Confinement;
 use super::frame;
 use super::message::{
-    Call, Ended, FromWorker, Hello, MessageFault, Options, Outcome, Prepare, Start, ToWorker, WireError,
-    decode, decode_first, encode, encode_first,
+    Call, Ended, FromWorker, Hello, MessageFault, Options, Outcome, Output, Prepare, Start, ToWorker,
+    WireError, decode, decode_first, encode, encode_first,
 };
 
 /// Serves up to `runs_max` runs, one after the other, and ends early where the host closes the pipe.
@@ -119,7 +119,7 @@ impl<R: Read, W: Write> Line<'_, R, W> {
                 .numbering_calls_after(calls_before)
                 .run_started_at(run_started_s)
                 .start(&source, &name, &context),
-            Err(error) => Step::Done(stopped(Err(error), VmUsage::default(), String::new())),
+            Err(error) => Step::Done(stopped(error)),
         };
         drop((source, context));
         loop {
@@ -138,14 +138,14 @@ impl<R: Read, W: Write> Line<'_, R, W> {
         frame_bytes_max: u64,
     ) -> Result<Step<M>, MessageFault> {
         let calls = std::mem::take(&mut pending.calls).into_iter().map(Call::from).collect();
-        let printed = pending.take_printed();
-        let message = FromWorker::Calls { calls, printed, usage: pending.usage().into() };
+        let output = Output { printed: pending.take_printed(), reports: pending.take_reports() };
+        let message = FromWorker::Calls { calls, output, usage: pending.usage().into() };
         match encode(&message, frame_bytes_max) {
             Ok(frame) => frame::write(self.output, &frame)?,
             Err(fault) => {
-                let FromWorker::Calls { printed, .. } = message else { return Err(fault) };
+                let FromWorker::Calls { output, .. } = message else { return Err(fault) };
                 let mut stopped = pending.abort(too_large("the arguments of these calls", &fault));
-                stopped.printed.insert_str(0, &printed);
+                (stopped.printed, stopped.reports) = (output.printed, output.reports);
                 return Ok(Step::Done(stopped));
             }
         }
@@ -168,7 +168,7 @@ impl<R: Read, W: Write> Line<'_, R, W> {
             attempt: paused.attempt,
             attempts_max: paused.attempts_max,
             message: paused.message.clone(),
-            printed: paused.take_printed(),
+            output: Output { printed: paused.take_printed(), reports: paused.take_reports() },
             usage: paused.usage().into(),
         };
         frame::write(self.output, &encode(&message, frame_bytes_max)?)?;
@@ -179,17 +179,18 @@ impl<R: Read, W: Write> Line<'_, R, W> {
     }
 
     fn done(&mut self, stopped: Stopped, frame_bytes_max: u64) -> Result<(), MessageFault> {
-        let Stopped { result, usage, printed } = stopped;
+        let Stopped { result, usage, printed, reports } = stopped;
         let result = match result {
             Ok(value) => Ended::Returned(value),
             Err(error) => Ended::Broke(WireError::from(&error)),
         };
         let usage = usage.into();
-        let frame = match encode(&FromWorker::Done { result, printed, usage }, frame_bytes_max) {
+        let output = Output { printed, reports };
+        let frame = match encode(&FromWorker::Done { result, output, usage }, frame_bytes_max) {
             Ok(frame) => frame,
             Err(fault) => {
                 let result = Ended::Broke(WireError::from(&too_large("the result of the run", &fault)));
-                encode(&FromWorker::Done { result, printed: String::new(), usage }, frame_bytes_max)?
+                encode(&FromWorker::Done { result, output: Output::default(), usage }, frame_bytes_max)?
             }
         };
         Ok(frame::write(self.output, &frame)?)
@@ -201,8 +202,9 @@ impl<R: Read, W: Write> Line<'_, R, W> {
     }
 }
 
-fn stopped(result: Result<Value>, usage: VmUsage, printed: String) -> Stopped {
-    Stopped { result, usage, printed }
+/// The end of a run without a VM.
+fn stopped(error: Error) -> Stopped {
+    Stopped { result: Err(error), usage: VmUsage::default(), printed: String::new(), reports: Vec::new() }
 }
 
 fn too_large(what: &str, fault: &MessageFault) -> Error {

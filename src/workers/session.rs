@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use luaplan_base::{
-    CallArguments, CallId, CallOutcome, CallRequest, Error, ErrorCode, LimitName, Result, Value,
+    CallArguments, CallId, CallOutcome, CallRequest, Error, ErrorCode, LimitName, Result, STEP_DEPENDS_MAX,
+    STEP_MESSAGE_BYTES_MAX, STEP_NAME_BYTES_MAX, STEPS_MAX, StepReport, StepState, Value,
 };
 use luaplan_vm::{Stopped, VmLimits, VmOptions, VmUsage};
 
-use super::message::{self, Call, Ended, FromWorker, MessageFault, Options, Outcome, Start, ToWorker};
+use super::message::{
+    self, Call, Ended, FromWorker, MessageFault, Options, Outcome, Output, Start, ToWorker,
+};
 use super::pool::{WorkerPlace, WorkerPool};
 use super::process::Worker;
 use super::signal::WorkerSignals;
@@ -24,6 +27,8 @@ pub enum Pause {
         calls: Vec<CallRequest>,
         /// The text printed since the previous pause.
         printed: String,
+        /// The steps that came to another state since the previous pause, in order.
+        reports: Vec<StepReport>,
     },
     /// The plan waits before another attempt of `retry`.
     Wait {
@@ -37,6 +42,8 @@ pub enum Pause {
         message: String,
         /// The text printed since the previous pause.
         printed: String,
+        /// The steps that came to another state since the previous pause, in order.
+        reports: Vec<StepReport>,
     },
     /// The plan has ended, with a result or an error, or its worker has.
     Done(Stopped),
@@ -66,6 +73,7 @@ pub struct WorkerRun {
     frame_bytes_max: u64,
     memory_bytes: u64,
     printed_bytes_left: u64,
+    reports_left: u64,
     sequence: u64,
     calls_out: usize,
     usage: VmUsage,
@@ -94,6 +102,7 @@ impl WorkerRun {
             frame_bytes_max: frame_bytes_max(limits),
             memory_bytes: limits.memory_bytes,
             printed_bytes_left: limits.print_bytes,
+            reports_left: STEPS_MAX * 2,
             sequence: 0,
             calls_out: 0,
             usage: VmUsage::default(),
@@ -154,7 +163,7 @@ impl WorkerRun {
     /// Ends the run and its process, for a reason the plan cannot catch.
     pub fn abort(&mut self, reason: Error) -> Stopped {
         self.worker = None;
-        Stopped { result: Err(reason), usage: self.usage, printed: String::new() }
+        Stopped { result: Err(reason), usage: self.usage, printed: String::new(), reports: Vec::new() }
     }
 
     async fn exchange(&mut self, message: &ToWorker) -> Pause {
@@ -192,19 +201,19 @@ impl WorkerRun {
 
     fn take(&mut self, message: FromWorker) -> Result<Pause, MessageFault> {
         match message {
-            FromWorker::Calls { calls, printed, usage } => {
-                self.count(usage.into(), &printed)?;
+            FromWorker::Calls { calls, output, usage } => {
+                let Output { printed, reports } = self.count(usage.into(), output)?;
                 let calls = self.requests(calls)?;
-                Ok(Pause::Calls { calls, printed })
+                Ok(Pause::Calls { calls, printed, reports })
             }
-            FromWorker::Wait { wait_ms, attempt, attempts_max, message, printed, usage } => {
-                self.count(usage.into(), &printed)?;
+            FromWorker::Wait { wait_ms, attempt, attempts_max, message, output, usage } => {
+                let Output { printed, reports } = self.count(usage.into(), output)?;
                 self.is_waiting = true;
                 let wait = Duration::from_millis(wait_ms);
-                Ok(Pause::Wait { wait, attempt, attempts_max, message, printed })
+                Ok(Pause::Wait { wait, attempt, attempts_max, message, printed, reports })
             }
-            FromWorker::Done { result, printed, usage } => {
-                self.count(usage.into(), &printed)?;
+            FromWorker::Done { result, output, usage } => {
+                let Output { printed, reports } = self.count(usage.into(), output)?;
                 let result = match result {
                     Ended::Returned(value) => Ok(value),
                     Ended::Broke(fault) => Err(fault.into_error().map_err(MessageFault::Content)?),
@@ -212,18 +221,24 @@ impl WorkerRun {
                 if let Some(worker) = self.worker.take() {
                     self.place.give_back(worker);
                 }
-                Ok(Pause::Done(Stopped { result, usage: self.usage, printed }))
+                Ok(Pause::Done(Stopped { result, usage: self.usage, printed, reports }))
             }
         }
     }
 
-    fn count(&mut self, usage: VmUsage, printed: &str) -> Result<(), MessageFault> {
+    fn count(&mut self, usage: VmUsage, output: Output) -> Result<Output, MessageFault> {
+        let fault = |what: &str| MessageFault::Content(what.to_owned());
         // A text above the limit is not printed, so an honest worker stays within it.
-        let left = self.printed_bytes_left.checked_sub(printed.len() as u64);
-        self.printed_bytes_left =
-            left.ok_or_else(|| MessageFault::Content("more was printed than is allowed".to_owned()))?;
+        let left = self.printed_bytes_left.checked_sub(output.printed.len() as u64);
+        self.printed_bytes_left = left.ok_or_else(|| fault("more was printed than is allowed"))?;
+        // Each step starts and ends once.
+        let reports_left = self.reports_left.checked_sub(output.reports.len() as u64);
+        self.reports_left = reports_left.ok_or_else(|| fault("more steps than a plan may have"))?;
+        if !output.reports.iter().all(is_possible) {
+            return Err(fault("a step that no plan may have"));
+        }
         self.usage = usage;
-        Ok(())
+        Ok(output)
     }
 
     /// Gives the calls their ids: each pause is one step, and the branches of a batch share it.
@@ -246,6 +261,20 @@ impl WorkerRun {
         });
         Ok(requests.collect())
     }
+}
+
+/// Whether a report is one that the VM may make.
+pub(super) fn is_possible(report: &StepReport) -> bool {
+    let is_name = |name: &str| {
+        (1..=STEP_NAME_BYTES_MAX).contains(&name.len()) && !name.chars().any(|c| c.is_ascii_control())
+    };
+    let message_bytes = report.message.as_ref().map_or(0, String::len);
+    is_name(&report.name)
+        && report.depends_on.len() <= STEP_DEPENDS_MAX
+        && report.depends_on.iter().all(|name| is_name(name))
+        && message_bytes <= STEP_MESSAGE_BYTES_MAX
+        && report.code.as_ref().map_or(0, String::len) <= STEP_MESSAGE_BYTES_MAX
+        && report.state != StepState::Pending
 }
 
 fn frame_bytes_max(limits: &VmLimits) -> u64 {

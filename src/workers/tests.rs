@@ -3,15 +3,33 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 
-use luaplan_base::{CallArguments, CallId, CallOutcome, CallRequest, Error, ErrorCode, ToolFailure, Value};
+use luaplan_base::{
+    CallArguments, CallId, CallOutcome, CallRequest, Error, ErrorCode, StepReport, StepState, ToolFailure,
+    Value,
+};
 use luaplan_vm::VmUsage;
 
 use super::message::{
-    Call, Ended, FromWorker, MessageFault, Outcome, ToWorker, WireError, decode, decode_first, encode,
-    encode_first,
+    Call, Ended, FromWorker, MessageFault, Outcome, Output, PROTOCOL_VERSION, ToWorker, WireError, decode,
+    decode_first, encode, encode_first,
 };
+use super::session::is_possible;
 
 const LIMIT_BYTES: u64 = 1 << 30;
+
+fn report(name: &str) -> StepReport {
+    StepReport {
+        name: name.to_owned(),
+        state: StepState::Running,
+        line: Some(3),
+        depends_on: vec!["before".to_owned()],
+        attempts: 0,
+        attempts_max: 1,
+        code: None,
+        message: None,
+        printed_bytes: 7,
+    }
+}
 
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -88,7 +106,11 @@ proptest! {
 
     #[test]
     fn a_frame_with_one_byte_changed_or_cut_is_read_or_refused(value in values(), at in any::<usize>(), to in any::<u8>()) {
-        let message = FromWorker::Done { result: Ended::Returned(value), printed: "x".into(), usage: VmUsage::default().into() };
+        let message = FromWorker::Done {
+            result: Ended::Returned(value),
+            output: Output { printed: "x".into(), reports: vec![report("load")] },
+            usage: VmUsage::default().into(),
+        };
         let mut frame = encode(&message, LIMIT_BYTES).unwrap();
         let place = 4 + at % (frame.len() - 4);
         prop_assert!(decode::<FromWorker>(&frame[4..place]).is_err(), "a part was taken for the whole");
@@ -167,8 +189,26 @@ fn another_magic_or_version_is_refused_by_name() {
     let mut newer = frame.clone();
     newer[12] += 1;
     let refused = decode_first::<u8>(body(&newer)).unwrap_err().to_string();
-    assert!(refused.contains("version 2"), "{refused}");
+    assert!(refused.contains(&format!("version {}", PROTOCOL_VERSION + 1)), "{refused}");
     let mut other = frame;
     other[4] = b'X';
     assert!(decode_first::<u8>(body(&other)).is_err());
+}
+
+#[test]
+fn a_report_that_no_vm_makes_is_refused() {
+    assert!(is_possible(&report("load")) && is_possible(&report(&"é".repeat(50))));
+    for name in ["", "a\nb", &"x".repeat(101)] {
+        assert!(!is_possible(&report(name)), "{name:?}");
+        assert!(!is_possible(&StepReport { depends_on: vec![name.to_owned()], ..report("load") }));
+    }
+    let others = [
+        StepReport { state: StepState::Pending, ..report("load") },
+        StepReport { depends_on: vec!["a".to_owned(); 33], ..report("load") },
+        StepReport { message: Some("x".repeat(2_001)), ..report("load") },
+        StepReport { code: Some("x".repeat(2_001)), ..report("load") },
+    ];
+    for report in others {
+        assert!(!is_possible(&report), "{report:?}");
+    }
 }

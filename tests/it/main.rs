@@ -93,6 +93,7 @@ mod send_email_faults;
 mod send_email_hostile;
 mod send_email_injections;
 mod send_email_tls;
+mod steps;
 mod support;
 #[cfg(unix)]
 mod survival;

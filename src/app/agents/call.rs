@@ -182,6 +182,7 @@ fn ended(state: &RunState) -> Option<RunOutcome> {
         result: result.map_err(Interruption::from),
         usage: state.usage.unwrap_or_default(),
         printed: String::new(),
+        steps: Vec::new(),
         candidates: Vec::new(),
         explanation: None,
         not_resumable: None,

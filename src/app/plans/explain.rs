@@ -78,7 +78,8 @@ pub(crate) fn explained(
     let preview = report.plan.as_ref().map(|plan| {
         let flow = analyse(plan, catalog);
         let agents = agents_of(config, catalog, limits, &flow, options);
-        let mut preview = preview_of(&flow, catalog, PreviewOptions { agents: &agents, ..options });
+        let mut preview =
+            preview_of(&flow, plan.source(), catalog, PreviewOptions { agents: &agents, ..options });
         for call in &mut preview.calls {
             let site = foreseen.iter().find(|site| site.number == call.number);
             call.forecast = site.and_then(|site| site.forecast.clone());

@@ -154,7 +154,7 @@ impl Runs {
             calls_before,
             run_started_at: Some(state.started_at),
             // Nothing is waited for.
-            recorded: RecordedOutput { prints: 0, retries: u32::MAX },
+            recorded: RecordedOutput { retries: u32::MAX, ..RecordedOutput::default() },
             workers: self
                 .workers
                 .as_ref()

@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
 use luaplan_base::{CallId, Error, ErrorCode, Result, RunId, shorten_members};
-use luaplan_journal::{Actor, EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary};
+use luaplan_journal::{
+    Actor, EventBody, JournalRead as _, RecordFilter, RunFilter, RunStatus, RunSummary, STEP_EVENTS, StepRun,
+    steps_of,
+};
 
 use crate::ActiveRuns;
 use crate::history::no_such_run;
@@ -105,6 +108,10 @@ impl ActiveRuns {
         if !printed.is_empty() {
             members.insert("printed".into(), printed.into());
         }
+        let steps = self.steps(run_id).await?;
+        if !steps.is_empty() {
+            members.insert("steps".into(), json!(steps));
+        }
         let candidates = self.candidates(run_id).await?;
         if !candidates.is_empty() {
             members.insert("candidates".into(), candidates.into());
@@ -147,6 +154,19 @@ impl ActiveRuns {
             Some(Json::Object(verdict))
         });
         Ok(judged.collect())
+    }
+
+    /// The named steps of the plan a run has, with their states.
+    ///
+    /// # Errors
+    /// As reading the journal.
+    pub async fn steps(&self, run_id: &RunId) -> Result<Vec<StepRun>> {
+        let filter = RecordFilter {
+            run_id: Some(run_id.clone()),
+            events: STEP_EVENTS.iter().map(|name| (*name).to_owned()).collect(),
+            ..RecordFilter::default()
+        };
+        Ok(steps_of(&self.app().journal().records(filter).await?))
     }
 
     /// The plan a run has, the last one where it was planned again.

@@ -7,11 +7,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use luaplan_base::Value;
+use luaplan_base::{STEPS_MAX, Value};
 use luaplan_bus::{Bus, BusParts, CallHandler, Registry, RunApprovals};
 use luaplan_engine::{DriveRequest, RecordedOutput, RunOutcome, drive};
-use luaplan_journal::{Durability, EventBody};
+use luaplan_journal::{DeclaredStep, Durability, EventBody};
 use luaplan_plan::CheckedPlan;
+use luaplan_plan::steps::{NamedStep, named_steps};
 
 use super::learning::Learning;
 use super::provenance::PlanOrigins;
@@ -22,6 +23,13 @@ use crate::runs::run::{Past, Run};
 /// How long runs of agents have to record their ends once their caller's calls were cut.
 const AGENTS_GRACE: Duration = Duration::from_secs(5);
 
+/// The steps that the plan's source shows.
+fn declared_steps(plan: &CheckedPlan) -> Vec<DeclaredStep> {
+    let most = usize::try_from(STEPS_MAX).unwrap_or(usize::MAX);
+    let declared = |NamedStep { name, line, depends_on, .. }| DeclaredStep { name, line, depends_on };
+    named_steps(plan.source()).into_iter().take(most).map(declared).collect()
+}
+
 impl Run<'_> {
     pub(crate) async fn drive(
         &self,
@@ -31,7 +39,11 @@ impl Run<'_> {
         past: Option<Past>,
     ) -> RunOutcome {
         if past.is_none() {
-            let accepted = EventBody::PlanAccepted { plan_hash: plan.hash().clone(), calls_before };
+            let accepted = EventBody::PlanAccepted {
+                plan_hash: plan.hash().clone(),
+                calls_before,
+                steps: declared_steps(&plan),
+            };
             if let Err(error) = self.log.emit(accepted, Durability::Queued).await {
                 return self.ended_early(error);
             }

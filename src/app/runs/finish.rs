@@ -251,7 +251,7 @@ fn is_ended_by(error: &Error, call: &CallState) -> bool {
     if error.code() == ErrorCode::ToolErrorIgnored {
         let ignored = error.details().get("calls").cloned().unwrap_or_default();
         let ignored: Vec<IgnoredCall> = serde_json::from_value(ignored).unwrap_or_default();
-        return ignored.iter().any(|ignored| ignored.call == call.call_id.as_str());
+        return ignored.iter().any(|ignored| ignored.call.as_deref() == Some(call.call_id.as_str()));
     }
     if let Some(used) = error.details().get(FAILED_CALL) {
         return used.as_str() == Some(call.call_id.as_str());
@@ -264,7 +264,8 @@ fn is_ended_by(error: &Error, call: &CallState) -> bool {
 /// What `tool_error_ignored` tells of a call.
 #[derive(serde::Deserialize)]
 struct IgnoredCall {
-    call: String,
+    /// Absent where a step failed without a failed call.
+    call: Option<String>,
 }
 
 pub(crate) fn failed(error: &Error, usage: Usage) -> EventBody {
@@ -280,7 +281,7 @@ pub(crate) fn failed(error: &Error, usage: Usage) -> EventBody {
 pub(crate) fn limit_hit(error: &Error) -> Option<EventBody> {
     let code = error.code();
     let (limit, observed) = (error.limit()?.clone(), error.observed()?.clone());
-    let is_limit = LimitName::ALL.iter().any(|name| name.code() == code);
+    let is_limit = code == ErrorCode::LimitSteps || LimitName::ALL.iter().any(|name| name.code() == code);
     is_limit.then(|| EventBody::LimitHit { code: code.into(), limit, observed })
 }
 

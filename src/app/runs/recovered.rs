@@ -41,7 +41,11 @@ impl Run<'_> {
         let plan = self.runs.plans.accepted_before(plan).await?;
         let past = Past {
             calls: RecordedCalls::of(&state.calls)?,
-            output: RecordedOutput { prints: accepted.prints, retries: accepted.retries },
+            output: RecordedOutput {
+                prints: accepted.prints,
+                retries: accepted.retries,
+                step_changes: accepted.step_changes,
+            },
         };
         Ok(Some(Prepared {
             plan,

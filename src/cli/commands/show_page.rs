@@ -38,6 +38,7 @@ impl Page<'_> {
         });
         self.lines(&happened.collect::<Vec<_>>(), &all_of_run(self.run_id));
         let Some(state) = RunState::fold(records) else { return };
+        self.steps(&state);
         if state.status == RunStatus::Running {
             self.running();
         } else if let Some(record) = records.iter().rev().find(|record| record.event.body.ends_run()) {
@@ -110,6 +111,23 @@ impl Page<'_> {
         for line in last {
             self.output.line(line);
         }
+    }
+
+    fn steps(&self, state: &RunState) {
+        if state.steps.is_empty() {
+            return;
+        }
+        self.output.heading("steps");
+        let lines = state.steps.iter().map(|step| {
+            let line = step.line.map_or_else(String::new, |line| format!("  line {line}"));
+            let depends_on = match step.depends_on.as_slice() {
+                [] => String::new(),
+                names => format!("  after {}", names.join(", ")),
+            };
+            let code = step.code.as_deref().map_or_else(String::new, |code| format!("  {code}"));
+            neutralize(&format!("  {:<9} {}{line}{depends_on}{code}", step.state, step.name))
+        });
+        self.lines(&lines.collect::<Vec<_>>(), &all_of_run(self.run_id));
     }
 
     fn running(&self) {

@@ -91,6 +91,21 @@ impl EventFields<'_> {
             | EventBody::ReplanRound { message, .. }
             | EventBody::StepRetryScheduled { message, .. }
             | EventBody::SandboxViolation { message } => self.text("message", [message]),
+            EventBody::PlanAccepted { steps, plan_hash: _, calls_before: _ } => {
+                for step in steps {
+                    self.text("steps", [&mut step.name]);
+                    self.text("steps", &mut step.depends_on);
+                }
+            }
+            EventBody::StepStarted { step, depends_on, line: _, attempts_max: _ } => {
+                self.text("step", [step]);
+                self.text("depends_on", depends_on);
+            }
+            EventBody::StepFinished { step, code, message, state: _, attempts: _ } => {
+                self.text("step", [step]);
+                self.text("code", code.as_mut());
+                self.text("message", message.as_mut());
+            }
             EventBody::SignalReceived { signal } => self.text("signal", [signal]),
             EventBody::ContextSaved { name, .. } => self.text("name", [name]),
             EventBody::RunCancelled { reason, .. }
@@ -167,7 +182,6 @@ impl EventFields<'_> {
             | EventBody::RunSleeping { .. }
             | EventBody::AgentStarted { .. }
             | EventBody::Iteration { .. }
-            | EventBody::PlanAccepted { .. }
             | EventBody::RunResumed { .. }
             | EventBody::GracefulShutdownStarted { .. } => {}
         }

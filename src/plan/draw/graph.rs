@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use luaplan_base::Effect;
+use luaplan_base::{Effect, StepState};
 
 use crate::flow::{ContextPath, Origin, Slice};
 use crate::preview::Preview;
+use crate::steps::NamedStep;
 
 /// What a node stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -17,6 +18,8 @@ pub enum NodeKind {
     Context,
     /// A place of the plan that calls a tool.
     Call,
+    /// A named step: the calls in its function have its name.
+    Step,
     /// What `run` returns.
     Result,
     /// All sources that the analysis cannot tell apart.
@@ -26,13 +29,13 @@ pub enum NodeKind {
 /// A node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GraphNode {
-    /// `call1`, `context1`, `anything` or `result`.
+    /// `call1`, `context1`, `step1`, `anything` or `result`.
     pub id: String,
     /// What it stands for.
     pub kind: NodeKind,
-    /// The tool's name, the path in the context, or `result`.
+    /// The tool's name, the path in the context, the step's name, or `result`.
     pub name: String,
-    /// The line of the call.
+    /// The line of the call, or of the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// What a call does to the world.
@@ -40,6 +43,12 @@ pub struct GraphNode {
     pub effect: Option<Effect>,
     /// The most calls; `null` without a bound. Calls only.
     pub calls_max: Option<u64>,
+    /// The step in whose function the call stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// How far a step has come: `pending` before the plan runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<StepState>,
     /// The arguments as far as they are known, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<(String, String)>,
@@ -53,6 +62,8 @@ pub enum EdgeKind {
     Data,
     /// It decides whether the plan makes the call.
     Control,
+    /// The step runs only once the other is complete.
+    Order,
 }
 
 /// An edge, from the source to what depends on it.
@@ -74,7 +85,7 @@ pub struct Edge {
 pub struct Graph {
     /// The version of this form.
     pub version: u32,
-    /// Places of the context first, then calls in the order of the source, then the result.
+    /// Places of the context first, then steps, then calls in the order of the source, then the result.
     pub nodes: Vec<GraphNode>,
     /// Sorted by their ends.
     pub edges: Vec<Edge>,
@@ -103,6 +114,8 @@ impl Graph {
                 line: call.line,
                 effect: Some(call.effect),
                 calls_max: call.calls_max,
+                step: call.step.clone(),
+                state: None,
                 arguments: call
                     .arguments
                     .iter()
@@ -111,7 +124,9 @@ impl Graph {
             });
         }
         builder.data(&preview.result.slice, "result", None, |_| None);
+        let steps = builder.steps(&preview.steps);
         let mut nodes = builder.order;
+        nodes.extend(steps);
         nodes.extend(calls);
         nodes.push(node("result".to_owned(), NodeKind::Result, "result".to_owned()));
         let edges = builder
@@ -120,6 +135,26 @@ impl Graph {
             .map(|((from, to, kind), parameters)| Edge { from, to, kind, parameters })
             .collect();
         Self { version: 1, nodes, edges }
+    }
+
+    /// The same graph with the states that the steps of a run are in.
+    #[must_use]
+    pub fn with_states(mut self, state_of: impl Fn(&str) -> Option<StepState>) -> Self {
+        for node in self.nodes.iter_mut().filter(|node| node.kind == NodeKind::Step) {
+            node.state = state_of(&node.name).or(node.state);
+        }
+        self
+    }
+
+    /// The nodes of each step that stand in a frame with it: the step itself, then its calls.
+    pub(super) fn frames(&self) -> Vec<Vec<&GraphNode>> {
+        let steps = self.nodes.iter().filter(|node| node.kind == NodeKind::Step);
+        steps
+            .map(|step| {
+                let calls = self.nodes.iter().filter(|node| node.step.as_ref() == Some(&step.name));
+                std::iter::once(step).chain(calls).collect()
+            })
+            .collect()
     }
 
     /// The edges to draw, without control edges that others imply.
@@ -153,7 +188,7 @@ impl Graph {
             }
             both
         };
-        self.edges.iter().filter(|edge| edge.kind == EdgeKind::Data || !implied(edge)).collect()
+        self.edges.iter().filter(|edge| edge.kind != EdgeKind::Control || !implied(edge)).collect()
     }
 }
 
@@ -179,13 +214,25 @@ impl GraphNode {
                 lines.extend(worth.map(|(name, shown)| super::plain(&format!("{name} = {shown}"), width)));
                 lines
             }
+            NodeKind::Step => {
+                let state = self.state.map_or_else(String::new, |state| format!(" · {state}"));
+                let line = self.line.map_or_else(String::new, |line| format!(" · line {line}"));
+                let left = width.saturating_sub(state.chars().count() + line.chars().count() + 5);
+                vec![format!("step {}{line}{state}", super::plain(&self.name, left.max(NAME_WIDTH_MIN)))]
+            }
             _ => vec![super::plain(&self.name, width)],
         }
+    }
+
+    /// The line of a call's label that names its step, for drawings that put no frame around its calls.
+    pub(super) fn step_line(&self, width: usize) -> Option<String> {
+        self.step.as_ref().map(|step| super::plain(&format!("in step {step}"), width))
     }
 
     /// The class for colours.
     pub(super) fn class(&self) -> &'static str {
         match (self.kind, self.effect) {
+            (NodeKind::Step, _) => "step",
             (NodeKind::Context, _) => "context",
             (NodeKind::Result, _) => "result",
             (NodeKind::Anything, _) => "anything",
@@ -195,7 +242,17 @@ impl GraphNode {
 }
 
 fn node(id: String, kind: NodeKind, name: String) -> GraphNode {
-    GraphNode { id, kind, name, line: None, effect: None, calls_max: None, arguments: Vec::new() }
+    GraphNode {
+        id,
+        kind,
+        name,
+        line: None,
+        effect: None,
+        calls_max: None,
+        step: None,
+        state: None,
+        arguments: Vec::new(),
+    }
 }
 
 /// The value in the context that `origin` is a part of, by one of these names.
@@ -245,6 +302,26 @@ impl Builder {
             let parameters = self.edges.entry((from, to.to_owned(), EdgeKind::Data)).or_default();
             parameters.extend(parameter.map(str::to_owned));
         }
+    }
+
+    /// The nodes of the steps, with an edge for each dependency.
+    fn steps(&mut self, steps: &[NamedStep]) -> Vec<GraphNode> {
+        let id = |name: &str| {
+            steps.iter().position(|step| step.name == name).map(|place| format!("step{}", place + 1))
+        };
+        let mut nodes = Vec::with_capacity(steps.len());
+        for step in steps {
+            let Some(own) = id(&step.name) else { continue };
+            for needed in step.depends_on.iter().filter_map(|needed| id(needed)) {
+                self.edges.entry((needed, own.clone(), EdgeKind::Order)).or_default();
+            }
+            nodes.push(GraphNode {
+                line: Some(step.line),
+                state: Some(StepState::Pending),
+                ..node(own, NodeKind::Step, step.name.clone())
+            });
+        }
+        nodes
     }
 
     fn control(&mut self, slice: &Slice, to: &str) {

@@ -22,8 +22,9 @@ const STYLE: &str = "
   .context { fill: #f1f3f4; stroke: #5f6368; } .read { fill: #d2e3fc; stroke: #1967d2; }
   .write { fill: #feefc3; stroke: #b06000; } .send { fill: #fad2cf; stroke: #c5221f; }
   .spend { fill: #e9d2fd; stroke: #8430ce; } .result { fill: #ceead6; stroke: #137333; }
-  .anything { fill: #ffffff; stroke: #c5221f; }
+  .anything { fill: #ffffff; stroke: #c5221f; } .step { fill: #ffffff; stroke: #137333; }
   .edge { fill: none; stroke: #5f6368; stroke-width: 1.3; } .control { stroke-dasharray: 5 4; stroke: #9aa0a6; }
+  .order { stroke-width: 2.6; }
   .tip { fill: #5f6368; }
   @media (prefers-color-scheme: dark) {
     svg { background: #1b1c1f; color: #e8eaed; }
@@ -31,13 +32,18 @@ const STYLE: &str = "
     .context { fill: #303134; stroke: #9aa0a6; } .read { fill: #1c3353; stroke: #8ab4f8; }
     .write { fill: #4a3a12; stroke: #fdd663; } .send { fill: #54201d; stroke: #f28b82; }
     .spend { fill: #3c2352; stroke: #c58af9; } .result { fill: #1c3b27; stroke: #81c995; }
-    .anything { fill: #1b1c1f; stroke: #f28b82; }
+    .anything { fill: #1b1c1f; stroke: #f28b82; } .step { fill: #1b1c1f; stroke: #81c995; }
     .edge { stroke: #9aa0a6; } .control { stroke: #5f6368; } .tip { fill: #9aa0a6; }
   }
 ";
 
 pub(super) fn draw(graph: &Graph) -> String {
-    let labels: Vec<Vec<String>> = graph.nodes.iter().map(|node| node.label(LABEL_WIDTH)).collect();
+    let label = |node: &GraphNode| {
+        let mut lines = node.label(LABEL_WIDTH);
+        lines.extend(node.step_line(LABEL_WIDTH));
+        lines
+    };
+    let labels: Vec<Vec<String>> = graph.nodes.iter().map(label).collect();
     let widths: Vec<f64> = labels.iter().map(|lines| box_width(lines)).collect();
     let edges = graph.drawn();
     let layout = lay_out(graph, &edges, &widths, GAP);
@@ -80,7 +86,11 @@ pub(super) fn draw(graph: &Graph) -> String {
         let upwards =
             way.first().and_then(|first| graph.nodes.get(*first)).is_some_and(|node| node.id != edge.from);
         let marker = if upwards { "marker-start" } else { "marker-end" };
-        let class = if edge.kind == EdgeKind::Control { "edge control" } else { "edge" };
+        let class = match edge.kind {
+            EdgeKind::Data => "edge",
+            EdgeKind::Control => "edge control",
+            EdgeKind::Order => "edge order",
+        };
         let names: Vec<String> = edge.parameters.iter().map(|name| super::plain(name, 24)).collect();
         let title = format!("{} → {} {}", edge.from, edge.to, names.join(", "));
         let _ = writeln!(
@@ -99,8 +109,9 @@ pub(super) fn draw(graph: &Graph) -> String {
     }
     let _ = writeln!(
         text,
-        "<text class=\"note\" x=\"{MARGIN:.0}\" y=\"{:.0}\">solid: data; dashed: decides</text>\n</svg>",
-        height - 8.0
+        "<text class=\"note\" x=\"{MARGIN:.0}\" y=\"{:.0}\">solid: data; dashed: decides{}</text>\n</svg>",
+        height - 8.0,
+        if graph.frames().is_empty() { "" } else { "; thick: order of steps" }
     );
     text
 }
@@ -118,7 +129,7 @@ fn box_height(lines: &[String]) -> f64 {
 
 fn write_box(text: &mut String, node: &GraphNode, lines: &[String], (left, top, width): (f64, f64, f64)) {
     let height = box_height(lines);
-    let corner = if node.kind == NodeKind::Call { 5.0 } else { height / 2.0 };
+    let corner = if matches!(node.kind, NodeKind::Call | NodeKind::Step) { 5.0 } else { height / 2.0 };
     let _ = write!(
         text,
         "<g><rect class=\"node {}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{corner:.1}\"/>",

@@ -44,6 +44,51 @@ fn a_small_plan_is_drawn_as_expected() {
     insta::assert_snapshot!("small_dot", graph.draw(GraphFormat::Dot));
 }
 
+const STEPS: &str = "function run(context)
+  local found = step('load', function() return get{what = context.key} end)
+  step('tell', function()
+    step('\"]--><script>', function() put{what = found} end, {depends_on = {'load', 'unknown' .. context.n}})
+  end)
+  return found
+end";
+
+#[test]
+fn the_calls_of_a_step_are_framed_with_it() {
+    let graph = graph(STEPS);
+    let of = |name: &str| graph.nodes.iter().find(|node| node.name == name).unwrap();
+    assert_eq!(of("get").step.as_deref(), Some("load"));
+    assert_eq!(of("put").step.as_deref(), Some("\"]--><script>"), "the innermost step");
+    assert_eq!((of("load").kind, of("load").line), (NodeKind::Step, Some(2)));
+    assert_eq!(of("load").state, Some(luaplan_base::StepState::Pending));
+    let order: Vec<_> = graph.edges.iter().filter(|edge| edge.kind == EdgeKind::Order).collect();
+    assert_eq!(order.len(), 1);
+    assert_eq!((order[0].from.as_str(), order[0].to.as_str()), ("step1", "step3"));
+    let running =
+        graph.clone().with_states(|name| (name == "load").then_some(luaplan_base::StepState::Complete));
+    for (format, frame) in
+        [(GraphFormat::Mermaid, "subgraph frame3"), (GraphFormat::Dot, "subgraph cluster3")]
+    {
+        let text = graph.draw(format);
+        assert!(text.contains(frame) && text.contains("step load · line 2 · pending"), "{text}");
+        assert!(running.draw(format).contains("step load · line 2 · complete"));
+    }
+    let mermaid = graph.draw(GraphFormat::Mermaid);
+    assert!(mermaid.contains("step1 ==> step3") && !mermaid.contains("<script"), "{mermaid}");
+    for line in mermaid.lines().filter(|line| line.contains(":::")) {
+        assert_eq!(line.matches('"').count(), 2, "{line}");
+    }
+    assert!(graph.draw(GraphFormat::Dot).contains("step1 -> step3 [style=bold];"));
+    let svg = graph.draw(GraphFormat::Svg);
+    assert!(
+        svg.contains("in step load") && svg.contains("thick: order of steps") && !svg.contains("<script"),
+        "{svg}"
+    );
+    let plain = self::graph(SMALL);
+    assert!(
+        !plain.draw(GraphFormat::Json).contains("step") && !plain.draw(GraphFormat::Svg).contains("thick")
+    );
+}
+
 #[test]
 fn no_name_breaks_out_of_its_label() {
     let graph = graph(HOSTILE);

@@ -110,6 +110,11 @@ impl Solver<'_> {
                 );
                 if plain && !iterator.objects.is_empty() { self.items(*state) } else { None }
             }
+            Factor::Retries(retries) => {
+                let Some(numbers) = self.integers(*retries) else { return Some(ATTEMPTS_MAX) };
+                let most = numbers.into_iter().max().unwrap_or(0);
+                Some(u64::try_from(most).unwrap_or(0).saturating_add(1).min(ATTEMPTS_MAX))
+            }
             Factor::Attempts(attempts) => {
                 let whole = self.integers(*attempts).and_then(|numbers| numbers.into_iter().max());
                 Some(

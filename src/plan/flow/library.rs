@@ -166,6 +166,7 @@ impl Solver<'_> {
             }
             "pcall" | "xpcall" => self.protected(name, want),
             "retry" => self.retried(want),
+            "step" => self.stepped(want),
             "parallel" => self.side_by_side(want),
             "json.array" | "json.object" => self.marked(want),
             "string.gsub" => self.substituted(want),

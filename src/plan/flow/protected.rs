@@ -3,7 +3,7 @@
 use super::rules::KeyPart;
 use super::solver::Solver;
 use super::state::{At, Factor, Key, Node, ObjectId, ObjectKind, RuleId, Want};
-use super::value::{ANY, BOOL, Cell, NIL, Taint};
+use super::value::{ANY, BOOL, Cell, Constant, NIL, Taint};
 
 impl Solver<'_> {
     /// A call of the argument at `skip`; the returned node collects its errors.
@@ -116,6 +116,59 @@ impl Solver<'_> {
         self.may_raise(want.at, &raising);
         for (place, node) in inner.results.iter().chain(&inner.more).enumerate() {
             let mut cell = self.read(*node);
+            cell.taint.add(&taint);
+            self.give(want, place, &cell);
+        }
+    }
+
+    /// `step`: a call of the second argument, protected and retried, where the steps before went well.
+    pub(super) fn stepped(&mut self, want: &Want) {
+        let Some(callee) = want.argument(1) else { return };
+        let (all_taint, _) = self.everything_in(want);
+        let options = self.cell(want, 2);
+        let retries = self.index(&options, &Cell::constant(Constant::Text("retries".into())), want.at);
+        let retries_node = self.helper(want.part(50));
+        self.add(retries_node, &retries);
+        let control = self.helper(want.part(51));
+        let failing = self.failing(want);
+        let results: Vec<Node> = (0..4).map(|place| self.helper(want.part(52 + place))).collect();
+        let more = self.helper(want.part(56));
+        let mut inner = Want {
+            fixed: Vec::new(),
+            rest: None,
+            results,
+            more: Some(more),
+            before: failing,
+            at: At { stop: failing, ..want.at },
+            guard: Some(want.at.stop),
+            factor: Factor::Retries(retries_node),
+            tag: want.part(57),
+            ..want.clone()
+        };
+        inner.at.control = control;
+        self.call(callee, &inner);
+        let (steps, failed) = (self.steps, self.read(failing).taint);
+        let first = self.read(inner.results[0]);
+        // Which attempt is the last, and what the steps are that later ones depend on.
+        let mut taint = self.read(steps).taint;
+        taint.add(&failed);
+        taint.add(&all_taint);
+        taint.add(&self.scalar(&first));
+        taint.add(&self.read(want.at.control).taint);
+        self.add_taint(control, &taint);
+        self.add_taint(steps, &taint);
+        self.paused(want.at.frame, &taint);
+        // A name may be used, and what it depends on unknown; and the run may also end inside.
+        self.may_raise(want.at, &taint);
+        self.add_taint(want.at.stop, &failed);
+        let raised = self.raised;
+        let mut problem = self.read(raised);
+        problem.add(&Cell::unknown(ANY));
+        for (place, node) in inner.results.iter().chain(&inner.more).enumerate() {
+            let mut cell = self.read(*node);
+            if place == 0 {
+                cell.add(&problem);
+            }
             cell.taint.add(&taint);
             self.give(want, place, &cell);
         }

@@ -53,6 +53,8 @@ pub(super) struct Solver<'a> {
     pub(super) raised: Node,
     /// What decides about pauses of coroutines, and what they yield and receive.
     pub(super) turns: Node,
+    /// What decides which of the plan's steps are complete.
+    pub(super) steps: Node,
     pub(super) yielded: Node,
     pub(super) resumed: Node,
     /// What decides about the calls of parallel branches.
@@ -100,6 +102,7 @@ impl<'a> Solver<'a> {
             nested: 0,
             raised: 0,
             turns: 0,
+            steps: 0,
             yielded: 0,
             resumed: 0,
             timing: 0,
@@ -113,6 +116,7 @@ impl<'a> Solver<'a> {
         solver.nothing = solver.node();
         solver.raised = solver.node();
         solver.turns = solver.node();
+        solver.steps = solver.node();
         solver.yielded = solver.node();
         solver.resumed = solver.node();
         solver.timing = solver.node();

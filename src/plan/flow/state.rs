@@ -102,6 +102,8 @@ pub(super) enum Factor {
     Iterated(Node, Node),
     /// `retry`.
     Attempts(Node),
+    /// `step`: one attempt, and so many retries.
+    Retries(Node),
 }
 
 #[derive(Debug)]

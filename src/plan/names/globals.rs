@@ -74,7 +74,7 @@ pub const LIBRARIES: [(&str, &[&str]); 5] = [
 ];
 
 /// luaplan's own functions.
-pub const PLAN_FUNCTIONS: [&str; 3] = ["must", "parallel", "retry"];
+pub const PLAN_FUNCTIONS: [&str; 4] = ["must", "parallel", "retry", "step"];
 
 /// luaplan's own libraries; their declarations in `lua/stubs` name their members.
 pub const PLAN_LIBRARIES: [&str; 6] = ["csv", "date", "json", "list", "stats", "text"];

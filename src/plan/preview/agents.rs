@@ -69,7 +69,7 @@ impl SavedPlan {
         let options = PreviewOptions { context: None, agents: &[], ..options };
         Self {
             file: file.to_owned(),
-            calls: flow.call_sites().iter().filter_map(|site| call(site, catalog, options)).collect(),
+            calls: flow.call_sites().iter().filter_map(|site| call(site, &[], catalog, options)).collect(),
             agents: agents_called(flow, catalog),
             gave_up: flow.gave_up(),
         }

@@ -20,6 +20,7 @@ use luaplan_catalog::{Catalog, TargetKind};
 
 use super::CheckedPlan;
 use super::flow::{CallSite, Flow, Leaf, Slice, analyse};
+use super::steps::{NamedStep, named_steps};
 
 pub use agents::{AgentPlan, AgentReach, SavedPlan, agents_called, with_effects};
 pub use reach::{Target, TargetPattern, host_of};
@@ -84,6 +85,9 @@ pub struct PreviewCall {
     pub tool: String,
     /// The line; `None` where it may be anywhere.
     pub line: Option<u32>,
+    /// The step in whose function the call is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
     /// What a call does to the world.
     pub effect: Effect,
     /// The most calls from here; `None` without a bound of its own.
@@ -107,6 +111,9 @@ pub struct PreviewCall {
 pub struct Preview {
     /// The calls, in the order of the source.
     pub calls: Vec<PreviewCall>,
+    /// The named steps, in the order of the source, as far as their names stand there as texts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<NamedStep>,
     /// Every effect, mildest first.
     pub effects: BTreeSet<Effect>,
     /// The agents it may call, directly or through other agents.
@@ -134,14 +141,15 @@ pub struct Preview {
 /// Says what `plan` would do with the tools of `catalog`.
 #[must_use]
 pub fn preview(plan: &CheckedPlan, catalog: &Catalog, options: PreviewOptions<'_>) -> Preview {
-    preview_of(&analyse(plan, catalog), catalog, options)
+    preview_of(&analyse(plan, catalog), plan.source(), catalog, options)
 }
 
 /// As [`preview`], for an analysed plan.
 #[must_use]
-pub fn preview_of(flow: &Flow, catalog: &Catalog, options: PreviewOptions<'_>) -> Preview {
+pub fn preview_of(flow: &Flow, source: &str, catalog: &Catalog, options: PreviewOptions<'_>) -> Preview {
+    let steps = named_steps(source);
     let calls: Vec<PreviewCall> =
-        flow.call_sites().iter().filter_map(|site| call(site, catalog, options)).collect();
+        flow.call_sites().iter().filter_map(|site| call(site, &steps, catalog, options)).collect();
     let agents = agents::reached(flow, catalog, options.agents);
     let of_agents = agents.iter().flat_map(|agent| agent.targets(catalog, options.always));
     let mut targets: Vec<Target> =
@@ -187,6 +195,7 @@ pub fn preview_of(flow: &Flow, catalog: &Catalog, options: PreviewOptions<'_>) -
         result: PreviewArgument { shown: flow.result().shown.clone(), slice: flow.result().slice.clone() },
         gave_up: flow.gave_up(),
         calls,
+        steps,
     }
 }
 
@@ -207,7 +216,21 @@ fn sleep_of(site: &CallSite, catalog: &Catalog, tool_calls_max: u64) -> Option<u
     Some((seconds as u64).saturating_mul(times))
 }
 
-fn call(site: &CallSite, catalog: &Catalog, options: PreviewOptions<'_>) -> Option<PreviewCall> {
+/// The innermost step in whose function a call is written.
+fn step_of(site: &CallSite, steps: &[NamedStep]) -> Option<String> {
+    let around = steps.iter().filter(|step| {
+        step.function.is_some_and(|function| function.0 <= site.span.0 && site.span.1 <= function.1)
+    });
+    let innermost = around.max_by_key(|step| step.function.map(|function| function.0))?;
+    site.line.map(|_| innermost.name.clone())
+}
+
+fn call(
+    site: &CallSite,
+    steps: &[NamedStep],
+    catalog: &Catalog,
+    options: PreviewOptions<'_>,
+) -> Option<PreviewCall> {
     let spec = catalog.get(&site.tool)?;
     let known = spec.parameters().map(|(name, _)| name);
     let others = site.arguments.keys().map(String::as_str).filter(|name| spec.parameter(name).is_none());
@@ -224,6 +247,7 @@ fn call(site: &CallSite, catalog: &Catalog, options: PreviewOptions<'_>) -> Opti
         number: site.number,
         tool: site.tool.clone(),
         line: site.line,
+        step: step_of(site, steps),
         effect: spec.effect,
         calls_max: site.calls_max,
         arguments,

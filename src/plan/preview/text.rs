@@ -8,6 +8,7 @@ use luaplan_catalog::TargetKind;
 
 use super::{AgentPlan, AgentReach, Forecast, Preview, PreviewCall, Target};
 use crate::flow::Origin;
+use crate::steps::NamedStep;
 
 /// The names of what is reached, for one or more of a kind.
 const HEADINGS: [(TargetKind, &str); 7] = [
@@ -76,6 +77,20 @@ fn shortened(shown: &str) -> Cow<'_, str> {
     Cow::Owned(short)
 }
 
+fn write_steps(steps: &[NamedStep], page: &mut String) {
+    if steps.is_empty() {
+        return;
+    }
+    page.push_str("\nsteps\n");
+    for step in steps {
+        let depends_on = match step.depends_on.as_slice() {
+            [] => String::new(),
+            names => format!("  after {}", names.join(", ")),
+        };
+        let _ = writeln!(page, "  {}  line {}{depends_on}", step.name, step.line);
+    }
+}
+
 impl Preview {
     /// The preview as text: what is called and where each argument comes from, what is reached, how
     /// many calls at most, and what it may cost.
@@ -95,6 +110,7 @@ impl Preview {
         for call in &self.calls {
             write_call(call, texts, &mut page);
         }
+        write_steps(&self.steps, &mut page);
         page.push_str("\nreturns\n");
         let _ = writeln!(page, "  {}", texts.of(&self.result.shown));
         page.push_str("\nreaches\n");
@@ -163,7 +179,10 @@ fn write_call(call: &PreviewCall, texts: Texts, page: &mut String) {
         Some(times) => format!("at most {times} times"),
         None => "without bound".to_owned(),
     };
-    let line = call.line.map_or_else(String::new, |line| format!(", line {line}"));
+    let mut line = call.line.map_or_else(String::new, |line| format!(", line {line}"));
+    if let Some(step) = &call.step {
+        let _ = write!(line, ", step {step}");
+    }
     let _ = writeln!(page, "  {}. {}{line} ({}, {often})", call.number, call.tool, call.effect.as_str());
     if let Some(missing) = &call.not_set_up {
         let _ = writeln!(page, "       (not set up: {missing})");

@@ -4,6 +4,7 @@
 
 mod address_written;
 mod allow;
+mod bad_step;
 mod call_in_loop;
 mod dynamic_tool;
 mod literals;
@@ -69,7 +70,7 @@ impl Raised {
 type Rule = fn(&Plan<'_>) -> Vec<Raised>;
 
 /// Every rule: its code and how it looks.
-const RULES: [(ErrorCode, Rule); 9] = [
+const RULES: [(ErrorCode, Rule); 10] = [
     (ErrorCode::PlanResultUnused, result_unused::find),
     (ErrorCode::PlanWriteInUnboundedLoop, write_in_unbounded_loop::find),
     (ErrorCode::PlanCallInLoop, call_in_loop::find),
@@ -79,6 +80,7 @@ const RULES: [(ErrorCode, Rule); 9] = [
     (ErrorCode::PlanAddressWritten, address_written::find),
     (ErrorCode::PlanDynamicTool, dynamic_tool::find),
     (ErrorCode::PlanToolNotSetUp, not_set_up::find),
+    (ErrorCode::PlanBadStep, bad_step::find),
 ];
 
 /// What other rooms find by the same terms, once they hold a plan against what is configured.

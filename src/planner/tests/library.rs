@@ -14,7 +14,7 @@ fn functions() -> Vec<(&'static str, &'static str)> {
     LIBRARY_STUBS
         .lines()
         .filter_map(|line| line.strip_prefix("function ")?.strip_suffix(" end"))
-        .map(|call| (call.split('(').next().unwrap(), call.split_once('.').unwrap().1))
+        .filter_map(|call| Some((call.split('(').next()?, call.split_once('.')?.1)))
         .collect()
 }
 
@@ -83,7 +83,7 @@ fn functions_of_an_earlier_plan_come_first() {
 
 #[test]
 fn the_words_of_tasks_are_for_functions_that_there_are() {
-    let known: Vec<&str> = functions().into_iter().map(|(name, _)| name).collect();
+    let known: Vec<&str> = functions().into_iter().map(|(name, _)| name).chain(["step"]).collect();
     let lines: Vec<&str> = TASK_WORDS.lines().filter(|line| !line.starts_with('#')).collect();
     assert!(lines.len() > 40);
     for line in lines {
@@ -97,4 +97,25 @@ fn the_words_of_tasks_are_for_functions_that_there_are() {
 fn without_declarations_there_is_no_section() {
     let choice = LibraryChoice::new("", "anything", "");
     assert_eq!((choice.index(), choice.declared()), ("", ""));
+}
+
+#[test]
+fn steps_are_declared_only_where_the_task_or_the_conversation_asks_for_them() {
+    for task in
+        ["Load the orders in one step, then mail the sum in a second step", "Three phases: read, check, send"]
+    {
+        assert!(
+            choice(task).declared().contains("\nstep(name: string"),
+            "{task}: {}",
+            choice(task).declared()
+        );
+    }
+    for task in
+        ["Sum up the orders of each region.", "Which payments failed, and are their invoices complete?"]
+    {
+        assert!(!choice(task).declared().contains("step("), "{task}: {}", choice(task).declared());
+    }
+    assert!(!choice("step").index().contains("step("), "the index is the same for every task");
+    let said = "local sum = step('add up', add_up)";
+    assert!(LibraryChoice::new(LIBRARY_STUBS, "Sum up.", said).declared().contains("\nstep("));
 }

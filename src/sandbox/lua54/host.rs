@@ -6,6 +6,7 @@ use super::codec::Codec;
 use crate::vm::calls::Calls;
 use crate::vm::caught_codes::CaughtCodes;
 use crate::vm::meter::Meter;
+use crate::vm::steps::Steps;
 
 /// The host's state of a VM.
 pub(super) struct Host {
@@ -17,6 +18,7 @@ pub(super) struct Host {
     pub(super) run_started_s: Arc<OnceLock<i64>>,
     pub(super) calls: Mutex<Calls>,
     pub(super) printed: Mutex<String>,
+    pub(super) steps: Mutex<Steps>,
     /// The plan's lines where an error was raised, innermost first.
     pub(super) frames: Mutex<Vec<u32>>,
     pub(super) codes: Mutex<CaughtCodes>,
@@ -35,6 +37,7 @@ impl Host {
             run_started_s: Arc::default(),
             calls: Mutex::default(),
             printed: Mutex::default(),
+            steps: Mutex::default(),
             frames: Mutex::default(),
             codes: Mutex::default(),
         }

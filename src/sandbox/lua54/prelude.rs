@@ -13,6 +13,7 @@ use crate::vm::calls::Ticket;
 use crate::vm::failed_call::about_failed_call;
 use crate::vm::lua_chunk::split_position;
 use crate::vm::meter::Charge as _;
+use crate::vm::steps::{Said, read};
 
 /// How many frames are searched for the plan's own.
 const FRAMES_SEARCHED: usize = 200;
@@ -40,6 +41,8 @@ impl Host {
         table.raw_set("unwound", lua.create_function(move |lua, reason| Ok(host.unwound(lua, reason)))?)?;
         let host = self.clone();
         table.raw_set("emit", lua.create_function(move |_, text| host.emit(&text))?)?;
+        let host = self.clone();
+        table.raw_set("report", lua.create_function(move |_, said: MultiValue| host.report(&said))?)?;
         let meter = self.meter.clone();
         table.raw_set(
             "charge",
@@ -155,6 +158,24 @@ impl Host {
         self.meter.count_printed(text.len())?;
         lock(&self.printed).push_str(&text);
         Ok(())
+    }
+
+    /// A step came to another state. Gives the code of what kept it from being complete.
+    fn report(&self, said: &MultiValue) -> mlua::Result<Option<String>> {
+        let said = said.iter().map(|value| match value {
+            LuaValue::String(text) => Said::Text(text.to_string_lossy()),
+            LuaValue::Integer(number) => Said::Number(*number),
+            _ => Said::Nothing,
+        });
+        let printed_bytes = lock(&self.printed).len();
+        let report = read(said, printed_bytes, |message| lock(&self.codes).of(message));
+        // Its failure is made by the prelude, which the codec does not see.
+        if let Some(codec) = self.codec.get().filter(|_| report.code.is_some()) {
+            codec.note_failure();
+        }
+        let code = report.code.clone();
+        lock(&self.steps).add(report, &self.meter)?;
+        Ok(code)
     }
 
     /// The current lines of the plan's own frames in the running coroutine, innermost first.

@@ -7,7 +7,7 @@ use luaplan_base::{Error, ErrorCode};
 
 use super::fault::{self, RaisedKind};
 use super::host::{Host, lock};
-use crate::vm::failed_call::{about_failed_call, ignored_calls};
+use crate::vm::failed_call::{IgnoredFailure, about_failed_call, ignored_calls};
 use crate::vm::lua_chunk::split_position;
 
 impl Host {
@@ -85,7 +85,7 @@ impl Host {
     fn table_error(&self, table: &Table) -> Error {
         let codec = self.codec.get();
         if let Some((text, call)) = codec.and_then(|codec| codec.failure_text(table)) {
-            return about_failed_call(self.plan_error(Some(ErrorCode::ToolErrorUsed), &text), Some(call));
+            return about_failed_call(self.plan_error(Some(ErrorCode::ToolErrorUsed), &text), call);
         }
         let value = codec.and_then(|codec| codec.read_result(&LuaValue::Table(table.clone())).ok());
         let Some(value) = value else { return self.plan_error(None, "the plan raised a table") };
@@ -104,13 +104,15 @@ pub(super) fn ignored(records: &[Table]) -> mlua::Result<Error> {
     let mut calls = Vec::new();
     for record in records {
         texts.push(record.raw_get::<String>("text")?);
-        calls.push(json!({
-            "call": record.raw_get::<String>("call")?,
-            "tool": record.raw_get::<String>("tool")?,
-            "line": record.raw_get::<Option<u32>>("line")?,
-            "code": record.raw_get::<String>("code")?,
-            "error": record.raw_get::<String>("error")?,
-        }));
+        let failure = IgnoredFailure {
+            call: record.raw_get("call")?,
+            tool: record.raw_get("tool")?,
+            step: record.raw_get("step")?,
+            line: record.raw_get("line")?,
+            code: record.raw_get("code")?,
+            error: record.raw_get("error")?,
+        };
+        calls.push(failure.to_json());
     }
     Ok(ignored_calls(texts, calls))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mlua::{Function, Lua, LuaOptions, StdLib, Table, Thread, Value as LuaValue};
 
-use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value};
+use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, StepReport, Value};
 
 use super::codec::{Codec, FailureParts};
 use super::host::{Host, lock};
@@ -17,7 +17,7 @@ use crate::lua54::ffi::watch::Watch;
 use crate::lua54::ffi::{call, call_interrupt, coroutine, metered_builtins, push};
 use crate::vm::json_size::json_bytes;
 use crate::vm::lua_chunk::{
-    CONTROL, FAILURES, LIBRARY, MAIN, PATTERNS, TABLES, TOOLS, VALUES, printable_chunk_name,
+    CONTROL, FAILURES, LIBRARY, MAIN, PATTERNS, STEPS, TABLES, TOOLS, VALUES, printable_chunk_name,
 };
 use crate::vm::machine::Resume;
 use crate::vm::meter::Meter;
@@ -120,6 +120,7 @@ impl Vm {
             LIBRARY.load(&lua)?,
             TABLES.load(&lua)?,
             PATTERNS.load(&lua)?,
+            STEPS.load(&lua)?,
         );
         let (metatable, records, create, unlooked, main, add_tools): (
             Table,
@@ -352,8 +353,13 @@ impl Resume for Vm {
         std::mem::take(&mut lock(&self.host.printed))
     }
 
+    fn take_reports(&mut self) -> Vec<StepReport> {
+        lock(&self.host.steps).take()
+    }
+
     fn stop(mut self, result: Result<Value>) -> Stopped {
-        let stopped = Stopped { result, usage: self.usage(), printed: self.take_printed() };
+        let (printed, reports) = (self.take_printed(), self.take_reports());
+        let stopped = Stopped { result, usage: self.usage(), printed, reports };
         if let Some(spent) = self.spent.take() {
             spent.leave(self);
         }

@@ -14,6 +14,7 @@ use crate::lua_std::Out;
 use crate::vm::calls::Calls;
 use crate::vm::caught_codes::CaughtCodes;
 use crate::vm::meter::{Charge, Dead, Meter};
+use crate::vm::steps::Steps;
 
 /// Values of the VM that the host keeps.
 pub(super) struct HostValues {
@@ -51,6 +52,7 @@ pub(super) struct Host {
     pub(super) codec: Codec,
     pub(super) calls: RefCell<Calls>,
     pub(super) printed: RefCell<String>,
+    pub(super) steps: RefCell<Steps>,
     /// The results of the current native.
     pub(super) out: RefCell<Out>,
     pub(super) kept: OnceCell<HostValues>,
@@ -76,6 +78,7 @@ impl Host {
             meter,
             calls: RefCell::new(calls),
             printed: RefCell::default(),
+            steps: RefCell::default(),
             out: RefCell::default(),
             kept: OnceCell::new(),
             failures: OnceCell::new(),

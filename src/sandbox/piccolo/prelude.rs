@@ -15,6 +15,7 @@ use super::{keys, natives, tables};
 use crate::vm::calls::Ticket;
 use crate::vm::failed_call::about_failed_call;
 use crate::vm::meter::{Charge as _, Dead};
+use crate::vm::steps::{Said, read};
 
 type HostFunction =
     for<'gc> fn(&Rc<Host>, Context<'gc>, &Execution<'gc, '_>, Stack<'gc, '_>) -> CallbackResult<'gc>;
@@ -90,6 +91,7 @@ impl Host {
             };
             give(stack, Value::Integer(line))
         })?;
+        add("report", Self::report)?;
         add("noting", Self::noting)?;
         add("ordered_keys", keys::ordered_keys)?;
         Ok(table)
@@ -201,6 +203,25 @@ impl Host {
         self.meter.count_printed(text.len()).map_err(fault::dead)?;
         self.printed.borrow_mut().push_str(&text);
         give(stack, Value::Nil)
+    }
+
+    /// A step came to another state. Gives the code of what kept it from being complete.
+    fn report<'gc>(
+        self: &Rc<Self>,
+        ctx: Context<'gc>,
+        _: &Execution<'gc, '_>,
+        stack: Stack<'gc, '_>,
+    ) -> CallbackResult<'gc> {
+        let said = (0..stack.len()).map(|place| match stack.get(place) {
+            text @ Value::String(_) => Said::Text(lossy(text)),
+            Value::Integer(number) => Said::Number(number),
+            _ => Said::Nothing,
+        });
+        let printed_bytes = self.printed.borrow().len();
+        let report = read(said, printed_bytes, |message| self.codes.borrow().of(message));
+        let code = report.code.as_deref().map_or(Value::Nil, |code| text(ctx, code));
+        self.steps.borrow_mut().add(report, &self.meter).map_err(fault::dead)?;
+        give(stack, code)
     }
 }
 

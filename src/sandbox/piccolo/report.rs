@@ -1,14 +1,13 @@
 //! Turns the end of a plan into an error.
 
 use piccolo::{Context, Table, Value};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use luaplan_base::{Error, ErrorCode};
 
 use super::fault::{self, Raised, RaisedKind};
 use super::host::Host;
-use super::values::lossy;
-use crate::vm::failed_call::{about_failed_call, ignored_calls};
+use crate::vm::failed_call::{IgnoredFailure, about_failed_call, ignored_calls};
 use crate::vm::lua_chunk::split_position;
 
 impl Host {
@@ -45,7 +44,7 @@ impl Host {
 
     fn table_error<'gc>(&self, ctx: Context<'gc>, table: Table<'gc>) -> Error {
         if self.is_failure(ctx, table) {
-            let named = |name| self.record_of(ctx, table).map(|record| lossy(record.get(ctx, name)));
+            let named = |name| self.record_of(ctx, table).and_then(|record| text_in(ctx, record, name));
             let used =
                 self.plan_error(Some(ErrorCode::ToolErrorUsed), None, &named("text").unwrap_or_default());
             return about_failed_call(used, named("call"));
@@ -64,22 +63,29 @@ impl Host {
     }
 }
 
+/// A text in a record of the prelude.
+pub(super) fn text_in<'gc>(ctx: Context<'gc>, record: Table<'gc>, name: &'static str) -> Option<String> {
+    match record.get(ctx, name) {
+        Value::String(text) => Some(text.to_str_lossy().into_owned()),
+        _ => None,
+    }
+}
+
 /// The error for failures that the plan ignored, from the prelude's records; `None` where there are none.
 pub(super) fn ignored<'gc>(ctx: Context<'gc>, records: Table<'gc>) -> Option<Error> {
     let mut texts = Vec::new();
     let mut calls: Vec<Json> = Vec::new();
     for place in 1..=records.length() {
         let Value::Table(record) = records.get(ctx, place) else { continue };
-        let named = |name: &'static str| lossy(record.get(ctx, name));
+        let named = |name| text_in(ctx, record, name);
         let line = match record.get(ctx, "line") {
-            Value::Integer(line) => json!(line),
-            _ => Json::Null,
+            Value::Integer(line) => Some(line),
+            _ => None,
         };
-        texts.push(named("text"));
-        calls.push(json!({
-            "call": named("call"), "tool": named("tool"), "line": line,
-            "code": named("code"), "error": named("error"),
-        }));
+        let (call, tool, step) = (named("call"), named("tool"), named("step"));
+        let failure = IgnoredFailure { call, tool, step, line, code: named("code"), error: named("error") };
+        texts.push(named("text").unwrap_or_default());
+        calls.push(failure.to_json());
     }
     (!texts.is_empty()).then(|| ignored_calls(texts, calls))
 }

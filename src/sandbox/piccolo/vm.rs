@@ -9,7 +9,7 @@ use piccolo::{
     Table, Thread, Value, Variadic,
 };
 
-use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, Value as Carried};
+use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, StepReport, Value as Carried};
 
 use super::engine::{Engine, SOURCE_BYTES_MAX, broken};
 use super::fault::Raised;
@@ -20,14 +20,14 @@ use super::values::lossy;
 use super::{concat, coroutines, cycles, globals, library, maths, members, operators, order, report};
 use crate::vm::json_size::json_bytes;
 use crate::vm::lua_chunk::{
-    CONTROL, FAILURES, LIBRARY, LuaPart, MAIN, PATTERNS, TABLES, TOOLS, VALUES, printable_chunk_name,
+    CONTROL, FAILURES, LIBRARY, LuaPart, MAIN, PATTERNS, STEPS, TABLES, TOOLS, VALUES, printable_chunk_name,
 };
 use crate::vm::machine::{Machine, Resume};
 use crate::vm::meter::Meter;
 use crate::{PausedSlice, PausedWait, PendingCalls, Step, Stopped, VmOptions, VmUsage};
 
 /// The prelude's parts, in the order in which `MAIN` takes them.
-static PARTS: [&LuaPart; 7] = [&FAILURES, &VALUES, &CONTROL, &TOOLS, &LIBRARY, &TABLES, &PATTERNS];
+static PARTS: [&LuaPart; 8] = [&FAILURES, &VALUES, &CONTROL, &TOOLS, &LIBRARY, &TABLES, &PATTERNS, &STEPS];
 
 /// What follows the signal of a pause, as `lua/prelude/tools.lua` writes it.
 const SIGNAL_CALL: i64 = 1;
@@ -326,8 +326,13 @@ impl Resume for PiccoloVm {
         std::mem::take(&mut *self.host.printed.borrow_mut())
     }
 
+    fn take_reports(&mut self) -> Vec<StepReport> {
+        self.host.steps.borrow_mut().take()
+    }
+
     fn stop(mut self, result: Result<Carried>) -> Stopped {
-        Stopped { result, usage: self.usage(), printed: self.take_printed() }
+        let (printed, reports) = (self.take_printed(), self.take_reports());
+        Stopped { result, usage: self.usage(), printed, reports }
     }
 }
 

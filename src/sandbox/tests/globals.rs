@@ -5,7 +5,7 @@ use luaplan_base::ErrorCode;
 use super::harness::{failure, result, run};
 
 /// What Lua itself and the prelude give; the plan library and the tools come on top.
-const GLOBALS: [&str; 29] = [
+const GLOBALS: [&str; 30] = [
     "_G",
     "_VERSION",
     "assert",
@@ -28,6 +28,7 @@ const GLOBALS: [&str; 29] = [
     "retry",
     "select",
     "setmetatable",
+    "step",
     "string",
     "table",
     "tonumber",

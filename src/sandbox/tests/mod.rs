@@ -11,4 +11,6 @@ mod limits;
 mod lines;
 mod repeat;
 mod shared;
+#[cfg(feature = "piccolo")]
+mod steps;
 mod tables;

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use luaplan_base::{Error, ErrorCode};
 
@@ -22,9 +22,29 @@ pub(crate) fn about_failed_call(error: Error, call: Option<String>) -> Error {
 }
 
 /// The error for a strict error value at `path` of a value that a plan passes on without inspecting it.
-pub(crate) fn failure_in(path: impl Display, text: &str, call: String) -> Error {
+pub(crate) fn failure_in(path: impl Display, text: &str, call: Option<String>) -> Error {
     let message = format!("`{path}` is the result of a failed call: {text}");
-    Error::new(ErrorCode::ToolErrorUsed, message).with_detail(FAILED_CALL, call)
+    about_failed_call(Error::new(ErrorCode::ToolErrorUsed, message), call)
+}
+
+/// What the prelude's record says of a failure that the plan ignored: of a call, or of a step.
+pub(crate) struct IgnoredFailure {
+    pub(crate) call: Option<String>,
+    pub(crate) tool: Option<String>,
+    pub(crate) step: Option<String>,
+    pub(crate) line: Option<i64>,
+    pub(crate) code: Option<String>,
+    pub(crate) error: Option<String>,
+}
+
+impl IgnoredFailure {
+    pub(crate) fn to_json(&self) -> Json {
+        let Self { call, tool, step, line, code, error } = self;
+        match step {
+            None => json!({ "call": call, "tool": tool, "line": line, "code": code, "error": error }),
+            Some(step) => json!({ "call": call, "step": step, "line": line, "code": code, "error": error }),
+        }
+    }
 }
 
 /// The error for failed calls whose results the plan ignored: what is said of each, and its details.

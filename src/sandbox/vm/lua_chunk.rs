@@ -58,6 +58,8 @@ pub(crate) static CONTROL: LuaPart = LuaPart::new("control", prelude::CONTROL);
 pub(crate) static TOOLS: LuaPart = LuaPart::new("tools", prelude::TOOLS);
 /// The string library, where it calls back into the plan.
 pub(crate) static LIBRARY: LuaPart = LuaPart::new("library", prelude::LIBRARY);
+/// Named steps.
+pub(crate) static STEPS: LuaPart = LuaPart::new("steps", prelude::STEPS);
 /// Pattern functions, where they call back into the plan.
 pub(crate) static PATTERNS: LuaPart = LuaPart::new("patterns", prelude::PATTERNS);
 /// The table library, where it calls back into the plan.

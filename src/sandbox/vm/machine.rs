@@ -1,6 +1,6 @@
 //! The interface of an engine to its pauses.
 
-use luaplan_base::{CallOutcome, Result, Value};
+use luaplan_base::{CallOutcome, Result, StepReport, Value};
 
 use crate::{Step, Stopped, VmOptions, VmUsage};
 
@@ -44,6 +44,9 @@ pub trait Resume: Sized {
 
     /// The text printed since the last call.
     fn take_printed(&mut self) -> String;
+
+    /// The steps that came to another state since the last call.
+    fn take_reports(&mut self) -> Vec<StepReport>;
 
     /// Ends the run with `result`.
     fn stop(self, result: Result<Value>) -> Stopped;

@@ -14,4 +14,5 @@ pub(crate) mod meter;
 pub(crate) mod options;
 pub(crate) mod pause;
 pub(crate) mod reading;
+pub(crate) mod steps;
 mod value_path;

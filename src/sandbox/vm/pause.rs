@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use luaplan_base::{CallOutcome, CallRequest, Error, Result, Value};
+use luaplan_base::{CallOutcome, CallRequest, Error, Result, StepReport, Value};
 
 use super::machine::Machine;
 use crate::Vm;
@@ -27,6 +27,11 @@ macro_rules! common_to_pauses {
             /// The text printed since the previous pause; a second call gives nothing.
             pub fn take_printed(&mut self) -> String {
                 self.vm.take_printed()
+            }
+
+            /// The steps that came to another state since the previous pause, in order; a second call gives nothing.
+            pub fn take_reports(&mut self) -> Vec<StepReport> {
+                self.vm.take_reports()
             }
 
             /// What was used so far.
@@ -116,4 +121,6 @@ pub struct Stopped {
     pub usage: VmUsage,
     /// The text printed since the previous pause.
     pub printed: String,
+    /// The steps that came to another state since the previous pause, in order.
+    pub reports: Vec<StepReport>,
 }

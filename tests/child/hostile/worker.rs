@@ -60,7 +60,7 @@ async fn run_in_worker(program: &Path, engine: EngineKind, source: &str, limits:
     let mut pause = run.start(start).await;
     let stopped = loop {
         pause = match pause {
-            Pause::Calls { calls, printed: text } => {
+            Pause::Calls { calls, printed: text, .. } => {
                 printed.push_str(&text);
                 run.answer(calls.iter().map(answer).collect()).await
             }

@@ -174,7 +174,7 @@ fn announced(
     let knowing = PreviewOptions { context: Some(context), ..blind };
     let _ = plan;
     for options in [blind, knowing] {
-        let preview = preview_of(flow, &run::catalog(), options);
+        let preview = preview_of(flow, "", &run::catalog(), options);
         for (place, made) in by_place(calls) {
             let bound = preview.calls_max_at(&place.0, place.1);
             if bound.is_some_and(|bound| (made.len() as u64) > bound) {
@@ -231,7 +231,7 @@ fn through_an_agent(flow: &Flow, options: PreviewOptions<'_>) -> [Preview; 2] {
         limits: BTreeMap::new(),
         work: AgentPlan::Saved(SavedPlan::of("other.lua", flow, &run::catalog(), options)),
     };
-    [&[agent][..], &[]].map(|agents| preview_of(&caller, &catalog, PreviewOptions { agents, ..options }))
+    [&[agent][..], &[]].map(|agents| preview_of(&caller, "", &catalog, PreviewOptions { agents, ..options }))
 }
 
 /// Plans whose slices once missed something: errors kept within two protected calls, one inside the other, and

@@ -80,7 +80,10 @@ fn one_of_each() -> Vec<EventBody> {
             "mode": "structured", "parent_run_id": id, "parent_call_id": "1", "agent": "a", "starts_over": id,
             "follows": id, "approve": true, "planning": {} }),
         ),
-        ("plan_accepted", json!({ "plan_hash": hash, "calls_before": 0 })),
+        (
+            "plan_accepted",
+            json!({ "plan_hash": hash, "calls_before": 0, "steps": [{ "name": "s", "line": 3, "depends_on": ["r"] }] }),
+        ),
         ("run_resumed", json!({ "owner": "o", "version": "1", "calls_recorded": 1 })),
         ("run_not_resumable", json!({ "code": "run_not_resumable", "reason": "r", "call_id": "1" })),
         (
@@ -166,6 +169,11 @@ fn one_of_each() -> Vec<EventBody> {
         (
             "tool_call_refused",
             json!({ "call_id": "1", "tool": "t", "code": "c", "error": {}, "arguments": {} }),
+        ),
+        ("step_started", json!({ "step": "s", "depends_on": ["r"], "line": 3, "attempts_max": 2 })),
+        (
+            "step_finished",
+            json!({ "step": "s", "state": "failed", "attempts": 2, "code": "c", "message": "m" }),
         ),
         ("step_retry_scheduled", json!({ "attempt": 1, "attempts_max": 2, "message": "m" })),
         ("limit_hit", json!({ "code": "c", "limit": 1, "observed": 2 })),

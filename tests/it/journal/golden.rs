@@ -144,7 +144,7 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
             explanation: None,
             influenced_by: Vec::new(),
         },
-        EventBody::PlanAccepted { plan_hash: hash.clone(), calls_before: 0 },
+        EventBody::PlanAccepted { plan_hash: hash.clone(), calls_before: 0, steps: Vec::new() },
         asked(1),
         asked(2),
         asked(3),
@@ -239,7 +239,7 @@ async fn fill_with_what_version_4_knows(journal: &SqliteJournal) {
             influenced_by: Vec::new(),
         },
         EventBody::Iteration { iteration: 1, iterations_max: 4, plan_hash: hash.clone() },
-        EventBody::PlanAccepted { plan_hash: hash.clone(), calls_before: 0 },
+        EventBody::PlanAccepted { plan_hash: hash.clone(), calls_before: 0, steps: Vec::new() },
         begun,
         EventBody::SleepBegun { call_id: CallId::single(1), tool: "sleep".into(), wake_at },
         EventBody::AgentStarted {

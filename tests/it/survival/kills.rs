@@ -24,8 +24,12 @@ struct Undisturbed {
 }
 
 /// How a run came out, without what differs from run to run.
-fn end(state: &RunState) -> (RunStatus, Option<serde_json::Value>, Option<String>, String) {
-    (state.status, state.result.clone(), state.code.as_ref().map(ToString::to_string), state.printed.clone())
+type End = (RunStatus, Option<serde_json::Value>, Option<String>, String, Vec<String>);
+
+fn end(state: &RunState) -> End {
+    let steps = state.steps.iter().map(|step| format!("{} {} {}", step.name, step.state, step.attempts));
+    let (result, code) = (state.result.clone(), state.code.as_ref().map(ToString::to_string));
+    (state.status, result, code, state.printed.clone(), steps.collect())
 }
 
 async fn state(app: &App, run_id: &RunId) -> Option<RunState> {

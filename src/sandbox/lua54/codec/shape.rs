@@ -126,13 +126,18 @@ impl Codec {
         self.lua.try_upgrade()
     }
 
+    /// Notes that the plan got a strict error value.
+    pub(in crate::lua54) fn note_failure(&self) {
+        self.has_failures.store(true, Ordering::Relaxed);
+    }
+
     /// Whether the plan ever got a strict error value.
     pub(in crate::lua54) fn has_failures(&self) -> bool {
         self.has_failures.load(Ordering::Relaxed)
     }
 
     /// What a strict error value says, and of which call, if `table` is one.
-    pub(crate) fn failure_text(&self, table: &Table) -> Option<(String, String)> {
+    pub(crate) fn failure_text(&self, table: &Table) -> Option<(String, Option<String>)> {
         if table.metatable()? != self.failures.metatable {
             return None;
         }

@@ -101,7 +101,7 @@ impl Writer<'_> {
     fn failure(&mut self, failure: &ToolFailure, depth: usize) -> mlua::Result<LuaValue> {
         self.check_depth(depth)?;
         let details = self.object(&failure.details, depth)?;
-        self.codec.has_failures.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.codec.note_failure();
         let origin = self.origin;
         self.codec.failures.create.call((
             failure.message.as_str(),

@@ -12,6 +12,7 @@ use super::Codec;
 use super::shape::Shape;
 use crate::piccolo::fault::{self, Raised};
 use crate::piccolo::host::Host;
+use crate::piccolo::report::text_in;
 use crate::piccolo::values::{address, is_null, lossy, text};
 use crate::vm::failed_call::failure_in;
 use crate::vm::host_memory::{LIST_BYTES, OBJECT_BYTES, member_bytes};
@@ -276,8 +277,9 @@ impl<'gc> Reader<'gc, '_> {
     fn failure(&mut self, table: Table<'gc>) -> Result<Carried, ReadStop> {
         let Some(record) = self.host.record_of(self.ctx, table) else { return Ok(Carried::Null) };
         if self.unlooked == Unlooked::Refuse && !record.get(self.ctx, "looked").to_bool() {
-            let named = |name| lossy(record.get(self.ctx, name));
-            return Err(failure_in(&self.reading.path, &named("text"), named("call")).into());
+            let named = |name| text_in(self.ctx, record, name);
+            let said = named("text").unwrap_or_default();
+            return Err(failure_in(&self.reading.path, &said, named("call")).into());
         }
         self.reading.count_bytes(0, OBJECT_BYTES)?;
         let mut members = IndexMap::new();

@@ -7,9 +7,9 @@ use luaplan_base::Value;
 use super::super::{LIBRARIES, LIBRARY_STUBS, library_signatures};
 use super::vm::{is_limit, result};
 
-/// `library.name` of every function, and `math.round`.
+/// `library.name` of every function, `math.round` and `step`.
 fn functions() -> BTreeSet<String> {
-    let mut names = BTreeSet::from(["math.round".to_owned()]);
+    let mut names = BTreeSet::from(["math.round".to_owned(), "step".to_owned()]);
     for library in &LIBRARIES {
         let members = result(&format!(
             "return list.filter(list.keys({0}), function(name) return type({0}[name]) == 'function' end)",
