@@ -60,6 +60,9 @@ fn keys_that_are_data_are_never_names() {
         (vec![json!({ "a4f0b2c19d": person(1) })], of),
         (vec![json!({ "2026-05-01": 3, "total": 4 })], "table<string, integer>"),
         (vec![json!({ "Zoë": 3 })], "table<string, integer>"),
+        // By their form alone, as the values are of several kinds.
+        (vec![json!({ "ada@example.com": 1, "bob@example.com": "x" })], "table<string, integer|string>"),
+        (vec![json!({ "u20260501": 1, "u20260502": "x" })], "table<string, integer|string>"),
         // Values of one kind under words that the tool does not use.
         (vec![json!({ "ada": person(1), "bob": person(2) })], of),
         (vec![json!({ "ada": 1, "bob": 2.5 })], "table<string, number>"),
@@ -78,6 +81,8 @@ fn keys_that_are_data_are_never_names() {
     ] {
         assert_eq!(seen(&results), expected, "{results:?}");
     }
+    let kept = serde_json::to_string(&learned(&[json!({ "ada": 1, "bob": 2 })])).unwrap();
+    assert!(!kept.contains("ada") && !kept.contains("bob"), "{kept}");
     let many: serde_json::Map<String, Json> = (0..41)
         .map(|at| (format!("item_{}", (b'a' + at % 26) as char).repeat(1 + at as usize / 26), json!(at)))
         .collect();
