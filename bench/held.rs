@@ -97,6 +97,7 @@ async fn fill(folder: &Path, end: &EventBody) {
             starts_over: None,
             follows: None,
             approve: false,
+            plan_only: false,
             planning: None,
             by: None,
             os_user: None,

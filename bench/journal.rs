@@ -93,6 +93,7 @@ pub(crate) async fn run(world: &World, plan: &CheckedPlan, log: RunLog, end: Dur
         starts_over: None,
         follows: None,
         approve: false,
+        plan_only: false,
         planning: None,
         by: None,
         os_user: None,
@@ -110,7 +111,11 @@ pub(crate) async fn run(world: &World, plan: &CheckedPlan, log: RunLog, end: Dur
     let checked = EventBody::PlanChecked { plan_hash, ok: true, findings: serde_json::json!([]) };
     log.emit(checked, Durability::Queued).await.unwrap();
     let result = world.drive(plan, &log).await.result.unwrap().to_json();
-    let finished =
-        EventBody::RunFinished { stop_reason: StopReason::Completed.into(), result, usage: Usage::default() };
+    let finished = EventBody::RunFinished {
+        stop_reason: StopReason::Completed.into(),
+        mode: None,
+        result,
+        usage: Usage::default(),
+    };
     log.emit(finished, end).await.unwrap();
 }

@@ -8,7 +8,9 @@ use luaplan_base::{
     CallId, ContentHash, Effect, EngineKind, ErrorCode, Isolation, RequestPurpose, RunId, StepState, Usage,
 };
 
-use super::{DecisionKind, DeclaredStep, Mode, ResolutionKind, RuleReference, StopReason, Tier, Word};
+use super::{
+    DecisionKind, DeclaredStep, FinishMode, Mode, ResolutionKind, RuleReference, StopReason, Tier, Word,
+};
 
 /// What happened. The serde tag `event` is the name in streams and in the audit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -61,6 +63,9 @@ pub enum EventBody {
         /// Whether a person confirms each plan before anything of it runs. Written only where true.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         approve: bool,
+        /// Whether the run ends once it has a plan, or none of its plan is to run. Written only where true.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        plan_only: bool,
         /// Planning options that differ from the configuration: candidates, tests, prompts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         planning: Option<Box<Json>>,
@@ -382,7 +387,14 @@ pub enum EventBody {
     /// No new work is accepted; running calls may finish.
     GracefulShutdownStarted { running: u64 },
     /// The run succeeded. `result` is in plain form.
-    RunFinished { stop_reason: Word<StopReason>, result: Json, usage: Usage },
+    RunFinished {
+        stop_reason: Word<StopReason>,
+        /// Written only of a dry run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<Word<FinishMode>>,
+        result: Json,
+        usage: Usage,
+    },
     /// The run failed. `error` is as every edge sends it.
     RunFailed { code: Word<ErrorCode>, message: String, recoverable: bool, error: Json, usage: Usage },
     /// The run was cancelled.

@@ -49,6 +49,8 @@ pub struct RunState {
     pub plan_name: Option<String>,
     /// Whether mocks answered its calls.
     pub mocked: bool,
+    /// Whether nothing of its plan is to run.
+    pub plan_only: bool,
     /// Hash of the last plan proposed, or of the plan the run started with.
     pub plan_hash: Option<ContentHash>,
     /// Source of the last plan proposed.
@@ -160,6 +162,7 @@ impl RunState {
             task: None,
             plan_name: None,
             mocked: false,
+            plan_only: false,
             plan_hash: None,
             source: None,
             influenced_by: Vec::new(),
@@ -232,6 +235,7 @@ impl RunState {
                 starts_over,
                 follows,
                 approve,
+                plan_only,
                 planning,
                 by,
                 os_user,
@@ -245,6 +249,7 @@ impl RunState {
                 self.starts_over.clone_from(starts_over);
                 self.follows.clone_from(follows);
                 self.approve = *approve;
+                self.plan_only = *plan_only;
                 self.tenant.clone_from(tenant);
                 self.started_by = Actor::recorded(by.as_ref(), os_user.as_ref());
                 self.mode.clone_from(mode);

@@ -143,6 +143,26 @@ pub enum StopReason {
     Planned,
 }
 
+/// In which way a run went that ended well without doing anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinishMode {
+    /// No model was asked, no tool was called, and nothing of a plan ran.
+    DryRun,
+}
+
+impl FinishMode {
+    /// Every mode.
+    pub const ALL: &'static [Self] = &[Self::DryRun];
+
+    /// The name in records.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::DryRun => "dry_run",
+        }
+    }
+}
+
 impl StopReason {
     /// Every reason.
     pub const ALL: &'static [Self] = &[Self::Completed, Self::Planned];

@@ -60,7 +60,7 @@ pub use csv_export::{CSV_COLUMNS, write_csv};
 pub use event::EventBody;
 pub use fold::{AcceptedPlan, RunState};
 pub use grants::{GrantState, grants};
-pub use kinds::{DecisionKind, Mode, ResolutionKind, StopReason, Tier};
+pub use kinds::{DecisionKind, FinishMode, Mode, ResolutionKind, StopReason, Tier};
 pub use memory::MemoryJournal;
 pub use model_bodies::ModelBody;
 pub use postgres::{

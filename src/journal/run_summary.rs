@@ -27,6 +27,9 @@ pub struct RunSummary {
     pub plan_name: Option<String>,
     /// Whether mocks answered its calls.
     pub mocked: bool,
+    /// Whether nothing of its plan is to run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub plan_only: bool,
     /// Hash of the plan.
     pub plan_hash: Option<ContentHash>,
     /// Its status.
@@ -74,6 +77,7 @@ impl RunState {
             task: self.task.clone(),
             plan_name: self.plan_name.clone(),
             mocked: self.mocked,
+            plan_only: self.plan_only,
             plan_hash: self.plan_hash.clone(),
             status: self.status,
             code: self.code.clone(),

@@ -47,6 +47,7 @@ fn started(task: &str) -> EventBody {
         starts_over: None,
         follows: None,
         approve: false,
+        plan_only: false,
         planning: None,
         by: None,
         os_user: None,
@@ -84,6 +85,7 @@ fn answered(id: u64) -> EventBody {
 
 fn finished() -> EventBody {
     EventBody::RunFinished {
+        mode: None,
         stop_reason: StopReason::Completed.into(),
         result: json!(1),
         usage: Usage { tool_calls: 1, ..Usage::default() },

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use luaplan_base::{EngineKind, ErrorCode, Isolation, RequestPurpose, StepState};
 
-use super::{DecisionKind, Mode, ResolutionKind, StopReason, Tier};
+use super::{DecisionKind, FinishMode, Mode, ResolutionKind, StopReason, Tier};
 
 /// A closed set of words that records may hold.
 pub trait ClosedSet: Copy + PartialEq + 'static {
@@ -33,6 +33,7 @@ closed_sets!(
     DecisionKind,
     EngineKind,
     ErrorCode,
+    FinishMode,
     Isolation,
     Mode,
     RequestPurpose,

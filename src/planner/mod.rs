@@ -44,6 +44,7 @@ pub use planning::{
 pub use prompt::{Prompt, PromptBudget, PromptPart};
 pub use question::ModelQuestion;
 pub use replan::{PastCall, PastEnd, PastRun, told};
+pub use request::record_prompt;
 pub use revision::Revision;
 pub use samples::{SAMPLES_MAX, Sample};
 pub use tool_choice::without_descriptions;

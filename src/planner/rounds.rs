@@ -196,7 +196,7 @@ impl<'a> Rounds<'a> {
                 self.prompt_used = prompt.budget.used_tokens;
                 let purpose = if self.round == 0 { RequestPurpose::Plan } else { RequestPurpose::Repair };
                 let tokens = self.settings.output_tokens;
-                chat_request(prompt, purpose, (tokens, self.request.may_ask), &self.log).await.map(Some)
+                chat_request(&prompt, purpose, (tokens, self.request.may_ask), &self.log).await.map(Some)
             }
             Err(error) => {
                 let error = self.overflow.take().unwrap_or(error);

@@ -183,6 +183,7 @@ async fn stray_run(app: &luaplan::app::App) -> String {
         starts_over: None,
         follows: None,
         approve: false,
+        plan_only: false,
         planning: None,
         by: None,
         os_user: None,

@@ -251,6 +251,7 @@ impl Runs {
         let mut body = match &outcome.result {
             Ok(value) => EventBody::RunFinished {
                 stop_reason: StopReason::Completed.into(),
+                mode: None,
                 result: value.to_json(),
                 usage: outcome.usage,
             },

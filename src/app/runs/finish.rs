@@ -193,6 +193,7 @@ impl Runs {
         let end = match &outcome.result {
             Ok(value) => EventBody::RunFinished {
                 stop_reason: StopReason::Completed.into(),
+                mode: None,
                 result: value.to_json(),
                 usage: outcome.usage,
             },

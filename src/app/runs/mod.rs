@@ -11,6 +11,7 @@ pub(crate) mod finish;
 pub(crate) mod follow;
 pub(crate) mod learning;
 pub(crate) mod past;
+pub(crate) mod plan_only;
 pub(crate) mod planning;
 pub(crate) mod provenance;
 pub(crate) mod recovered;

@@ -82,6 +82,9 @@ pub(crate) fn beginning_suffices(state: &RunState) -> Result<()> {
     if state.mocked {
         return refused("was answered by mocks, whose answers are not on record");
     }
+    if state.plan_only {
+        return refused("was to plan or to be a dry run, and nothing of its plan is to run");
+    }
     began_without_secret(state)?;
     // Once it has a plan, nothing is planned by it again but after a failure, without the prompts.
     if state.accepted.is_none() && is_marked(&state.redacted, "/planning") {

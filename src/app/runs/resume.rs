@@ -153,7 +153,7 @@ impl Runs {
     pub(crate) fn may_resume(&self, state: &RunState) -> Result<()> {
         let run_id = &state.run_id;
         match state.status {
-            _ if state.mocked => {}
+            _ if state.mocked || state.plan_only => {}
             RunStatus::Running | RunStatus::Sleeping if self.ownership.is_under_way(state) => {
                 return Err(
                     Error::new(ErrorCode::RunActive, format!("run {run_id} is under way")).about_run(run_id)
@@ -198,7 +198,11 @@ impl Runs {
             for summary in self.history.journal.runs(filter).await?.into_iter().rev() {
                 // The run of an agent is resumed with the run that called it.
                 let is_below = summary.parent.is_some() && status == RunStatus::Running;
-                if !summary.mocked && !is_below && self.is_abandoned(&summary.run_id).await? {
+                if !summary.mocked
+                    && !summary.plan_only
+                    && !is_below
+                    && self.is_abandoned(&summary.run_id).await?
+                {
                     abandoned.push(summary.run_id);
                 }
             }

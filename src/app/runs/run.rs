@@ -10,13 +10,10 @@ use tokio_util::sync::CancellationToken;
 use luaplan_base::{Error, ErrorCode, LimitName, Result, RunId, Usage, Value};
 use luaplan_bus::{Interruption, Mode, RunBudget};
 use luaplan_engine::{RecordedCalls, RecordedOutput, RunOutcome};
-use luaplan_journal::{
-    CallState, Durability, EventBody, NewContext, RunLog, RunState, RunStatus, StopReason,
-};
+use luaplan_journal::{CallState, Durability, EventBody, NewContext, RunLog, RunState, RunStatus};
 use luaplan_plan::CheckedPlan;
 use luaplan_planner::Proposal;
 
-use super::finish::{failed, limit_hit};
 use super::past::has_only_read;
 use super::restore::{began_without_secret, run_spec};
 use super::service::Runs;
@@ -87,39 +84,6 @@ impl Runs {
         }
     }
 
-    /// Finds a plan for a task and checks it; runs nothing.
-    ///
-    /// # Errors
-    /// An `llm_…` code, or `check_refused` with the findings.
-    pub async fn propose(&self, spec: RunSpec) -> Result<Proposal> {
-        let run_id = spec.run_id.clone();
-        if let Work::Plan { .. } = spec.work {
-            return Err(Error::new(ErrorCode::BadRequest, "only a task can be planned"));
-        }
-        let started = self.start(spec, None, Durability::Ordered).await?;
-        // It is never executed, so it can be neither paused nor cancelled by its id.
-        self.registry.remove(&run_id);
-        let budget = Arc::new(RunBudget::new(started.spec.limits.clone(), 0));
-        let (run, log) = (Run::of(self, &started, &budget), &started.log);
-        let proposed = run.propose().await.map_err(|error| error.about_run(&run_id));
-        let usage = Usage {
-            llm_tokens: budget.used(LimitName::LlmTokens),
-            llm_cached_tokens: budget.cached_tokens(),
-            ..Usage::default()
-        };
-        let end = match &proposed {
-            Ok(_) => {
-                EventBody::RunFinished { stop_reason: StopReason::Planned.into(), result: Json::Null, usage }
-            }
-            Err(error) => failed(error, usage),
-        };
-        if let Some(hit) = proposed.as_ref().err().and_then(limit_hit) {
-            log.emit(hit, Durability::Queued).await?;
-        }
-        log.emit(end, Durability::Forced).await?;
-        proposed
-    }
-
     /// A plan for the task of a recorded run, by the model that is configured now. Nothing is recorded.
     ///
     /// # Errors
@@ -175,7 +139,7 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn of(runs: &'a Runs, claimed: &'a ClaimedRun, budget: &'a Arc<RunBudget>) -> Self {
+    pub(crate) fn of(runs: &'a Runs, claimed: &'a ClaimedRun, budget: &'a Arc<RunBudget>) -> Self {
         let ClaimedRun { spec, log, resumed, agent } = claimed;
         let started = Instant::now();
         Self { runs, spec, log, budget, started, resumed: resumed.as_ref(), agent: agent.as_ref() }

@@ -73,9 +73,19 @@ impl Runs {
     /// As writing the journal; `bad_request` for the name of a context that cannot be one.
     pub(crate) async fn start(
         &self,
-        mut spec: RunSpec,
+        spec: RunSpec,
         agent: Option<AgentRun>,
         durability: Durability,
+    ) -> Result<ClaimedRun> {
+        self.begin(spec, agent, (durability, false)).await
+    }
+
+    /// As [`Runs::start`]; where `plan_only`, the record says that nothing of a plan is to run.
+    pub(super) async fn begin(
+        &self,
+        mut spec: RunSpec,
+        agent: Option<AgentRun>,
+        how: (Durability, bool),
     ) -> Result<ClaimedRun> {
         let log = self.ownership.new_log(&spec.run_id, &spec.listeners).await?;
         // Before its first record, as a run on record that no process executes is claimed by the next that looks.
@@ -83,7 +93,7 @@ impl Runs {
         self.registry.insert(&log, &spec.cancel, parent);
         let recorded = async {
             let context = self.starting_context(&spec).await?;
-            self.record_start(&spec, &context, &log, agent.as_ref(), durability).await?;
+            self.record_start(&spec, &context, &log, agent.as_ref(), how).await?;
             Ok(context)
         };
         match recorded.await {
@@ -132,7 +142,7 @@ impl Runs {
         context: &Value,
         log: &RunLog,
         agent: Option<&AgentRun>,
-        durability: Durability,
+        (durability, plan_only): (Durability, bool),
     ) -> Result<()> {
         let (task, plan) = match &spec.work {
             Work::Task(task) => (Some(task.clone()), None),
@@ -160,6 +170,7 @@ impl Runs {
             starts_over: spec.starts_over.clone(),
             follows: spec.follows.clone(),
             approve: spec.approve,
+            plan_only,
             planning: spec.planning.to_record().map(Box::new),
             by,
             os_user,

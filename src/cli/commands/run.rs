@@ -28,7 +28,7 @@ use crate::cli::{exit, findings};
 pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     let (name, source) = inputs::read_plan(session, &args.file)?;
     if args.dry_run {
-        return dry_run(session, args, &name, &source);
+        return dry_run(session, args, &name, &source).await;
     }
     let context = context(session, args, &source)?;
     let app = session.open_for(&args.options).await?;
@@ -98,15 +98,10 @@ pub(super) async fn execute(
     }
     let listeners = vec![EventPrinter::new(session.output, options.events).listener()];
     let cancel = cancelled_by_signals();
-    let circumstances = Circumstances {
-        mode: options.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?,
-        started_by: Some(Caller::at_terminal().actor().clone()),
-        ..Circumstances::default()
-    };
     let spec = RunSpec::new(work, inputs::limits(app.config(), options)?)
         .with_context(context, options.context_name.clone())
         .with_planning(planning)
-        .with_circumstances(circumstances)
+        .with_circumstances(circumstances(options)?)
         .with_approval(approve)
         .with_listeners(listeners.clone(), cancel.clone());
     let spec = match follow {
@@ -154,16 +149,33 @@ pub(super) fn exit_code(outcome: &RunOutcome) -> u8 {
     outcome.result.as_ref().map_or_else(|why| exit::number(why.code()), |_| exit::DONE)
 }
 
-/// Opens only the named files: no journal, no tool, no model.
-fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> Result<u8> {
-    let (config, catalog) = session.tools()?;
-    let limits = inputs::limits(&config, &args.options)?;
-    let context = inputs::read_context(session, args.options.context.as_deref())?;
+/// Puts on record what would begin, and shows it: no tool is called and no model asked.
+async fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> Result<u8> {
+    let context = context(session, args, source)?;
+    let app = session.open_for(&args.options).await?;
+    let limits = inputs::limits(app.config(), &args.options)?;
+    let work = Work::Plan { name: name.to_owned(), source: source.to_owned() };
+    let spec =
+        RunSpec::new(work, limits.clone()).with_context(context.clone(), args.options.context_name.clone());
+    let spec = rehearsed(session, &args.options, spec)?;
+    let run_id = spec.run_id.clone();
+    let recorded = app.runs().dry_run(spec, false).await;
+    if args.options.events {
+        return recorded.map(|_| exit::DONE);
+    }
+    // The findings are shown with the rest.
+    if let Err(error) = recorded
+        && error.code() != ErrorCode::CheckRefused
+    {
+        return Err(error);
+    }
+    let catalog = app.tools().catalog();
     let (limits, context) = (&limits, context.as_ref());
-    let input = CheckInput { source, name, catalog: &catalog, limits, context, task: None, results: &[] };
-    let explanation = explain(&config, session.environment, &input);
+    let input = CheckInput { source, name, catalog, limits, context, task: None, results: &[] };
+    let explanation = explain(app.config(), session.environment, &input);
     if session.output.is_json() {
         session.output.data(&json!({
+            "run_id": run_id,
             "ok": explanation.is_ok(),
             "findings": explanation.findings,
             "preview": explanation.preview,
@@ -176,10 +188,26 @@ fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> R
             session.output.line("");
             super::explain::print(session, preview, Texts::Short, &args.file);
         }
-        print_means(session.output, limits, &catalog);
+        print_means(session.output, limits, catalog);
         session.output.line("\nnothing was run");
     }
     Ok(if explanation.is_ok() { exit::DONE } else { exit::REFUSED })
+}
+
+/// A dry run by the options: its events are printed where they were asked for.
+pub(super) fn rehearsed(session: &Session<'_>, options: &RunOptions, spec: RunSpec) -> Result<RunSpec> {
+    let printer = options.events.then(|| EventPrinter::new(session.output, true).listener());
+    Ok(spec
+        .with_circumstances(circumstances(options)?)
+        .with_listeners(printer.into_iter().collect(), cancelled_by_signals()))
+}
+
+fn circumstances(options: &RunOptions) -> Result<Circumstances> {
+    Ok(Circumstances {
+        mode: options.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?,
+        started_by: Some(Caller::at_terminal().actor().clone()),
+        ..Circumstances::default()
+    })
 }
 
 /// The limits and tools of a run.

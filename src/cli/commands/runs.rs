@@ -56,6 +56,9 @@ pub(super) async fn run(session: &Session<'_>, args: &RunsArgs) -> Result<u8> {
         if run.mocked {
             what.insert_str(0, "(mocked) ");
         }
+        if run.plan_only {
+            what.insert_str(0, "(plan only) ");
+        }
         let status = match &run.code {
             Some(code) => format!("{} ({code})", run.status.as_str()),
             None if let Some(wake_at) = run.wake_at => format!("sleeping (until {wake_at:.0})"),

@@ -63,6 +63,7 @@ impl Page<'_> {
                 task,
                 plan_name,
                 mocked,
+                plan_only,
                 parent_run_id,
                 agent,
                 starts_over,
@@ -86,8 +87,11 @@ impl Page<'_> {
                 self.output.line(format_args!("changes the plan of run {first}"));
             }
             let (kind, name) = if task.is_some() { ("task", task) } else { ("plan", plan_name) };
-            let mark =
-                if *mocked { " (mocked: nothing reached the world, calls are not recorded)" } else { "" };
+            let mark = match (mocked, plan_only) {
+                (true, _) => " (mocked: nothing reached the world, calls are not recorded)",
+                (false, true) => " (nothing of a plan is run)",
+                (false, false) => "",
+            };
             let name = neutralize(name.as_deref().unwrap_or_default());
             let name = self.detail.text(&name, &all_of_run(self.run_id));
             self.output.line(format_args!("{kind}: {name}{mark}"));

@@ -2,9 +2,8 @@
 
 use serde_json::json;
 
-use luaplan_app::{App, Work};
-use luaplan_base::{Limits, Result};
-use luaplan_planner::Prompt;
+use luaplan_app::{App, RunSpec, Work};
+use luaplan_base::{Error, ErrorCode, Result};
 
 use super::run::{self, Wanted, execute, finish};
 use super::{Session, inputs, plan, samples, show};
@@ -21,17 +20,21 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
         app.models().require_model()?;
     }
     planning.samples = samples::of_task(session, &app, &args.task, &args.planning.samples).await?;
-    if args.print_prompt || args.dry_run {
+    // As the run would: with one candidate, its questions reach whoever answers.
+    let candidates = planning.candidates.unwrap_or(app.config().candidates);
+    let may_ask = candidates <= 1 && planning.tests.is_none();
+    if args.print_prompt {
         let notes = app.models().notes(&planning.prompts).await?;
-        // As the run would: with one candidate, its questions reach whoever answers.
-        let candidates = planning.candidates.unwrap_or(app.config().candidates);
-        let may_ask = candidates <= 1 && planning.tests.is_none();
-        let prompt =
-            app.models().prompt(&args.task, &context, &limits, (&notes, &planning.samples, may_ask)).await?;
-        if args.print_prompt {
-            return plan::print_prompt(session, &prompt);
-        }
-        return dry_run(session, &app, &prompt, &limits);
+        let told = (&notes[..], &planning.samples[..], may_ask);
+        let prompt = app.models().prompt(&args.task, &context, &limits, told).await?;
+        return plan::print_prompt(session, &prompt);
+    }
+    if args.dry_run {
+        let spec = RunSpec::task(&args.task, limits)
+            .with_context(Some(context), args.options.context_name.clone())
+            .with_planning(planning);
+        let spec = run::rehearsed(session, &args.options, spec)?;
+        return dry_run(session, &app, spec, (may_ask, args.options.events)).await;
     }
     let asks = app.config().confirms_tasks && can_ask(session.output, args.options.events);
     let approve = !args.yes && args.options.mock.is_none() && (args.approve || asks);
@@ -46,12 +49,25 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     Ok(finish(session, &outcome, args.options.events, None))
 }
 
-/// The cost of planning and the limits of the run, without asking a model.
-fn dry_run(session: &Session<'_>, app: &App, prompt: &Prompt, limits: &Limits) -> Result<u8> {
+/// Puts the prompt on record, and shows the cost of planning and the limits of the run: no model is asked.
+async fn dry_run(
+    session: &Session<'_>,
+    app: &App,
+    spec: RunSpec,
+    (may_ask, events): (bool, bool),
+) -> Result<u8> {
+    let (run_id, limits) = (spec.run_id.clone(), spec.limits.clone());
+    let Some(prompt) = app.runs().dry_run(spec, may_ask).await? else {
+        return Err(Error::new(ErrorCode::Internal, "a task has a prompt"));
+    };
+    if events {
+        return Ok(exit::DONE);
+    }
     let model = app.models().require_model().is_ok().then(|| app.config().llm.name());
     let budget = &prompt.budget;
     if session.output.is_json() {
         session.output.data(&json!({
+            "run_id": run_id,
             "model": model,
             "prompt": {
                 "budget_tokens": budget.budget_tokens,
@@ -74,7 +90,7 @@ fn dry_run(session: &Session<'_>, app: &App, prompt: &Prompt, limits: &Limits) -
     if !budget.trimmed.is_empty() {
         output.line(format_args!("trimmed: {}", budget.trimmed.join(", ")));
     }
-    run::print_means(output, limits, app.tools().usable());
+    run::print_means(output, &limits, app.tools().usable());
     output.line("\nno model was asked and nothing was run; `luaplan plan` asks for the plan alone");
     Ok(exit::DONE)
 }

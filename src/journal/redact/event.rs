@@ -45,6 +45,7 @@ impl EventFields<'_> {
                 starts_over: _,
                 follows: _,
                 approve: _,
+                plan_only: _,
                 planning,
                 by: _,
                 os_user: _,
@@ -139,7 +140,7 @@ impl EventFields<'_> {
                 self.json("limit", [limit], RedactionScope::Text);
                 self.json("observed", [observed], RedactionScope::Text);
             }
-            EventBody::RunFinished { result, stop_reason: _, usage: _ } => {
+            EventBody::RunFinished { result, stop_reason: _, mode: _, usage: _ } => {
                 self.json("result", [result], RedactionScope::Exact);
             }
             EventBody::RunFailed { message, error, .. } => {

@@ -113,7 +113,7 @@ fn every_command_gives_data_with_the_keys_that_are_documented() {
     assert_eq!(keys(&data(&["check", "echo.lua"])), ["ok", "findings"]);
     assert_eq!(
         keys(&data(&["run", "echo.lua", "--dry-run"])),
-        ["ok", "findings", "preview", "limits", "tools"]
+        ["run_id", "ok", "findings", "preview", "limits", "tools"]
     );
     let run = data(&["run", "echo.lua"]);
     assert_eq!(keys(&run), ["run_id", "status", "result", "usage"]);
@@ -147,7 +147,7 @@ fn every_command_gives_data_with_the_keys_that_are_documented() {
         ]
     );
     let dry = data(&["task", "add two numbers", "--dry-run"]);
-    assert_eq!(keys(&dry), ["model", "prompt", "limits", "tools"]);
+    assert_eq!(keys(&dry), ["run_id", "model", "prompt", "limits", "tools"]);
     let doctor = folder.run(&["doctor", "--json"]).exits(2).json();
     assert_eq!(keys(&doctor), ["ok", "checks"]);
 }

@@ -1,6 +1,7 @@
 //! `run`: where plan and context come from, what is stored, what is printed while it runs.
 
 use std::net::TcpListener;
+use std::process::Stdio;
 
 use serde_json::json;
 
@@ -143,7 +144,7 @@ fn events_are_lines_of_data_and_the_last_line_is_the_outcome() {
 }
 
 #[test]
-fn a_dry_run_calls_nothing_and_leaves_nothing() {
+fn a_dry_run_calls_nothing_and_is_on_record() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = listener.local_addr().unwrap();
@@ -154,16 +155,64 @@ fn a_dry_run_calls_nothing_and_leaves_nothing() {
     let folder = Folder::with(&[("plan.lua", &plan), ("luaplan.toml", &settings)]);
     let dry = folder.run(&["run", "plan.lua", "--dry-run", "--limit", "wall=3s", "--json"]).exits(0).json();
     assert_eq!(dry["limits"]["wall"], json!(3000));
-    assert_eq!(folder.names(), ["luaplan.toml", "plan.lua"]);
     let task = folder.run(&["task", "fetch it", "--dry-run", "--json"]).exits(0).json();
     assert_eq!(task["model"], json!("openai/m"));
     assert!(task["prompt"]["used_tokens"].as_u64().unwrap() > 0, "{task}");
     folder.run(&["task", "fetch it", "--print-prompt"]).exits(0);
     assert!(listener.accept().is_err(), "a dry run connected");
-    assert_eq!(folder.run(&["runs", "--json"]).exits(0).json(), json!([]));
     folder.write("bad.lua", "function run() return nothere() end");
     let refused = folder.run(&["run", "bad.lua", "--dry-run", "--json"]).exits(3).json();
     assert_eq!(refused["ok"], json!(false));
+    let runs = folder.run(&["runs", "--json"]).exits(0).json();
+    let found: Vec<(&str, bool)> = (runs.as_array().unwrap().iter())
+        .map(|run| (run["status"].as_str().unwrap(), run["plan_only"].as_bool().unwrap()))
+        .collect();
+    assert_eq!(found, [("failed", true), ("succeeded", true), ("succeeded", true)]);
+    assert!(folder.run(&["runs"]).exits(0).out.contains("(plan only) "));
+}
+
+#[test]
+fn a_dry_run_has_the_events_of_planning_and_says_what_it_was() {
+    let plan = "function run() return fetch_url('https://example.com/') end";
+    let folder = Folder::with(&[("plan.lua", plan)]);
+    for (words, expected) in [
+        (["run", "plan.lua"], &["run_started", "plan_proposed", "plan_checked", "run_finished"]),
+        (["task", "fetch it"], &["run_started", "prompt_budget_computed", "prompt_composed", "run_finished"]),
+    ] {
+        let ended = folder.run(&[&words[..], &["--dry-run", "--events"]].concat()).exits(0);
+        let events = ended.json_lines();
+        let names: Vec<&str> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+        assert_eq!(names, expected, "{ended}");
+        assert_eq!(events[0]["plan_only"], json!(true));
+        let end = events.last().unwrap();
+        assert_eq!((&end["mode"], &end["stop_reason"]), (&json!("dry_run"), &json!("planned")), "{ended}");
+        let run = events[0]["run_id"].as_str().unwrap();
+        let kept = folder.run(&["audit", "--run", run]).exits(0).json_lines();
+        assert_eq!(kept.len(), events.len());
+        folder.run(&["resume", run]).fails(2, "run_not_resumable");
+    }
+}
+
+#[test]
+fn a_plan_that_was_only_asked_for_never_runs_once_its_process_is_killed() {
+    // A model that takes the request and says nothing.
+    let model = TcpListener::bind("127.0.0.1:0").unwrap();
+    let settings = format!(
+        "[llm]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://{}/v1\"\n",
+        model.local_addr().unwrap()
+    );
+    let folder = Folder::with(&[("luaplan.toml", &settings)]);
+    let mut planning = folder.command(&["plan", "send it to all"]);
+    let mut planning = planning.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let _request = model.accept().unwrap();
+    planning.kill().unwrap();
+    planning.wait().unwrap();
+    let runs = folder.run(&["runs", "--json"]).exits(0).json();
+    assert_eq!((&runs[0]["status"], &runs[0]["plan_only"]), (&json!("running"), &json!(true)), "{runs}");
+    let run = runs[0]["run_id"].as_str().unwrap();
+    let refused = folder.run(&["resume", run]).fails(2, "run_not_resumable");
+    assert!(refused.err.contains("was to plan"), "{refused}");
+    folder.run(&["reset", run]).fails(2, "run_not_resumable");
 }
 
 #[test]

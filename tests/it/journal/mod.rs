@@ -84,6 +84,7 @@ fn started(task: &str) -> EventBody {
         starts_over: None,
         follows: None,
         approve: false,
+        plan_only: false,
         planning: None,
         by: None,
         os_user: None,
@@ -125,6 +126,7 @@ fn resumed(calls_recorded: u64) -> EventBody {
 
 fn finished() -> EventBody {
     EventBody::RunFinished {
+        mode: None,
         stop_reason: StopReason::Completed.into(),
         result: json!({"n": 1}),
         usage: Usage::default(),
