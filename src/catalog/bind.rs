@@ -190,6 +190,9 @@ impl ToolSpec {
             refuse(None, format!("the parameters of `{}` cannot be checked: {why}", self.name))
         })?;
         let instance = for_validation(&arguments);
+        super::effort::bounded(&self.params, &instance).map_err(|why| {
+            refuse(None, format!("the arguments of `{}` cannot be checked: {why}", self.name))
+        })?;
         let first = validator.iter_errors(&instance).next();
         match first.map(|error| fault::describe(self, &error)) {
             None => Ok(arguments),

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use jsonschema::Validator;
+use jsonschema::{PatternOptions, Validator};
 use serde_json::Value as Json;
+
+/// How often a regular expression that looks around may go back in one text.
+const BACKTRACKS_MAX: usize = 10_000;
 
 /// The compiled form of a parameter schema, made at first use and kept.
 #[derive(Clone, Default)]
@@ -23,9 +26,15 @@ impl fmt::Debug for CompiledParams {
     }
 }
 
-/// Compiles a schema. Nothing is fetched: a `$ref` must stay inside the document.
+/// Compiles a schema. Nothing is fetched: a `$ref` must stay inside the document. Its regular expressions take time linear in
+/// the text, but those that look around, which may go back so many steps.
 pub(super) fn compile(schema: &Json) -> Result<Validator, String> {
-    jsonschema::options().offline().build(schema).map_err(|error| match error.instance_path().as_str() {
+    let linear = jsonschema::options().offline().with_pattern_options(PatternOptions::regex());
+    let looks_around = PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS_MAX);
+    let built = linear
+        .build(schema)
+        .or_else(|_| jsonschema::options().offline().with_pattern_options(looks_around).build(schema));
+    built.map_err(|error| match error.instance_path().as_str() {
         "" => error.to_string(),
         path => format!("at {path}: {error}"),
     })

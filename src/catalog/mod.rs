@@ -9,6 +9,7 @@ mod bind;
 mod builtin;
 mod compiled;
 mod database;
+mod effort;
 mod fault;
 mod lua_types;
 mod manifest;

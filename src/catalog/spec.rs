@@ -347,6 +347,7 @@ impl FromIterator<ToolSpec> for Catalog {
 /// What does not fit and where, or what is wrong with the schema, in words.
 pub fn check_document(schema: &Json, document: &Json) -> Result<(), String> {
     let validator = super::compiled::compile(schema)?;
+    super::effort::bounded(schema, document)?;
     validator.validate(document).map_err(|error| match error.instance_path().as_str() {
         "" => error.to_string(),
         path => format!("at {path}: {error}"),
