@@ -165,6 +165,14 @@ impl Caller {
         &self.actor
     }
 
+    /// Whether the databases may be asked about statements of this caller's plans: they work for each.
+    ///
+    /// # Errors
+    /// `forbidden` without the scope `runs:start`.
+    pub fn may_check_live(&self) -> Result<()> {
+        self.require(Scope::RunsStart).map(drop)
+    }
+
     /// How far a scope reaches.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ use super::state::ApiState;
 #[utoipa::path(post, path = "/v1/plans/explain", operation_id = "explain_plan", tag = "plans", request_body = ExplainBody,
     responses((status = 200, description = "`ok`, `findings`, and where the plan may run `preview` and `graph`"),
         (status = 400, description = "A part of the request cannot be understood"),
+        (status = 403, description = "`live` is true, and the key lacks the scope `runs:start`"),
         (status = 413, description = "The body is larger than `server.body_limit`"),
         (status = 503, description = "Too many plans wait to be checked or explained")))]
 pub(super) async fn explain(
@@ -28,6 +29,9 @@ pub(super) async fn explain(
     Extension(caller): Extension<Caller>,
     JsonBody(body): JsonBody<ExplainBody>,
 ) -> Result<axum::Json<Json>, Problem> {
+    if body.live {
+        caller.may_check_live()?;
+    }
     let name = body.name.unwrap_or_else(|| "plan".to_owned());
     check_plan_name(&name)?;
     let limits = lowered(&state.app.config().limits, &body.limits)?;

@@ -29,7 +29,8 @@ fn is_unsafe(character: char) -> bool {
         || matches!(
             character,
             '\u{61c}'
-                | '\u{200e}' | '\u{200f}'
+                | '\u{200b}' | '\u{200e}' | '\u{200f}'
+                | '\u{2060}'..='\u{2064}'
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2066}'..='\u{206f}'
                 | '\u{feff}'

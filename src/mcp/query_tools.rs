@@ -32,7 +32,11 @@ const TOOLS_MAX: u32 = 100;
 
 impl McpServer {
     pub(super) async fn check(&self, args: Check, context: &Context) -> Result<CallToolResult> {
-        let tenant = caller_of(context).tenant().to_owned();
+        let caller = caller_of(context);
+        if args.live {
+            caller.may_check_live()?;
+        }
+        let tenant = caller.tenant().to_owned();
         let shape = value(args.context)?;
         let limits = &self.app().config().limits;
         let plan =

@@ -13,6 +13,9 @@ pub struct Extracted {
     pub explanation: Option<String>,
 }
 
+/// As much as a person reads of what a model says about its plan.
+const EXPLANATION_CHARACTERS_MAX: usize = 2_000;
+
 /// Finds the program: the `plan` of a JSON answer first, then a fenced block, then bare code. The `plan` may be but a
 /// `return`, and a JSON answer may name one call (`direct`) or the result itself (`answer`) in its place.
 ///
@@ -62,9 +65,10 @@ fn from_json(text: &str) -> Option<Extracted> {
     let object = object(text)?;
     let source = program_in(object.as_object()?)?;
     let explanation = object.get("explanation").and_then(Json::as_str).map(str::trim);
+    let explanation = explanation.filter(|explanation| !explanation.is_empty());
     Some(Extracted {
         source: ended(&source),
-        explanation: explanation.filter(|e| !e.is_empty()).map(str::to_owned),
+        explanation: explanation.map(|words| words.chars().take(EXPLANATION_CHARACTERS_MAX).collect()),
     })
 }
 
@@ -72,7 +76,9 @@ fn from_json(text: &str) -> Option<Extracted> {
 fn program_in(answer: &Map<String, Json>) -> Option<String> {
     let text = |key| answer.get(key).and_then(Json::as_str).unwrap_or_default();
     // Some models give the program as their answer.
-    let plan = if defines_run(text("answer")) { text("answer") } else { text("plan") }.replace("\r\n", "\n");
+    let plan = if defines_run(text("answer")) { text("answer") } else { text("plan") };
+    // Lua ends a line at each of these, and a page shows none of them: code behind one would look like a comment.
+    let plan = plan.replace("\r\n", "\n").replace('\r', "\n");
     let source = best_block(fenced_blocks(&plan)).unwrap_or_else(|| plan.trim().to_owned());
     if source.is_empty() { short_forms::plan_of(answer) } else { Some(short_forms::whole(source)) }
 }

@@ -158,8 +158,11 @@ pub async fn open_questions(
     run_id: Option<&RunId>,
     tenant: Option<&str>,
 ) -> Result<Vec<OpenQuestion>> {
-    let states = match run_id {
-        Some(run_id) => family_of(journal, known_run(journal, run_id).await?).await?,
+    match run_id {
+        Some(run_id) => {
+            let family = family_of(journal, known_run(journal, run_id).await?).await?;
+            Ok(family.iter().flat_map(questions_of).collect())
+        }
         None => {
             let mut run_ids = Vec::new();
             for status in [RunStatus::Paused, RunStatus::Running, RunStatus::Sleeping] {
@@ -168,16 +171,22 @@ pub async fn open_questions(
                 run_ids.extend(journal.runs(filter).await?.into_iter().map(|run| run.run_id));
             }
             run_ids.sort();
-            let mut states = Vec::new();
+            let mut open = Vec::new();
             for run_id in run_ids {
-                states.push(known_run(journal, &run_id).await?);
+                // One state at a time: it holds all that its run was given.
+                open.extend(questions_of(&known_run(journal, &run_id).await?));
             }
-            states
+            Ok(open)
         }
-    };
-    let asking = states.iter().filter(|state| state.open_questions().next().is_some());
-    let able = asking.filter(|state| cannot_go_on(state).is_none());
-    Ok(able.flat_map(|state| state.open_questions().map(|asked| OpenQuestion::of(state, asked))).collect())
+    }
+}
+
+fn questions_of(state: &RunState) -> Vec<OpenQuestion> {
+    let is_asking = state.open_questions().next().is_some();
+    if !is_asking || cannot_go_on(state).is_some() {
+        return Vec::new();
+    }
+    state.open_questions().map(|asked| OpenQuestion::of(state, asked)).collect()
 }
 
 /// The one open question of a run that is meant: that of `call_id`, or the only one.

@@ -1,10 +1,12 @@
 //! What the databases say of the statements of a plan, without executing them.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::Value as Json;
+use tokio::time::Instant;
 
-use luaplan_base::{ErrorCode, Value};
+use luaplan_base::{ErrorCode, ToolFailure, Value};
 use luaplan_bus::{ForeseenCall, Prepared};
 use luaplan_plan::{KnownResult, Remark, Severity, is_written, written_text};
 
@@ -14,6 +16,8 @@ use crate::tools::toolbox::Toolbox;
 
 /// The most statements of one plan that databases are asked about.
 const STATEMENTS_MAX: usize = 64;
+/// How long databases may take for all of them. Preparing a statement may take long by itself.
+const STATEMENTS_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// What becomes of a database that cannot be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +48,7 @@ pub(crate) async fn looked_at(
     // A database that did not answer is not asked again.
     let mut silent: BTreeSet<(&str, String)> = BTreeSet::new();
     let mut left = STATEMENTS_MAX;
+    let deadline = Instant::now() + STATEMENTS_TIME_MAX;
     for site in foreseen.iter().filter(|site| !site.is_refused()) {
         let Some(tool) = tools.registry.get(&site.tool) else { continue };
         let mut refused = Vec::new();
@@ -53,7 +58,8 @@ pub(crate) async fn looked_at(
             if left == 0 || silent.contains(&(site.tool.as_str(), database.clone())) {
                 continue;
             }
-            match tool.prepare(call).await {
+            let asked = tokio::time::timeout_at(deadline, tool.prepare(call)).await;
+            match asked.unwrap_or_else(|_| Prepared::Unasked(took_too_long())) {
                 Prepared::NoStatement => continue,
                 Prepared::Taken { result } => described.push(result),
                 Prepared::Refused(failure) => refused.push((call, failure)),
@@ -97,6 +103,12 @@ pub(crate) async fn looked_at(
         }
     }
     Told { remarks, results: results.into_known() }
+}
+
+fn took_too_long() -> ToolFailure {
+    let seconds = STATEMENTS_TIME_MAX.as_secs();
+    let message = format!("the statements of the plan took more than {seconds} s to look at");
+    ToolFailure::new(ErrorCode::ToolTimeout, message)
 }
 
 /// The word at fault where the statement is a text of the plan; else the text, else the call.

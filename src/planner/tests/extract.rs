@@ -39,3 +39,19 @@ fn hostile_answers_are_read_without_harm() {
         assert_eq!(extract(&answer), None);
     }
 }
+
+#[test]
+fn no_code_stands_behind_a_break_that_no_page_shows() {
+    let answer =
+        r#"{"plan": "function run()\r\n  -- a note\rlocal x = 1\r  return x\nend", "explanation": "One."}"#;
+    let source = extract(answer).unwrap().source;
+    assert_eq!(source, "function run()\n  -- a note\nlocal x = 1\n  return x\nend\n");
+}
+
+#[test]
+fn a_model_says_about_its_plan_no_more_than_a_person_reads() {
+    let answer =
+        serde_json::json!({ "plan": "function run() return 1 end", "explanation": "é".repeat(90_000) });
+    let said = extract(&answer.to_string()).unwrap().explanation.unwrap();
+    assert_eq!(said.chars().count(), 2_000);
+}

@@ -12,6 +12,7 @@ equal(csv.parse("a,b\n\n1,2\n\n"), { { a = "1", b = "2" } })
 equal(csv.parse("a,b\n1"), { { a = "1" } })
 equal(csv.parse("a,b\n,"), { { a = "", b = "" } })
 equal(csv.parse(" a ,,a,a\n1,2,3,4"), { { a = "1", column_2 = "2", a_2 = "3", a_3 = "4" } })
+equal(csv.parse("a_2,a,a,a\n1,2,3,4"), { { a_2 = "1", a = "2", a_3 = "3", a_4 = "4" } })
 equal(csv.parse("n,m\n1,-2.50\n007,+1\n1e5,\n-0,x", { numbers = true }),
   { { n = 1, m = -2.5 }, { n = "007", m = "+1" }, { n = "1e5", m = "" }, { n = "-0", m = "x" } })
 equal(csv.parse("a\n99999999999999999999", { numbers = true }), { { a = "99999999999999999999" } })

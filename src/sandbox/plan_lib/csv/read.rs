@@ -1,6 +1,6 @@
 //! Text → rows.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use csv::{ByteRecord, ReaderBuilder};
 use indexmap::IndexSet;
@@ -142,6 +142,8 @@ fn fields<'v>(call: &Call<'v>, bytes: &[u8], separator: u8) -> Result<(usize, Op
 /// one numbered, so that no column hides another.
 fn column_names(record: &ByteRecord) -> Vec<Vec<u8>> {
     let mut seen = HashSet::new();
+    // The last number of each repeated name: counting from the first again would take the square of their count.
+    let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
     let mut names = Vec::with_capacity(record.len());
     for (index, cell) in record.iter().enumerate() {
         let base = match cell.trim_ascii() {
@@ -149,9 +151,9 @@ fn column_names(record: &ByteRecord) -> Vec<Vec<u8>> {
             name => name.to_vec(),
         };
         let mut name = base.clone();
-        let mut number = 1;
         while !seen.insert(name.clone()) {
-            number += 1;
+            let number = numbers.entry(base.clone()).or_insert(1);
+            *number += 1;
             name = [&base[..], format!("_{number}").as_bytes()].concat();
         }
         names.push(name);

@@ -159,6 +159,9 @@ pub(super) struct NamePosition<'n> {
     pub(super) schema: bool,
 }
 
+/// Types whose texts name the accounts of the server, also as arrays.
+const PG_ROLE_TYPES: [&str; 4] = ["regrole", "_regrole", "aclitem", "_aclitem"];
+
 /// Whether the table, view or schema `name` (lower case) may not be named at `place`.
 pub(super) fn denied_name(dialect: Dialect, name: &str, place: NamePosition<'_>) -> bool {
     let information = place.inside == Some("information_schema");
@@ -169,7 +172,7 @@ pub(super) fn denied_name(dialect: Dialect, name: &str, place: NamePosition<'_>)
         Dialect::Postgres => {
             let counts = PG_STAT_ALLOWED_SUFFIXES.iter().any(|suffix| name.ends_with(suffix));
             PG_SECRETS.contains(&name)
-                || name == "regrole"
+                || PG_ROLE_TYPES.contains(&name)
                 || (name.starts_with("pg_stat_") && !counts)
                 || (information && name.starts_with("user_mapping"))
         }

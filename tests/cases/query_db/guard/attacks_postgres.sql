@@ -288,6 +288,12 @@ SELECT 10::regrole
 SELECT CAST(10 AS regrole)
 -- a name of roles by a typed text
 SELECT regrole 'postgres'
+-- names of roles by an array of them
+SELECT '{10}'::_regrole::text
+-- whether a role is there, by what an access list takes
+SELECT 'somebody=r/postgres'::aclitem
+-- the same by an array
+SELECT '{}'::_aclitem
 -- passwords
 SELECT * FROM pg_authid
 -- passwords, in quotes and with schema
