@@ -116,6 +116,7 @@ pub(crate) async fn run(world: &World, plan: &CheckedPlan, log: RunLog, end: Dur
         mode: None,
         result,
         usage: Usage::default(),
+        iterations: None,
     };
     log.emit(finished, end).await.unwrap();
 }

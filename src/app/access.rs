@@ -17,7 +17,7 @@ use crate::approvals::pending::pending_approvals;
 use crate::history::no_such_run;
 use crate::{
     ActiveRun, ActiveRuns, AfterDecision, App, ApprovalAnswer, AuditQuery, CallReport, CallResolution,
-    PendingApproval, ReplayReport, ReplayRequest, ResumeRequest, RunSpec, Work, call_report,
+    ModeChange, PendingApproval, ReplayReport, ReplayRequest, ResumeRequest, RunSpec, Work, call_report,
 };
 
 /// The use cases, as one caller may use them.
@@ -191,6 +191,19 @@ impl Access<'_> {
     pub async fn cancel(&self, run_id: &RunId) -> Result<()> {
         self.may(Scope::RunsControl, run_id).await?;
         self.runs.cancel(run_id, Some(self.caller.actor())).await
+    }
+
+    /// As [`crate::Runs::set_mode`].
+    ///
+    /// # Errors
+    /// As [`Access::cancel`], and as [`crate::Runs::set_mode`]; `forbidden` for the mode `autonomous` where the caller lacks
+    /// that scope.
+    pub async fn set_mode(&self, run_id: &RunId, change: ModeChange) -> Result<ModeChange> {
+        if change.mode == Mode::Autonomous {
+            self.caller.require(Scope::ModeAutonomous)?;
+        }
+        self.may(Scope::RunsControl, run_id).await?;
+        self.app().runs().set_mode(run_id, change, Some(self.caller.actor())).await
     }
 
     /// As [`crate::Runs::pause`].

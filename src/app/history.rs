@@ -128,16 +128,7 @@ impl History {
 
     /// The outcome as every edge may send it.
     pub(crate) fn redacted(&self, outcome: RunOutcome) -> RunOutcome {
-        let RunOutcome {
-            run_id,
-            result,
-            usage,
-            printed,
-            mut steps,
-            mut candidates,
-            explanation,
-            not_resumable,
-        } = outcome;
+        let RunOutcome { result, printed, mut steps, mut candidates, explanation, .. } = outcome;
         let redactor = &self.redactor;
         candidates.iter_mut().for_each(|candidate| redactor.document(candidate));
         for step in &mut steps {
@@ -145,14 +136,12 @@ impl History {
             step.message = step.message.as_deref().map(|message| redactor.text(message));
         }
         RunOutcome {
-            run_id,
             result: result.map(|value| redactor.value(value)).map_err(|why| why.redacted(redactor)),
-            usage,
             printed: redactor.text(&printed),
             steps,
             candidates,
             explanation: explanation.map(|explanation| redactor.text(&explanation)),
-            not_resumable,
+            ..outcome
         }
     }
 

@@ -56,6 +56,7 @@ pub use reports::parts::{ANSWER_BYTES_MIN, ReadOn, part_at, shortened};
 pub use reports::reading::PartRequest;
 pub use reports::shortened_calls::{Whole, shorten_approvals, shorten_calls};
 pub use runs::active_runs::ActiveRuns;
+pub use runs::mode::ModeChange;
 pub use runs::registry::{ActiveRun, RunRegistry};
 pub use runs::request_keys::KeyClaim;
 pub use runs::resolutions::{CallResolution, present};

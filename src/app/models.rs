@@ -112,6 +112,7 @@ impl Models {
             revision: None,
             answered: &[],
             may_ask: false,
+            is_autonomous: false,
         }
     }
 

@@ -107,6 +107,7 @@ error_codes! {
     PlanTypesUnknown = "plan_types_unknown", "The types in the plan could not be worked out, so only names and literals were checked.", "Split the plan into smaller functions.";
     PlanTypesNotBuilt = "plan_types_not_built", "This build of luaplan infers no types, so only names and literals were checked.", "Check the plan with a build that has the feature `types`, as releases have.";
 
+    IterationsExceeded = "iterations_exceeded", "An autonomous run worked on its task by as many plans as it may, and the task is not judged to be done.", "Read what is missing in the message; start the task again with a higher `--max-iterations`, or word it so that its end can be told.";
     PlanError = "plan_error", "The plan raised an error while running.", "Read the message and line; `luaplan show RUN` lists the calls made before it.";
     ToolErrorUsed = "tool_error_used", "The plan used the result of a failed call as if it had succeeded.", "Test `result.error` before using a result.";
     ToolErrorIgnored = "tool_error_ignored", "The plan ended without ever looking at the failed result of a call.", "Test `result.error` after each call and decide what to do.";

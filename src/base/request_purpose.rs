@@ -9,13 +9,15 @@ pub enum RequestPurpose {
     Repair,
     /// Advice on which of several plans to take.
     Review,
+    /// Whether the task of a run is done.
+    Judge,
     /// A plan's own `call_llm`.
     CallLlm,
 }
 
 impl RequestPurpose {
     /// Every one.
-    pub const ALL: &'static [Self] = &[Self::Plan, Self::Repair, Self::Review, Self::CallLlm];
+    pub const ALL: &'static [Self] = &[Self::Plan, Self::Repair, Self::Review, Self::Judge, Self::CallLlm];
 
     /// The name in records.
     #[must_use]
@@ -24,6 +26,7 @@ impl RequestPurpose {
             Self::Plan => "plan",
             Self::Repair => "repair",
             Self::Review => "review",
+            Self::Judge => "judge",
             Self::CallLlm => "call_llm",
         }
     }

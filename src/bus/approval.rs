@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use luaplan_base::{CallId, CallRequest, ContentHash, ErrorCode, Result, RunId, ToolFailure};
+use luaplan_base::{CallId, CallRequest, ContentHash, ErrorCode, Result, RunId, ToolFailure, Value};
 use luaplan_catalog::ToolSpec;
 use luaplan_journal as journal;
-use luaplan_journal::{ApprovalDecision, ApprovalState, EventBody, GrantState, JournalRead};
+use luaplan_journal::{ApprovalDecision, ApprovalState, EventBody, GrantState, JournalRead, Mode};
 
-use super::PolicyDecision;
+use super::{Bus, PolicyDecision};
 
 /// Says where the arguments of a call came from, for the approver.
 #[async_trait]
@@ -29,8 +29,10 @@ pub struct RunApprovals {
     pub plan_hash: Option<ContentHash>,
     /// Earlier requests, with their decisions.
     pub known: Vec<ApprovalState>,
-    /// The journal that holds the grants.
+    /// The journal that holds the grants, and changes of the run's mode.
     pub journal: Option<Arc<dyn JournalRead>>,
+    /// The run whose mode is this one's: the run of an agent is in that of the run that called it. Absent: the run's own.
+    pub mode_of: Option<RunId>,
     /// Where arguments come from.
     pub origins: Option<Arc<dyn ArgumentOrigins>>,
 }
@@ -123,6 +125,21 @@ impl RunApprovals {
             origins,
             tool_hash: Some(tool_hash),
         }
+    }
+}
+
+impl Bus {
+    /// What the policy says of a call, in the mode that the run is in now. The journal is asked for it where that makes a
+    /// difference: a change of the mode then holds for the next call, in whatever process or node the run is.
+    pub(super) async fn verdict(&self, spec: &ToolSpec, arguments: &Value) -> Result<PolicyDecision> {
+        let (policy, approvals) = (&self.parts.policy, &self.parts.approvals);
+        let (began, other) = (policy.decide(spec, arguments), self.other_mode.decide(spec, arguments));
+        let Some(journal) = approvals.journal.as_ref().filter(|_| began != other) else { return Ok(began) };
+        let run_id = approvals.mode_of.as_ref().unwrap_or(self.parts.log.run_id());
+        let switched = journal::switched_mode(&**journal, run_id).await?;
+        // A word that only another version knows is not the one that asks less.
+        let mode = switched.map(|mode| mode.known().unwrap_or(Mode::Structured));
+        Ok(if mode.is_some_and(|mode| mode != policy.circumstances.mode) { other } else { began })
     }
 }
 

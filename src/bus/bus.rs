@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use luaplan_base::{CallId, Error, ErrorCode};
-use luaplan_journal::{QuestionState, RunLog};
+use luaplan_journal::{Mode, QuestionState, RunLog};
 
 use super::{Limiter, Policy, Registry, RunApprovals, RunBudget, RunGate};
 
@@ -50,6 +50,8 @@ pub struct BusParts {
 pub struct Bus {
     pub(super) parts: BusParts,
     pub(super) run_gate: RunGate,
+    /// The policy as it would be were the run in its other mode.
+    pub(super) other_mode: Policy,
 }
 
 impl Bus {
@@ -57,7 +59,11 @@ impl Bus {
     #[must_use]
     pub fn new(parts: BusParts) -> Self {
         let run_gate = parts.limiter.run_gate();
-        Self { parts, run_gate }
+        let other_mode = parts.policy.in_mode(match parts.policy.circumstances.mode {
+            Mode::Structured => Mode::Autonomous,
+            Mode::Autonomous => Mode::Structured,
+        });
+        Self { parts, run_gate, other_mode }
     }
 
     pub(super) fn cancelled() -> Error {

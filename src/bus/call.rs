@@ -75,7 +75,7 @@ impl Bus {
             Ok(arguments) => arguments,
             Err(failure) => return Ok(Readiness::Refused(failure)),
         };
-        let verdict = self.parts.policy.decide(tool.spec(), &arguments);
+        let verdict = self.verdict(tool.spec(), &arguments).await?;
         if verdict.decision == Tier::Deny {
             return Ok(Readiness::Refused(verdict.refusal(tool.spec())));
         }
@@ -116,7 +116,7 @@ impl Bus {
                     Ok(bound) => bound,
                     Err(failure) => return Ok(Readiness::Refused(failure)),
                 };
-                let verdict = self.parts.policy.decide(spec, &bound);
+                let verdict = self.verdict(spec, &bound).await?;
                 if verdict.decision == Tier::Deny {
                     return Ok(Readiness::Refused(verdict.refusal(spec)));
                 }

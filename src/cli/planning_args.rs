@@ -36,6 +36,9 @@ pub struct TaskArgs {
     /// How to run it.
     #[command(flatten)]
     pub options: RunOptions,
+    /// With `--mode autonomous`: by how many plans the run works on the task at most, up to 1000 [default: autonomous.max_iterations of the configuration, 8]
+    #[arg(long, value_name = "NUMBER")]
+    pub max_iterations: Option<u32>,
     /// Change the plan of this run (its id, or `last`) by the task; the context is that run's unless another is given
     #[arg(long, value_name = "RUN", conflicts_with_all = ["print_prompt", "dry_run"])]
     pub follow: Option<String>,

@@ -215,8 +215,15 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
         EventBody::AgentStarted { call_id, agent, child_run_id } => {
             format!("→ {call_id} agent {agent} begins as run {child_run_id}")
         }
-        EventBody::Iteration { iteration, iterations_max, .. } => {
+        EventBody::Iteration { iteration, iterations_max, done: None, .. } => {
             format!("… iteration {iteration} of {iterations_max} at most")
+        }
+        EventBody::Iteration { done: Some(done), observation, .. } => {
+            let (mark, said) = if *done { ("✓", "done") } else { ("…", "not done") };
+            format!("{mark} {said}: {}", observation.as_deref().unwrap_or_default())
+        }
+        EventBody::ModeChanged { mode, by, .. } => {
+            format!("… {mode} from here on, by {}", by.as_deref().unwrap_or("somebody"))
         }
         EventBody::RunNotResumable { code, reason, .. } => {
             format!("! {code}: this run can be neither resumed nor replayed: {reason}")

@@ -165,6 +165,7 @@ pub async fn drive(request: DriveRequest, handler: &dyn CallHandler, log: &RunLo
         steps: drive.steps,
         candidates,
         explanation: None,
+        iterations: None,
         not_resumable: None,
     }
 }

@@ -25,6 +25,8 @@ pub struct RunOutcome {
     pub candidates: Vec<Json>,
     /// The model's note on the plan, where this process planned it. Untrusted text.
     pub explanation: Option<String>,
+    /// By how many plans it worked, where it is or was autonomous.
+    pub iterations: Option<u32>,
     /// Why the run can be neither resumed nor replayed, where a removed secret prevents it.
     pub not_resumable: Option<String>,
 }
@@ -41,6 +43,7 @@ impl RunOutcome {
             steps: Vec::new(),
             candidates: Vec::new(),
             explanation: None,
+            iterations: None,
             not_resumable: None,
         }
     }
@@ -81,7 +84,7 @@ impl RunOutcome {
         self.result.as_ref().err().map(|why| why.to_error(&self.run_id))
     }
 
-    /// `{"run_id","status","result"|"error","usage","printed"?,"steps"?,"candidates"?,"explanation"?,"not_resumable"?}`.
+    /// `{"run_id","status","result"|"error","usage","iterations"?,"printed"?,"steps"?,"candidates"?,"explanation"?,"not_resumable"?}`.
     #[must_use]
     pub fn to_json(&self) -> Json {
         let mut report = Map::new();
@@ -92,6 +95,9 @@ impl RunOutcome {
             Err(why) => report.insert("error".into(), why.to_error(&self.run_id).to_json()),
         };
         report.insert("usage".into(), serde_json::to_value(self.usage).unwrap_or_default());
+        if let Some(iterations) = self.iterations {
+            report.insert("iterations".into(), iterations.into());
+        }
         if !self.printed.is_empty() {
             report.insert("printed".into(), self.printed.as_str().into());
         }

@@ -28,6 +28,9 @@ pub(super) struct TaskBody {
     /// `structured` (a person is asked where the policy says so; the default) or `autonomous`.
     #[serde(default)]
     pub(super) mode: Option<String>,
+    /// By how many plans an autonomous run works on the task at most, 1 to 1000; `autonomous.max_iterations` when absent.
+    #[serde(default)]
+    pub(super) max_iterations: Option<u32>,
     /// How many plans to ask for at the same time, 1 to 8; the best is taken. `planner.candidates` when
     /// absent.
     #[serde(default)]
@@ -53,13 +56,25 @@ impl TaskBody {
     pub(super) fn into_spec(self, limits: &Limits) -> Result<RunSpec> {
         let prompts = self.mcp_prompts.into_iter();
         let prompts = prompts.map(|PromptBody { name, arguments }| PromptRef { name, arguments }).collect();
-        let planning = PlanningOptions { candidates: self.candidates, prompts, ..PlanningOptions::default() };
+        let Self { candidates, max_iterations, .. } = self;
+        let planning = PlanningOptions { candidates, max_iterations, prompts, ..PlanningOptions::default() };
         Ok(RunSpec::task(self.task, lowered(limits, &self.limits)?)
             .with_context(self.context.map(Value::from_json).transpose()?, self.context_name)
             .with_circumstances(in_mode(self.mode.as_deref())?)
             .with_planning(planning)
             .with_approval(self.approve))
     }
+}
+
+/// Body of `POST /v1/runs/{id}/mode`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModeBody {
+    /// `structured` or `autonomous`.
+    pub(super) mode: String,
+    /// By how many plans it works on its task from now on at most, 1 to 1000; `autonomous.max_iterations` when absent.
+    #[serde(default)]
+    pub(super) max_iterations: Option<u32>,
 }
 
 fn in_mode(mode: Option<&str>) -> Result<Circumstances> {

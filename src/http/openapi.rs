@@ -28,6 +28,7 @@ const BEARER: &str = "bearer";
         runs::plan,
         runs::cancel,
         runs::pause,
+        runs::mode,
         resume::reset,
         resume::resume,
         resume::replay,
@@ -51,6 +52,7 @@ const BEARER: &str = "bearer";
     components(schemas(
         dto::TaskBody,
         dto::RunBody,
+        dto::ModeBody,
         dto::ResumeBody,
         dto::ReplayBody,
         dto::DecisionBody,

@@ -60,6 +60,7 @@ fn form(place: &str, name: &str, value: &mut Object) {
         ("/v1/audit", "limit") => between(value, 1, 1000),
         (_, "limit") if place.starts_with('/') => between(value, 1, 500),
         (_, "candidates") => between(value, 1, 8),
+        (_, "max_iterations") => between(value, 1, 1000),
         ("Problem", "status") => between(value, 400, 599),
         (_, "run" | "before") => uuid(value),
         (_, "since" | "until") => value.format = Some(SchemaFormat::Custom("date-time".to_owned())),

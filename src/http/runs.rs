@@ -1,4 +1,4 @@
-//! `GET /v1/runs…`: runs and their parts, and how to pause or cancel one.
+//! `GET /v1/runs…`: runs and their parts, and how to pause or cancel one, or change its mode.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value as Json, json};
 
-use luaplan_app::{CallReport, Caller, PartRequest, bounded};
+use luaplan_app::{CallReport, Caller, ModeChange, PartRequest, bounded};
 use luaplan_base::Result;
 use luaplan_journal::RunFilter;
 
-use super::dto::{PartQuery, RunsQuery};
-use super::extract::{CallPath, QueryOf, RunPath};
+use super::dto::{ModeBody, PartQuery, RunsQuery};
+use super::extract::{CallPath, JsonBody, QueryOf, RunPath};
 use super::problem::Problem;
 use super::shortened;
 use super::state::ApiState;
@@ -126,4 +126,23 @@ pub(super) async fn pause(
 ) -> Result<Response, Problem> {
     state.runs.access(&caller).pause(&run_id).await?;
     Ok((StatusCode::ACCEPTED, axum::Json(json!({ "run_id": run_id, "status": "pausing" }))).into_response())
+}
+
+/// Change the mode of a run. It holds for its next call and its next plan; its iterations are counted from 0 again.
+#[utoipa::path(post, path = "/v1/runs/{id}/mode", operation_id = "set_mode", tag = "runs", params(("id" = String, Path, description = "Run id")),
+    request_body = ModeBody,
+    responses((status = 200, description = "`run_id`, `mode` and `max_iterations` (null for the configured number)"),
+        (status = 400, description = "That is not a run id, or a part of the body cannot be understood"),
+        (status = 403, description = "The key lacks the scope `mode:autonomous`"),
+        (status = 404, description = "There is no such run"),
+        (status = 409, description = "The run has ended, or is that of an agent")))]
+pub(super) async fn mode(
+    State(state): State<Arc<ApiState>>,
+    Extension(caller): Extension<Caller>,
+    RunPath(run_id): RunPath,
+    JsonBody(body): JsonBody<ModeBody>,
+) -> Result<axum::Json<Json>, Problem> {
+    let change = ModeChange { mode: body.mode.parse()?, max_iterations: body.max_iterations };
+    let ModeChange { mode, max_iterations } = state.runs.access(&caller).set_mode(&run_id, change).await?;
+    Ok(axum::Json(json!({ "run_id": run_id, "mode": mode, "max_iterations": max_iterations })))
 }

@@ -181,6 +181,7 @@ pub(super) fn router(state: Arc<ApiState>, beside: Router<Arc<ApiState>>) -> Rou
         .route("/v1/plans/explain", post(explain::explain))
         .route("/v1/runs/{id}/events", get(events::stream))
         .route("/v1/runs/{id}/cancel", post(runs::cancel))
+        .route("/v1/runs/{id}/mode", post(runs::mode))
         .route("/v1/runs/{id}/pause", post(runs::pause))
         .route("/v1/runs/{id}/reset", post(resume::reset).layer(once()))
         .route("/v1/runs/{id}/resume", post(resume::resume))

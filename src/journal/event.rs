@@ -17,7 +17,7 @@ use super::{
 #[serde(tag = "event", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are named after what they hold; units are in their names")]
 pub enum EventBody {
-    /// A run started. `task` is absent where a saved plan is run.
+    /// A run started. `task` is absent where a saved plan is run, and much else in older records.
     RunStarted {
         task: Option<String>,
         plan_hash: Option<ContentHash>,
@@ -28,13 +28,10 @@ pub enum EventBody {
         /// Whether mocks answer the calls, which are not recorded then. Written only where true.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         mocked: bool,
-        /// The engine. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         engine: Option<Word<EngineKind>>,
-        /// Where its VM runs. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         isolation: Option<Word<Isolation>>,
-        /// The named context that the run saves to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context_name: Option<String>,
         /// The process that runs it, by the name of its lock file. Absent in older records.
@@ -51,16 +48,13 @@ pub enum EventBody {
         parent_run_id: Option<RunId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent_call_id: Option<CallId>,
-        /// The agent that it is a run of.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
-        /// The run it was reset from. Written only where there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         starts_over: Option<RunId>,
         /// The run whose plan this one changes. Written only where there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         follows: Option<RunId>,
-        /// Whether a person confirms each plan before anything of it runs. Written only where true.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         approve: bool,
         /// Whether the run ends once it has a plan, or none of its plan is to run. Written only where true.
@@ -87,7 +81,6 @@ pub enum EventBody {
         owner: Option<String>,
         version: String,
         calls_recorded: u64,
-        /// The actor who requested it, where one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,10 +97,8 @@ pub enum EventBody {
         /// The ids (`RUN:CALL`) of open questions.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         questions: Vec<String>,
-        /// When the run resumes without an answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer_by: Option<Timestamp>,
-        /// The actor who requested it, where one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,8 +110,21 @@ pub enum EventBody {
     RunSleeping { wake_at: Timestamp },
     /// A call started the run of an agent, whose own records are under `child_run_id`.
     AgentStarted { call_id: CallId, agent: String, child_run_id: RunId },
-    /// An autonomous run starts work on a plan: number `iteration` of at most `iterations_max`.
-    Iteration { iteration: u32, iterations_max: u32, plan_hash: ContentHash },
+    /// An autonomous run starts work on a plan, number `iteration` of at most `iterations_max`, or, with `done`, has judged
+    /// whether its task is done by it. `observation` says who judged and why; the next plan is written by it. `iteration` is 0
+    /// for a plan that ran as the mode was set.
+    Iteration {
+        iteration: u32,
+        iterations_max: u32,
+        plan_hash: ContentHash,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        done: Option<bool>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        observation: Option<String>,
+    },
+    /// From here on the run is in this mode, and its iterations are counted from 0. Without `max_iterations` the number in
+    /// the configuration holds.
+    ModeChanged { mode: Word<Mode>, max_iterations: Option<u32>, by: Option<String>, os_user: Option<String> },
     /// A person resolved a call in doubt; `done` has a `result` in exact form, `failed` a `message`.
     CallResolved {
         call_id: CallId,
@@ -262,14 +266,12 @@ pub enum EventBody {
         /// Of the answer without secrets. `None` in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text_hash: Option<ContentHash>,
-        /// How long the answer is without secrets. `None` in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text_bytes: Option<u64>,
         input_tokens: u64,
-        /// Of those sent, the ones that the provider read from its cache; written only where there are any.
+        /// Of those sent, the ones that the provider read from its cache, and wrote to it; only where there are any.
         #[serde(default, skip_serializing_if = "super::fold::is_zero")]
         cached_tokens: u64,
-        /// Of those sent, the ones that the provider wrote to its cache; written only where there are any.
         #[serde(default, skip_serializing_if = "super::fold::is_zero")]
         cache_write_tokens: u64,
         output_tokens: u64,
@@ -333,13 +335,10 @@ pub enum EventBody {
         /// The rule of the policy file that decided; `default` where none matched. Written only with a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
-        /// `approval:ID` or `grant:ID`, where approval was required.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         allowed_by: Option<String>,
-        /// Hash of the arguments the plan wrote, where a person edited them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         planned_arguments_hash: Option<ContentHash>,
-        /// How long the call waited under a rate limit. Written only where it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waited_ms: Option<u64>,
     },
@@ -386,14 +385,16 @@ pub enum EventBody {
     SignalReceived { signal: String },
     /// No new work is accepted; running calls may finish.
     GracefulShutdownStarted { running: u64 },
-    /// The run succeeded. `result` is in plain form.
+    /// The run succeeded. `result` is in plain form; `mode` is written only of a dry run, `iterations` only where it was
+    /// autonomous.
     RunFinished {
         stop_reason: Word<StopReason>,
-        /// Written only of a dry run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<Word<FinishMode>>,
         result: Json,
         usage: Usage,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        iterations: Option<u32>,
     },
     /// The run failed. `error` is as every edge sends it.
     RunFailed { code: Word<ErrorCode>, message: String, recoverable: bool, error: Json, usage: Usage },
@@ -401,7 +402,6 @@ pub enum EventBody {
     RunCancelled {
         reason: String,
         usage: Usage,
-        /// The actor who requested it, where one did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]

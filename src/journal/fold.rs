@@ -8,6 +8,7 @@ use luaplan_base::{ContentHash, EngineKind, ErrorCode, RunId, Usage};
 
 use super::approval_state::{self, ApprovalState};
 use super::call_state::{self, CallState, ParentCall};
+use super::iteration_state::IterationState;
 use super::question_state::{self, QuestionState};
 use super::step_run::{self, StepRun};
 use super::{Actor, EventBody, Mode, Record, RunStatus, Word, redactions};
@@ -92,8 +93,9 @@ pub struct RunState {
     /// When it resumes without an answer, where it is paused for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer_by: Option<Timestamp>,
-    /// How often its task was planned again after a failure.
-    pub replans: u32,
+    /// How far it has come, where it is or was autonomous.
+    #[serde(skip_serializing_if = "IterationState::is_none")]
+    pub iterations: IterationState,
     /// The plan it executes, once one was accepted.
     pub accepted: Option<AcceptedPlan>,
     /// Why it waits, where it is paused.
@@ -181,7 +183,7 @@ impl RunState {
             approve: false,
             wake_at: None,
             answer_by: None,
-            replans: 0,
+            iterations: IterationState::default(),
             accepted: None,
             paused: None,
             goes_on: false,
@@ -216,6 +218,7 @@ impl RunState {
         approval_state::apply(&mut self.approvals, &self.sources, record);
         question_state::apply(&mut self.questions, record);
         step_run::apply(&mut self.steps, &record.event.body, record.event.at);
+        self.iterations.apply(&record.event.body);
         match &record.event.body {
             EventBody::RunStarted {
                 task,
@@ -341,7 +344,7 @@ impl RunState {
                 self.status = RunStatus::Sleeping;
                 self.wake_at = Some(*wake_at);
             }
-            EventBody::ReplanRound { attempt, .. } => self.replans = self.replans.max(*attempt),
+            EventBody::ModeChanged { mode, .. } => self.mode = Some(mode.clone()),
             EventBody::RunNotResumable { reason, .. } => self.not_resumable = Some(reason.clone()),
             EventBody::RunFinished { result, usage, .. } => {
                 self.redacted.extend_from_slice(&places);

@@ -89,6 +89,7 @@ fn finished() -> EventBody {
         stop_reason: StopReason::Completed.into(),
         result: json!(1),
         usage: Usage { tool_calls: 1, ..Usage::default() },
+        iterations: None,
     }
 }
 

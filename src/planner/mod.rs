@@ -15,6 +15,7 @@ mod evidence;
 mod examples;
 mod extract;
 mod feedback;
+mod judge;
 mod library;
 mod planning;
 mod prompt;
@@ -38,6 +39,7 @@ use luaplan_llm::LlmClient;
 
 pub use choose::{CANDIDATES_MAX, Trials};
 pub use extract::{Extracted, extract};
+pub use judge::{EndedRun, Verdict};
 pub use planning::{
     AnsweredQuestion, Check, Note, Planned, PlannerSettings, PlanningRequest, Proposal, ToolRules,
 };
@@ -142,6 +144,15 @@ impl Planner {
         budget: &RunBudget,
     ) -> Result<Proposal> {
         self.choosing(request, check, log, budget).best_of(candidates, trials).await
+    }
+
+    /// Asks the model whether the task of a run is done. An answer without a verdict is asked for once more, and then counts
+    /// as "not done".
+    ///
+    /// # Errors
+    /// Any `llm_…` code of the client, `limit_llm_tokens` or `limit_llm_cost`, and the journal's.
+    pub async fn judge(&self, ended: &EndedRun<'_>, log: &RunLog, budget: &RunBudget) -> Result<Verdict> {
+        judge::judge(&*self.client, ended, log, budget).await
     }
 
     fn choosing<'a>(

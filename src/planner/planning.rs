@@ -82,6 +82,8 @@ pub struct PlanningRequest<'a> {
     pub answered: &'a [AnsweredQuestion],
     /// Whether the model may ask in place of a plan; [`Planner::plan_or_ask`](super::Planner::plan_or_ask) alone heeds it.
     pub may_ask: bool,
+    /// Whether the run goes on until its task is done, so that the plan may say when.
+    pub is_autonomous: bool,
 }
 
 impl<'a> PlanningRequest<'a> {
@@ -103,6 +105,7 @@ impl<'a> PlanningRequest<'a> {
             revision: None,
             answered: &[],
             may_ask: false,
+            is_autonomous: false,
         }
     }
 

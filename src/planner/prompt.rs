@@ -16,6 +16,8 @@ use super::tool_choice::{ToolChoice, words_of};
 
 const RULES: &str = include_str!("rules.md");
 /// The rule for a model whose questions reach a person.
+const DONE: &str = "The program may define `function done(context, result)` too: with what `run` returned, `true` where the task is \
+done, else `false` and what is missing. It calls no tools.";
 const ASKING: &str = "- Where the task cannot be planned without what only the person knows, reply {\"question\": \"…\", \"choices\": [\"…\"]} instead, \
                       `choices` only where no other answer will do; else plan.\n";
 /// The introduction of untrusted texts.
@@ -286,7 +288,8 @@ fn task_text(request: &PlanningRequest<'_>, leaning: Option<&str>) -> String {
     let today = request.today.map(|today| format!("Today is {today}."));
     let answered: Vec<String> = request.answered.iter().map(answered_text).collect();
     let answered = answered.iter().map(String::as_str);
-    let parts = [Some(request.task.trim()), today.as_deref(), leaning];
+    let done = request.is_autonomous.then_some(DONE);
+    let parts = [Some(request.task.trim()), today.as_deref(), done, leaning];
     parts.into_iter().flatten().chain(answered).collect::<Vec<_>>().join("\n\n")
 }
 

@@ -64,8 +64,10 @@ mod mcp;
 #[cfg(unix)]
 mod mcp_logins;
 mod mcp_servers;
-#[cfg(unix)]
 mod model_bodies;
+#[cfg(unix)]
+mod modes;
+#[cfg(unix)]
 mod nodes;
 mod not_set_up;
 mod parity;

@@ -185,6 +185,7 @@ fn ended(state: &RunState) -> Option<RunOutcome> {
         steps: Vec::new(),
         candidates: Vec::new(),
         explanation: None,
+        iterations: None,
         not_resumable: None,
     })
 }

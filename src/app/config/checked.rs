@@ -117,8 +117,8 @@ pub struct Config {
     pub replans: u32,
     /// The same where every call so far only read, where it is more.
     pub replans_after_reads: u32,
-    /// The same for autonomous runs, where it is more.
-    pub autonomous_replans: u32,
+    /// By how many plans an autonomous run works on its task at most, unless it is asked for otherwise.
+    pub iterations_max: u32,
     /// The policy file, where one is configured.
     pub policy: Option<Arc<PolicyRules>>,
     /// Whether `task` at a terminal asks before it runs a plan.
@@ -189,7 +189,7 @@ impl Config {
             planning_timeout: timeout("planner.timeout", &raw.planner.timeout)?,
             replans: at_most("planner.replans", raw.planner.replans, 3)?,
             replans_after_reads: at_most("planner.replans_after_reads", raw.planner.replans_after_reads, 3)?,
-            autonomous_replans: at_most("planner.autonomous_replans", raw.planner.autonomous_replans, 10)?,
+            iterations_max: super::autonomous::iterations_max(&raw.autonomous)?,
             policy: path_or_none(&base_dir, &raw.policy.file)
                 .map(|path| read_policy(&path).map(Arc::new))
                 .transpose()?,

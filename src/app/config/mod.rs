@@ -9,6 +9,7 @@
 
 mod agents;
 mod approvals;
+mod autonomous;
 mod checked;
 mod environment;
 mod journal;

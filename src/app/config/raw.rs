@@ -9,6 +9,7 @@ use luaplan_llm::LlmSettings;
 
 use super::agents::RawAgent;
 use super::approvals::RawApprovals;
+use super::autonomous::RawAutonomous;
 use super::journal::RawJournal;
 use super::mcp::RawMcpServer;
 use super::policy_file::RawPolicy;
@@ -54,6 +55,8 @@ pub struct RawConfig {
     pub rates: RawRates,
     /// How the planner works.
     pub planner: RawPlanner,
+    /// How long autonomous runs go on.
+    pub autonomous: RawAutonomous,
     /// What calls need a person's leave, and which are denied.
     pub policy: RawPolicy,
     /// Whether a person at a terminal confirms tasks.
@@ -82,6 +85,7 @@ impl Default for RawConfig {
             agent_depth: 2,
             rates: RawRates::default(),
             planner: RawPlanner::default(),
+            autonomous: RawAutonomous::default(),
             policy: RawPolicy::default(),
             approvals: RawApprovals::default(),
             server: RawServer::default(),
@@ -155,8 +159,6 @@ pub struct RawPlanner {
     pub replans: u32,
     /// The same where every call so far only read, where it is more.
     pub replans_after_reads: u32,
-    /// The same for autonomous runs, where it is more.
-    pub autonomous_replans: u32,
     /// How many plans are asked for at the same time; the best is taken.
     pub candidates: u32,
     /// Whether the model is asked which of several equal candidates to take.
@@ -178,7 +180,6 @@ impl Default for RawPlanner {
             timeout: "180s".into(),
             replans: 0,
             replans_after_reads: 1,
-            autonomous_replans: 3,
             candidates: 1,
             reviewer: false,
             share_run_data: false,

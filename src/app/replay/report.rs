@@ -224,7 +224,8 @@ impl Runs {
             differences.push("the output differs".to_owned());
         }
         let instructions = state.usage.map(|usage| usage.instructions);
-        if let (false, Some(before), 0) = (is_other, instructions, calls_before)
+        // Those of several plans are counted together.
+        if let (false, Some(before), ..=1) = (is_other, instructions, state.iterations.plans)
             && !recorded.is_null()
             && before != outcome.usage.instructions
         {
@@ -254,6 +255,7 @@ impl Runs {
                 mode: None,
                 result: value.to_json(),
                 usage: outcome.usage,
+                iterations: None,
             },
             Err(why) => failed(&why.to_error(&outcome.run_id), outcome.usage),
         };
@@ -299,7 +301,7 @@ impl Runs {
 
 /// How the run ended, as on record; null where its end did not come from the plan.
 fn recorded_end(state: &RunState) -> Json {
-    let from_outside = [ErrorCode::LimitWallTime, ErrorCode::Interrupted];
+    let from_outside = [ErrorCode::LimitWallTime, ErrorCode::Interrupted, ErrorCode::IterationsExceeded];
     match state.status {
         RunStatus::Succeeded => json!({ "status": "succeeded", "result": state.result }),
         RunStatus::Failed

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use luaplan_base::{STEPS_MAX, Value};
+use luaplan_base::{Result, RunId, STEPS_MAX, Value};
 use luaplan_bus::{Bus, BusParts, CallHandler, Registry, RunApprovals};
 use luaplan_engine::{DriveRequest, RecordedOutput, RunOutcome, drive};
 use luaplan_journal::{DeclaredStep, Durability, EventBody};
@@ -57,7 +57,10 @@ impl Run<'_> {
                 registry: self.registry(&agents),
                 limiter: self.runs.tools.limiter.clone(),
                 policy: self.runs.approvals.policy_for(&self.spec.circumstances),
-                approvals: self.approvals(&plan),
+                approvals: match self.mode_of().await {
+                    Ok(mode_of) => RunApprovals { mode_of, ..self.approvals(&plan) },
+                    Err(error) => return self.ended_early(error),
+                },
                 wakes: self.wakes(),
                 questions: self.questions(),
                 log: self.log.clone(),
@@ -125,6 +128,14 @@ impl Run<'_> {
         Arc::new(registry)
     }
 
+    /// The run whose mode is this one's, where it is another: that of an agent is in the mode of the first of its callers.
+    pub(crate) async fn mode_of(&self) -> Result<Option<RunId>> {
+        match self.agent {
+            Some(agent) => self.runs.history.root_of(&agent.parent_run_id).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// What people said about the calls of `plan`.
     fn approvals(&self, plan: &CheckedPlan) -> RunApprovals {
         let known = self.resumed.iter().flat_map(|state| &state.approvals);
@@ -133,6 +144,7 @@ impl Run<'_> {
             known: known.filter(|known| known.plan.is_none()).cloned().collect(),
             journal: Some(self.runs.history.journal.clone()),
             origins: Some(Arc::new(PlanOrigins::new(plan.clone(), self.runs.tools.catalog.clone()))),
+            mode_of: None,
         }
     }
 }

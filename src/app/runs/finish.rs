@@ -196,6 +196,7 @@ impl Runs {
                 mode: None,
                 result: value.to_json(),
                 usage: outcome.usage,
+                iterations: outcome.iterations,
             },
             Err(Interruption::Cancelled(error)) => {
                 let (by, os_user) = Actor::fields(by);

@@ -1,6 +1,6 @@
 //! What a model is told of a run after which another plan is wanted, from its records.
 
-use luaplan_base::{Effect, Error, Value};
+use luaplan_base::{Effect, Error, ErrorCode, Value};
 use luaplan_journal::{CallEnd, CallState, RunState};
 use luaplan_plan::{CheckedPlan, kinds};
 use luaplan_planner::{PastCall, PastEnd, PastRun};
@@ -11,22 +11,30 @@ use crate::runs::run::Run;
 const QUERY: &str = "query_db";
 
 impl Run<'_> {
-    /// What happened in a run of `plan` that ended so. `state` is the run now; its first `calls_told` calls were made by
-    /// earlier plans.
-    pub(crate) fn past_run(
-        &self,
-        state: &RunState,
-        calls_told: usize,
-        plan: &CheckedPlan,
-        end: PastEnd,
-    ) -> PastRun {
+    /// What happened in the last run of `plan`, which ended so. `state` is the run now.
+    pub(crate) fn past_run(&self, state: &RunState, plan: &CheckedPlan, end: PastEnd) -> PastRun {
         let shares_data = self.runs.config.share_run_data;
-        let mut earlier: Vec<PastCall> =
-            state.calls.iter().map(|call| past_call(call, shares_data)).collect();
-        let calls = earlier.split_off(calls_told.min(earlier.len()));
-        earlier.retain(|call| call.has_effect && call.code.is_none());
-        PastRun { source: plan.source().to_owned(), end, calls, earlier, shares_data }
+        let earlier = calls(state, false).map(|call| past_call(call, shares_data));
+        PastRun {
+            source: plan.source().to_owned(),
+            end,
+            calls: self.calls_of_last(state),
+            earlier: earlier.filter(|call| call.has_effect && call.code.is_none()).collect(),
+            shares_data,
+        }
     }
+
+    /// The calls that the plan made which was accepted last.
+    pub(crate) fn calls_of_last(&self, state: &RunState) -> Vec<PastCall> {
+        let shares_data = self.runs.config.share_run_data;
+        calls(state, true).map(|call| past_call(call, shares_data)).collect()
+    }
+}
+
+/// The calls of the plan that was accepted last, or those of the plans before it.
+fn calls(state: &RunState, of_last: bool) -> impl Iterator<Item = &CallState> {
+    let before = state.accepted.as_ref().map_or(0, |plan| plan.calls_before);
+    state.calls.iter().filter(move |call| (call.call_id.sequence() > before) == of_last)
 }
 
 /// How a run ended that failed with `error`.
@@ -83,4 +91,22 @@ fn schema_hint(failure: &serde_json::Value) -> Option<String> {
 fn said(end: &CallEnd) -> Option<String> {
     let told = if end.ok { &end.result } else { &end.error };
     told.as_ref().map(ToString::to_string)
+}
+
+/// Whether another plan could end better: errors of the plan, and limits each plan has anew.
+pub(crate) const fn is_for_a_better_plan(code: ErrorCode) -> bool {
+    use ErrorCode as C;
+    matches!(
+        code,
+        C::PlanError
+            | C::ToolErrorUsed
+            | C::ToolErrorIgnored
+            | C::MustFailed
+            | C::RecordUsedAsList
+            | C::LimitInstructions
+            | C::LimitMemory
+            | C::LimitCallDepth
+            | C::LimitOutputBytes
+            | C::LimitPrintBytes
+    )
 }

@@ -98,5 +98,11 @@ impl Run<'_> {
 
 fn planned(mode: Option<FinishMode>, usage: Usage) -> EventBody {
     let stop_reason = StopReason::Planned.into();
-    EventBody::RunFinished { stop_reason, mode: mode.map(Into::into), result: Json::Null, usage }
+    EventBody::RunFinished {
+        stop_reason,
+        mode: mode.map(Into::into),
+        result: Json::Null,
+        usage,
+        iterations: None,
+    }
 }

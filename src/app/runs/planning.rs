@@ -1,17 +1,13 @@
 //! The planning part of a run: a task becomes a checked plan, and again where its run failed.
 
-use serde_json::Value as Json;
-
 use luaplan_base::{ContentHash, Error, ErrorCode, Result, Value};
 use luaplan_bus::Mode;
-use luaplan_engine::RunOutcome;
-use luaplan_journal::{Durability, EventBody, JournalRead as _};
+use luaplan_journal::{Durability, EventBody};
 use luaplan_plan::{CheckReport, CheckedPlan};
 use luaplan_planner::{PastRun, Planned, PlanningRequest, Proposal, Revision};
 use luaplan_testkit::count_tests;
 
 use super::candidate_eval::RunTrials;
-use super::past::failed_with;
 use crate::models::PlanningPlace;
 use crate::plans::check::{PlanOf, PlannedFor, accept, findings_json};
 use crate::runs::run::Run;
@@ -40,8 +36,8 @@ impl Run<'_> {
         }
     }
 
-    /// The plan that the task changes, with what the check finds of it now.
-    async fn revision(&self, old: &RevisedPlan) -> Result<Revision> {
+    /// A plan that is to be changed, with what the check finds of it now.
+    pub(crate) async fn revision(&self, old: &RevisedPlan) -> Result<Revision> {
         let RunSpec { circumstances, limits, .. } = self.spec;
         let (tenant, context, source) = (circumstances.tenant.as_str(), self.context(), old.source.as_str());
         let plan = PlanOf { tenant, name: "plan", source, limits, context: Some(&context) };
@@ -59,9 +55,16 @@ impl Run<'_> {
         let (models, place) = (&self.runs.models, self.planning_place().await);
         let request = models.planning_request(task, &context, &place, limits);
         let answered = self.answered();
-        let samples = &self.spec.planning.samples;
-        let wanted =
-            PlanningRequest { notes: &notes, samples, revision, answered: &answered, may_ask, ..request };
+        let (samples, is_autonomous) = (&self.spec.planning.samples, self.is_autonomous());
+        let wanted = PlanningRequest {
+            notes: &notes,
+            samples,
+            revision,
+            answered: &answered,
+            may_ask,
+            is_autonomous,
+            ..request
+        };
         self.plan(&wanted).await
     }
 
@@ -159,45 +162,13 @@ impl Run<'_> {
             .with_help("raise `planner.timeout`, or use a faster model")
     }
 
-    /// A new plan for a run that failed in a way a better plan could avoid. `attempt` counts from 1;
-    /// `calls_told` is how many calls earlier plans made, and is moved on.
-    pub(crate) async fn replan(
-        &self,
-        attempt: u32,
-        calls_told: &mut usize,
-        plan: &CheckedPlan,
-        context: &Value,
-        outcome: &RunOutcome,
-    ) -> Option<Proposal> {
-        let (Work::Task(_), Some(error)) = (&self.spec.work, outcome.failure()) else { return None };
-        if !is_for_a_better_plan(error.code()) {
-            return None;
-        }
-        let state = self.runs.history.journal.run_state(self.log.run_id()).await.ok()??;
-        let attempts_max = self.replans_max(&state.calls);
-        if attempt > attempts_max {
-            return None;
-        }
-        let past = self.past_run(&state, *calls_told, plan, failed_with(error));
-        *calls_told = state.calls.len();
-        let round = EventBody::ReplanRound {
-            attempt,
-            attempts_max,
-            code: error.code().into(),
-            message: past.told_message(),
-            line: error
-                .details()
-                .get("line")
-                .and_then(Json::as_u64)
-                .and_then(|line| u32::try_from(line).ok()),
-            calls: past.calls.len() as u64,
-        };
-        self.log.emit(round, Durability::Ordered).await.ok()?;
-        self.plan_after(&past, context).await.ok()
+    /// Whether the plan is told of iterations; where the mode is switched later the next plan is.
+    fn is_autonomous(&self) -> bool {
+        self.spec.circumstances.mode == Mode::Autonomous
     }
 
     /// A checked plan for the task after a run of another.
-    async fn plan_after(&self, past: &PastRun, context: &Value) -> Result<Proposal> {
+    pub(crate) async fn plan_after(&self, past: &PastRun, context: &Value) -> Result<Proposal> {
         let Work::Task(task) = &self.spec.work else {
             return Err(Error::new(ErrorCode::Internal, "a saved plan is not planned"));
         };
@@ -207,30 +178,10 @@ impl Run<'_> {
             past: Some(past),
             samples: &self.spec.planning.samples,
             answered: &answered,
+            is_autonomous: self.is_autonomous(),
             ..models.planning_request(task, context, &place, &self.spec.limits)
         };
         self.plan(&request).await.and_then(only_plan)
-    }
-
-    /// Announces that an autonomous run begins to work by `plan`, after so many earlier ones.
-    pub(crate) async fn tell_iteration(&self, earlier: u32, plan: &CheckedPlan) -> Result<()> {
-        if self.spec.circumstances.mode != Mode::Autonomous {
-            return Ok(());
-        }
-        let iteration = EventBody::Iteration {
-            iteration: earlier + 1,
-            iterations_max: self.iterations_max(),
-            plan_hash: plan.hash().clone(),
-        };
-        self.log.emit(iteration, Durability::Queued).await
-    }
-
-    /// By how many plans at most the run works: a saved plan is the only one.
-    fn iterations_max(&self) -> u32 {
-        match self.spec.work {
-            Work::Task(_) => self.replans_max(&[]) + 1,
-            Work::Plan { .. } => 1,
-        }
     }
 }
 
@@ -240,22 +191,4 @@ fn only_plan(planned: Planned) -> Result<Proposal> {
         Planned::Plan(proposal) => Ok(*proposal),
         Planned::Asks(_) => Err(Error::new(ErrorCode::Internal, "a model asked that may not ask")),
     }
-}
-
-/// Whether another plan could end better: errors of the plan, and limits each plan has anew.
-fn is_for_a_better_plan(code: ErrorCode) -> bool {
-    use ErrorCode as C;
-    matches!(
-        code,
-        C::PlanError
-            | C::ToolErrorUsed
-            | C::ToolErrorIgnored
-            | C::MustFailed
-            | C::RecordUsedAsList
-            | C::LimitInstructions
-            | C::LimitMemory
-            | C::LimitCallDepth
-            | C::LimitOutputBytes
-            | C::LimitPrintBytes
-    )
 }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use luaplan_base::{Error, ErrorCode, LimitName, Result, RunId, Usage, Value};
-use luaplan_bus::{Interruption, Mode, RunBudget};
+use luaplan_bus::{Interruption, RunBudget};
 use luaplan_engine::{RecordedCalls, RecordedOutput, RunOutcome};
 use luaplan_journal::{CallState, Durability, EventBody, NewContext, RunLog, RunState, RunStatus};
 use luaplan_plan::CheckedPlan;
@@ -150,32 +150,9 @@ impl<'a> Run<'a> {
             Ok(ready) => ready,
             Err(why) => return self.ended_early(why),
         };
-        let Prepared { mut plan, context, calls_before, past, candidates, explanation } = prepared;
-        let replanned = self.resumed.map_or(0, |state| state.replans);
-        if past.is_none()
-            && let Err(error) = self.tell_iteration(replanned, &plan).await
-        {
-            return self.ended_early(error);
-        }
-        let mut outcome = self.drive(plan.clone(), context.clone(), calls_before, past).await;
-        let mut calls_told = 0;
-        for attempt in replanned + 1.. {
-            let Some(better) = self.replan(attempt, &mut calls_told, &plan, &context, &outcome).await else {
-                break;
-            };
-            if let Err(why) = self.confirm(&better, &context).await {
-                return self.ended_early(why);
-            }
-            plan = better.plan;
-            if let Err(error) = self.tell_iteration(attempt, &plan).await {
-                return self.ended_early(error);
-            }
-            let before = outcome.usage;
-            outcome = self.drive(plan.clone(), context.clone(), before.tool_calls, None).await;
-            outcome.usage.instructions += before.instructions;
-            outcome.usage.tool_calls += before.tool_calls;
-            outcome.usage.memory_peak_bytes = outcome.usage.memory_peak_bytes.max(before.memory_peak_bytes);
-        }
+        let (candidates, explanation) = (prepared.candidates.clone(), prepared.explanation.clone());
+        // Boxed, as what a run waits for is large, and runs of agents are within runs.
+        let mut outcome = Box::pin(self.iterate(prepared)).await;
         if let (Some(name), Ok(value)) = (&self.spec.context_name, &outcome.result)
             && let Err(error) = self.save_context(name, value).await
         {
@@ -211,16 +188,6 @@ impl<'a> Run<'a> {
     /// When the run started by its record, also where it goes on later.
     pub(crate) fn started_at(&self) -> Option<Timestamp> {
         self.resumed.map(|state| state.started_at).or_else(|| self.log.began_at())
-    }
-
-    /// How often the task may be planned anew after a run that failed and made these calls so far.
-    pub(crate) fn replans_max(&self, calls: &[CallState]) -> u32 {
-        let config = &self.runs.config;
-        match self.spec.circumstances.mode {
-            Mode::Structured if has_only_read(calls) => config.replans.max(config.replans_after_reads),
-            Mode::Structured => config.replans,
-            Mode::Autonomous => config.replans.max(config.autonomous_replans),
-        }
     }
 
     /// The context the run starts with; a run that this process claimed has one.

@@ -164,6 +164,9 @@ pub struct PlanningOptions {
     /// A `*_test.lua` the plan must pass before it is taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests: Option<PathBuf>,
+    /// By how many plans an autonomous run works at most; `None` takes `autonomous.max_iterations`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
     /// Prompts of MCP servers whose texts are put before the planner.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<PromptRef>,
@@ -216,11 +219,12 @@ impl PlanningOptions {
         })
     }
 
-    /// Whether the number of candidates is one that can be asked for.
+    /// Whether the numbers of candidates and of iterations are ones that can be asked for.
     ///
     /// # Errors
-    /// `bad_request` for none or more than eight.
+    /// `bad_request` for none, more than eight candidates or 1,000 iterations.
     pub fn validate(&self) -> Result<()> {
+        self.max_iterations.map_or(Ok(()), check_iterations)?;
         match self.candidates {
             Some(wanted) if !(1..=CANDIDATES_MAX).contains(&wanted) => Err(Error::new(
                 ErrorCode::BadRequest,
@@ -231,6 +235,23 @@ impl PlanningOptions {
             _ => Ok(()),
         }
     }
+}
+
+/// The most iterations of an autonomous run that can be asked for.
+pub(crate) const ITERATIONS_MAX: u32 = 1_000;
+
+/// Whether an autonomous run may have so many iterations.
+///
+/// # Errors
+/// `bad_request` for none or more than 1,000.
+pub(crate) fn check_iterations(wanted: u32) -> Result<()> {
+    if (1..=ITERATIONS_MAX).contains(&wanted) {
+        return Ok(());
+    }
+    let message = format!("`max_iterations` is {wanted}; from 1 to {ITERATIONS_MAX} can be asked for");
+    Err(Error::new(ErrorCode::BadRequest, message)
+        .with_limit(ITERATIONS_MAX, wanted)
+        .with_help(format!("ask for 1 to {ITERATIONS_MAX}")))
 }
 
 /// Whether a plan may be called that.

@@ -106,7 +106,7 @@ impl Runs {
     }
 }
 
-fn has_ended(state: &RunState) -> Error {
+pub(super) fn has_ended(state: &RunState) -> Error {
     let message = format!("run {} has ended: it {}", state.run_id, state.status.verb());
     Error::new(ErrorCode::RunNotActive, message)
         .with_help("it can be started over: `luaplan reset RUN`")

@@ -87,6 +87,13 @@ impl Policy {
         Self { max_effect: Effect::Read, ..Self::registered_tools() }
     }
 
+    /// The same for a run in that mode.
+    #[must_use]
+    pub fn in_mode(&self, mode: Mode) -> Self {
+        let circumstances = Circumstances { mode, ..self.circumstances.clone() };
+        Self { circumstances, ..self.clone() }
+    }
+
     /// Decides about one call. `arguments` are bound: an object with the parameters' names.
     #[must_use]
     pub fn decide(&self, spec: &ToolSpec, arguments: &Value) -> PolicyDecision {

@@ -54,6 +54,8 @@ pub enum Command {
     Pause(PauseArgs),
     /// End a run, whichever process is at it
     Cancel(CancelArgs),
+    /// Change how much a run does unasked and whether it goes on until its task is done; it holds for its next call and plan
+    Mode(ModeArgs),
     /// Start a run over: its plan and context again, as another run
     Reset(ResetArgs),
     /// Run a recorded run again without any effect, and show what differs
@@ -215,6 +217,19 @@ pub struct CancelArgs {
     /// How long to wait for the process that is at it
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     pub wait: Duration,
+}
+
+/// `mode`.
+#[derive(Debug, Args)]
+pub struct ModeArgs {
+    /// The run's id, or `last`
+    pub run: String,
+    /// The mode from now on
+    #[arg(value_parser = ["structured", "autonomous"])]
+    pub mode: String,
+    /// By how many plans it works on its task from now on at most, up to 1000 [default: autonomous.max_iterations of the configuration, 8]
+    #[arg(long, value_name = "NUMBER")]
+    pub max_iterations: Option<u32>,
 }
 
 /// `reset`.

@@ -10,6 +10,7 @@ mod doctor;
 mod explain;
 mod init;
 mod inputs;
+mod mode;
 mod plan;
 mod policy;
 mod replay;
@@ -206,6 +207,7 @@ async fn dispatch(session: &Session<'_>, command: Command) -> Result<u8> {
         Command::Resume(args) => resume::run(session, &args).await?,
         Command::Pause(args) => stop::pause(session, &args).await?,
         Command::Cancel(args) => stop::cancel(session, &args).await?,
+        Command::Mode(args) => mode::run(session, &args).await?,
         Command::Reset(args) => reset::run(session, &args).await?,
         Command::Replay(args) => replay::run(session, &args).await?,
         Command::Show(args) => show::run(session, &args).await?,

@@ -16,6 +16,8 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     let context = inputs::context_or_empty(session, args.options.context.as_deref())?;
     let limits = inputs::limits(app.config(), &args.options)?;
     let mut planning = inputs::planning(session, &args.planning)?;
+    planning.max_iterations = args.max_iterations;
+    planning.validate()?;
     if !args.print_prompt && !args.dry_run {
         app.models().require_model()?;
     }

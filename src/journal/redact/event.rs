@@ -140,7 +140,9 @@ impl EventFields<'_> {
                 self.json("limit", [limit], RedactionScope::Text);
                 self.json("observed", [observed], RedactionScope::Text);
             }
-            EventBody::RunFinished { result, stop_reason: _, mode: _, usage: _ } => {
+            EventBody::Iteration { observation, .. } => self.text("observation", observation.as_mut()),
+            EventBody::ModeChanged { by, .. } => self.text("by", by.as_mut()),
+            EventBody::RunFinished { result, .. } => {
                 self.json("result", [result], RedactionScope::Exact);
             }
             EventBody::RunFailed { message, error, .. } => {
@@ -182,7 +184,6 @@ impl EventFields<'_> {
             | EventBody::SleepBegun { .. }
             | EventBody::RunSleeping { .. }
             | EventBody::AgentStarted { .. }
-            | EventBody::Iteration { .. }
             | EventBody::RunResumed { .. }
             | EventBody::GracefulShutdownStarted { .. } => {}
         }

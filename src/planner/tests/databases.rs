@@ -116,6 +116,7 @@ fn prompt(task: &str, databases: &[DatabaseSchema], prompt_tokens: u64) -> Promp
         revision: None,
         answered: &[],
         may_ask: false,
+        is_autonomous: false,
     };
     Planner::prompt(&settings, &request).unwrap()
 }

@@ -121,6 +121,7 @@ fn rules_of_tools_stand_with_the_tools_and_the_day_with_the_task() {
         revision: None,
         answered: &[],
         may_ask: false,
+        is_autonomous: false,
     };
     let prompt = Planner::prompt(&settings(), &request).unwrap();
     assert!(prompt.system.contains("As they are set up here:\n- `query_db`: one; two."), "{}", prompt.system);

@@ -100,6 +100,7 @@ async fn plan_with(
         revision: None,
         answered: &[],
         may_ask: false,
+        is_autonomous: false,
     };
     let planner = Planner::new(Arc::clone(&client) as _, settings);
     let result = planner.plan(&request, &check, &log, &budget).await;

@@ -11,7 +11,7 @@ mod run;
 mod setup;
 mod terminal;
 
-pub(crate) use replay::plan as model_answer;
+pub(crate) use replay::{plan as model_answer, said as model_said};
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -11,7 +11,11 @@ const COUNT: &str = "function run(context)\n  local rows = query_db{ table = 'us
 
 /// A model's streamed answer that holds a plan.
 pub(crate) fn plan(source: &str) -> Answer {
-    let text = json!({ "plan": source, "explanation": "x" }).to_string();
+    said(&json!({ "plan": source, "explanation": "x" }).to_string())
+}
+
+/// A model's streamed answer.
+pub(crate) fn said(text: &str) -> Answer {
     let chunk = |rest: Json| {
         let mut chunk = json!({ "id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m" });
         chunk.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());

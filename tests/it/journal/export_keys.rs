@@ -94,7 +94,11 @@ fn one_of_each() -> Vec<EventBody> {
         ("sleep_begun", json!({ "call_id": "1", "tool": "sleep", "wake_at": "2026-01-01T00:00:00Z" })),
         ("run_sleeping", json!({ "wake_at": "2026-01-01T00:00:00Z" })),
         ("agent_started", json!({ "call_id": "1", "agent": "a", "child_run_id": id })),
-        ("iteration", json!({ "iteration": 1, "iterations_max": 2, "plan_hash": hash })),
+        (
+            "iteration",
+            json!({ "iteration": 1, "iterations_max": 2, "plan_hash": hash, "done": true, "observation": "o" }),
+        ),
+        ("mode_changed", json!({ "mode": "autonomous", "max_iterations": 2, "by": "ann", "os_user": "a" })),
         ("call_resolved", json!({ "call_id": "1", "resolution": "done", "result": {}, "message": "m" })),
         (
             "approval_requested",
@@ -181,7 +185,10 @@ fn one_of_each() -> Vec<EventBody> {
         ("printed", json!({ "text": "t" })),
         ("signal_received", json!({ "signal": "s" })),
         ("graceful_shutdown_started", json!({ "running": 1 })),
-        ("run_finished", json!({ "stop_reason": "completed", "result": {}, "usage": usage })),
+        (
+            "run_finished",
+            json!({ "stop_reason": "completed", "result": {}, "usage": usage, "iterations": 1 }),
+        ),
         (
             "run_failed",
             json!({ "code": "c", "message": "m", "recoverable": true, "error": {}, "usage": usage }),

@@ -130,6 +130,7 @@ fn finished() -> EventBody {
         stop_reason: StopReason::Completed.into(),
         result: json!({"n": 1}),
         usage: Usage::default(),
+        iterations: None,
     }
 }
 

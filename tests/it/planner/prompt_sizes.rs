@@ -110,6 +110,7 @@ fn compose(task: &Task, catalog: &Catalog, databases: &[DatabaseSchema]) -> Prom
         revision: None,
         answered: &[],
         may_ask: false,
+        is_autonomous: false,
     };
     Planner::prompt(&settings, &request).unwrap()
 }

@@ -83,6 +83,7 @@ fn prompt(case: &Json) -> Prompt {
         revision: None,
         answered: &[],
         may_ask: false,
+        is_autonomous: false,
     };
     Planner::prompt(&settings, &request).unwrap()
 }

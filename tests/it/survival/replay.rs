@@ -215,9 +215,10 @@ async fn an_autonomous_run_counts_its_iterations() {
         answer("function run(context) error('first') end"),
         answer("function run(context) error('second') end"),
         answer("function run(context) return { done = true } end"),
+        RecordedReply { matches: None, text: r#"{"done": true, "reason": "it says so"}"#.to_owned() },
     ];
     let model = std::sync::Arc::new(RecordedClient::new("tries", replies));
-    let bench = Bench::with(&[("planner.autonomous_replans", "4")], Some(model)).await;
+    let bench = Bench::with(&[("autonomous.max_iterations", "5")], Some(model)).await;
     let circumstances = Circumstances { mode: Mode::Autonomous, ..Circumstances::default() };
     let request = RunSpec { circumstances, ..bench.request(Work::Task("try".to_owned())) };
     let outcome = bench.app.run(request).await;
@@ -226,7 +227,9 @@ async fn an_autonomous_run_counts_its_iterations() {
     let iterations: Vec<(u32, u32)> = records
         .iter()
         .filter_map(|record| match &record.event.body {
-            EventBody::Iteration { iteration, iterations_max, .. } => Some((*iteration, *iterations_max)),
+            EventBody::Iteration { iteration, iterations_max, done: None, .. } => {
+                Some((*iteration, *iterations_max))
+            }
             _ => None,
         })
         .collect();
