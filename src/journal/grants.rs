@@ -3,20 +3,11 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use luaplan_base::{ContentHash, Result, RunId};
 
-use super::{EventBody, JournalRead, RecordFilter, Tier, Word};
-
-/// A rule of the policy file at the time of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RuleReference {
-    /// Its name.
-    pub name: String,
-    /// Hash of its content: a changed rule counts as another rule.
-    pub hash: ContentHash,
-}
+use super::{EventBody, JournalRead, RecordFilter, RuleReference, Tier, Word};
 
 /// A person's permission for calls of one tool, until it expires or is revoked.
 #[derive(Debug, Clone, PartialEq, Serialize)]

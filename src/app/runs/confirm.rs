@@ -12,7 +12,7 @@ use luaplan_planner::{Proposal, Revision};
 
 use crate::plans::check::{PlanOf, accept};
 use crate::runs::run::{Prepared, Run};
-use crate::runs::spec::RunSpec;
+use crate::runs::spec::{RevisedPlan, RunSpec};
 
 /// How many plans of one run a person may reject; with one more the run fails.
 const PLAN_REJECTIONS_MAX: usize = 5;
@@ -85,7 +85,7 @@ impl Run<'_> {
             (None, _) => return Err(Suspension::Approvals(vec![asked.approval_id.clone()]).into()),
             (Some(_), Some(source)) => (self.checked_again(source, context).await?, noted(asked)),
             (Some(_), None) => {
-                let proposal = self.propose_after(&rejected(state, asked)?).await?;
+                let proposal = self.propose_after(&self.rejected(state, asked).await?).await?;
                 (proposal.plan, proposal.explanation)
             }
         };
@@ -94,6 +94,32 @@ impl Run<'_> {
         }
         let (context, candidates) = (context.clone(), Vec::new());
         Ok(Some(Prepared { plan, context, calls_before, past: None, candidates, explanation }))
+    }
+
+    /// What the model is told of a plan that was rejected.
+    async fn rejected(&self, state: &RunState, asked: &ApprovalState) -> Result<Revision> {
+        let reason = |asked: &ApprovalState| {
+            let decision = asked.decision.as_ref().filter(|decision| !decision.is_allowance())?;
+            Some(decision.reason.clone().unwrap_or_default())
+        };
+        let reasons: Vec<String> = plans_asked(state).filter_map(reason).collect();
+        if reasons.len() > PLAN_REJECTIONS_MAX {
+            let last = reasons.last().map_or("", String::as_str);
+            let message = format!("a person rejected {}, the last: {last}", counted(reasons.len(), "plan"));
+            return Err(Error::new(ErrorCode::ApprovalDenied, message)
+                .with_limit(PLAN_REJECTIONS_MAX, reasons.len())
+                .with_help("word the task differently, or run a plan of your own"));
+        }
+        let source = asked.arguments.get(CallId::WHOLE_PLAN).and_then(|source| source.as_str());
+        let source = source.unwrap_or_default().to_owned();
+        let has_acted = |call: &&CallState| {
+            call.effect.is_some_and(|effect| effect != Effect::Read)
+                && call.end.as_ref().is_some_and(|end| end.ok)
+        };
+        let done = state.calls.iter().filter(has_acted).map(|call| call.tool.clone()).collect();
+        let influenced_by = state.influenced_by.clone();
+        let known = self.revision(&RevisedPlan { source, task: None, influenced_by }).await?;
+        Ok(Revision { rejected: reasons, done, ..known })
     }
 
     /// An approved plan, by the check in force now: days may have passed.
@@ -114,31 +140,6 @@ fn noted(asked: &ApprovalState) -> Option<String> {
 /// The requests about whole plans, oldest first.
 fn plans_asked(state: &RunState) -> impl Iterator<Item = &ApprovalState> {
     state.approvals.iter().filter(|asked| asked.plan.is_some())
-}
-
-/// What the model is told of a plan that was rejected.
-fn rejected(state: &RunState, asked: &ApprovalState) -> Result<Revision> {
-    let reason = |asked: &ApprovalState| {
-        let decision = asked.decision.as_ref().filter(|decision| !decision.is_allowance())?;
-        Some(decision.reason.clone().unwrap_or_default())
-    };
-    let reasons: Vec<String> = plans_asked(state).filter_map(reason).collect();
-    if reasons.len() > PLAN_REJECTIONS_MAX {
-        let last = reasons.last().map_or("", String::as_str);
-        let message = format!("a person rejected {}, the last: {last}", counted(reasons.len(), "plan"));
-        return Err(Error::new(ErrorCode::ApprovalDenied, message)
-            .with_limit(PLAN_REJECTIONS_MAX, reasons.len())
-            .with_help("word the task differently, or run a plan of your own"));
-    }
-    let source = asked.arguments.get(CallId::WHOLE_PLAN).and_then(|source| source.as_str());
-    let source = source.unwrap_or_default().to_owned();
-    let has_acted = |call: &&CallState| {
-        call.effect.is_some_and(|effect| effect != Effect::Read)
-            && call.end.as_ref().is_some_and(|end| end.ok)
-    };
-    let done = state.calls.iter().filter(has_acted).map(|call| call.tool.clone()).collect();
-    let influenced_by = state.influenced_by.clone();
-    Ok(Revision { source, task: None, findings: Vec::new(), influenced_by, rejected: reasons, done })
 }
 
 /// What a decision about a plan is bound to besides the plan.

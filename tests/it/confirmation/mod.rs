@@ -8,6 +8,8 @@ mod refined;
 mod samples;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(unix)]
+mod tested;
 mod writes;
 
 use std::sync::Arc;
