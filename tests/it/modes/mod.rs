@@ -3,6 +3,7 @@
 
 mod judged;
 mod killed;
+mod nodes;
 mod switched;
 
 use std::collections::VecDeque;
