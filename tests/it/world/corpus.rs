@@ -16,7 +16,8 @@ use crate::app_parts::environment;
 use crate::postgres_support::Database;
 
 /// Of the faults of these codes every one is found.
-const WHOLE: [&str; 2] = ["sql_refused", "target_refused"];
+const WHOLE: [&str; 5] =
+    ["sql_refused", "target_refused", "template_refused", "plan_bad_argument", "plan_wrong_kind"];
 
 /// Findings that a right plan never has, however bad they are.
 const OF_THE_WORLD: [&str; 7] = [
