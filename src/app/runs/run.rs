@@ -10,11 +10,10 @@ use tokio_util::sync::CancellationToken;
 use luaplan_base::{Error, ErrorCode, LimitName, Result, RunId, Usage, Value};
 use luaplan_bus::{Interruption, RunBudget};
 use luaplan_engine::{RecordedCalls, RecordedOutput, RunOutcome};
-use luaplan_journal::{CallState, Durability, EventBody, NewContext, RunLog, RunState, RunStatus};
+use luaplan_journal::{Durability, EventBody, NewContext, RunLog, RunState, RunStatus};
 use luaplan_plan::CheckedPlan;
 use luaplan_planner::Proposal;
 
-use super::past::has_only_read;
 use super::restore::{began_without_secret, run_spec};
 use super::service::Runs;
 use super::spec::{PlanningOptions, RunSpec, Work};
