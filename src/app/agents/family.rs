@@ -2,7 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use luaplan_base::{LimitName, Result, RunId};
+use luaplan_base::{LimitName, Result, RunId, Usage};
 use luaplan_bus::RunBudget;
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{
@@ -124,6 +124,30 @@ impl Runs {
         Ok(())
     }
 
+    /// What a run that is not executed used so far, as far as its records say: models, and calls, with those of its
+    /// agents' runs that have ended.
+    ///
+    /// # Errors
+    /// As reading the journal.
+    pub(crate) async fn used_so_far(&self, state: &RunState) -> Result<Usage> {
+        let mut used = Usage {
+            tool_calls: state.calls.len() as u64,
+            llm_tokens: state.llm_tokens,
+            llm_cached_tokens: state.llm_cached_tokens,
+            llm_cost_micro_usd: state.llm_cost_micro_usd,
+            ..Usage::default()
+        };
+        for call in state.calls.iter().filter(|call| call.tool == CALL_AGENT) {
+            let child = self.history.journal.run_summary(&child_of(&state.run_id, &call.call_id)).await?;
+            let Some(of_child) = child.and_then(|run| run.usage) else { continue };
+            used.tool_calls += of_child.tool_calls;
+            used.llm_tokens += of_child.llm_tokens;
+            used.llm_cached_tokens += of_child.llm_cached_tokens;
+            used.llm_cost_micro_usd += of_child.llm_cost_micro_usd;
+        }
+        Ok(used)
+    }
+
     async fn record_cancelled(
         &self,
         log: &RunLog,
@@ -131,8 +155,7 @@ impl Runs {
         reason: &str,
         by: Option<&Actor>,
     ) -> Result<()> {
-        let usage =
-            luaplan_base::Usage { tool_calls: state.calls.len() as u64, ..luaplan_base::Usage::default() };
+        let usage = self.used_so_far(state).await?;
         let (by, os_user) = Actor::fields(by);
         let ended = EventBody::RunCancelled { reason: reason.to_owned(), usage, by, os_user };
         log.emit(ended, Durability::Forced).await

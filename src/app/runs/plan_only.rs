@@ -32,6 +32,7 @@ impl Runs {
         let usage = Usage {
             llm_tokens: budget.used(LimitName::LlmTokens),
             llm_cached_tokens: budget.cached_tokens(),
+            llm_cost_micro_usd: budget.used(LimitName::LlmCost),
             ..Usage::default()
         };
         let end = match &proposed {

@@ -1,8 +1,8 @@
 //! The outcome of a sleeping run that could not be woken.
 
-use luaplan_base::{Error, ErrorCode, Result, Usage};
+use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_engine::RunOutcome;
-use luaplan_journal::{Durability, JournalRead as _, RunLog, RunState, RunStatus};
+use luaplan_journal::{Durability, JournalRead as _, RunLog, RunStatus};
 
 use super::finish::{START_AGAIN, failed};
 use super::restore::cannot_go_on;
@@ -33,7 +33,7 @@ impl Runs {
             return Ok(false);
         }
         let Some(why) = cannot_go_on(&state) else { return Ok(false) };
-        log.emit(failed(&ended_asleep(&why), spent(&state)), Durability::Forced).await?;
+        log.emit(failed(&ended_asleep(&why), self.used_so_far(&state).await?), Durability::Forced).await?;
         tracing::warn!(run_id = %state.run_id, reason = why.message(), "a sleeping run cannot go on and has ended");
         for child in state.calls.iter().filter_map(|call| call.child_run_id.as_ref()) {
             self.cancel_unless_over(child, None).await?;
@@ -54,15 +54,4 @@ impl Runs {
 
 fn ended_asleep(why: &Error) -> Error {
     Error::new(why.code(), format!("it slept and cannot be woken: {}", why.message())).with_help(START_AGAIN)
-}
-
-/// What a run used so far, as far as its records say.
-fn spent(state: &RunState) -> Usage {
-    Usage {
-        tool_calls: state.calls.iter().filter(|call| !call.refused).count() as u64,
-        llm_tokens: state.llm_tokens,
-        llm_cached_tokens: state.llm_cached_tokens,
-        llm_cost_micro_usd: state.llm_cost_micro_usd,
-        ..Usage::default()
-    }
 }
