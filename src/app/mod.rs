@@ -28,6 +28,7 @@ mod redacting_model;
 
 pub use access::Access;
 pub use agents::agent_faults;
+pub use agents::call::recorded_outcome;
 pub use api_keys::ApiKeys;
 pub use application::{App, AppParts};
 pub use approvals::edit::{ArgumentChange, argument_changes};

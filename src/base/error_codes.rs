@@ -108,7 +108,7 @@ error_codes! {
     PlanTypesNotBuilt = "plan_types_not_built", "This build of luaplan infers no types, so only names and literals were checked.", "Check the plan with a build that has the feature `types`, as releases have.";
 
     IterationsExceeded = "iterations_exceeded", "An autonomous run worked on its task by as many plans as it may, and the task is not judged to be done.", "Read what is missing in the message; start the task again with a higher `--max-iterations`, or word it so that its end can be told.";
-    PlanError = "plan_error", "The plan raised an error while running.", "Read the message and line; `luaplan show RUN` lists the calls made before it.";
+    PlanError = "plan_error", "The plan raised an error while running.", "Read the message and line; `luaplan show RUN` shows the plan and what happened before.";
     ToolErrorUsed = "tool_error_used", "The plan used the result of a failed call as if it had succeeded.", "Test `result.error` before using a result.";
     ToolErrorIgnored = "tool_error_ignored", "The plan ended without ever looking at the failed result of a call.", "Test `result.error` after each call and decide what to do.";
     RecordUsedAsList = "record_used_as_list", "A function that goes over a list was given a record: a table with named fields that a tool returned or the context holds.", "Use the field that holds the list, as in `ipairs(result.items)`; `pairs` goes over names and values.";
@@ -166,7 +166,7 @@ error_codes! {
     CallCut = "call_cut", "The run ended while the call was under way.", "Nothing is known about its effect; look before repeating it.";
 
     DatabaseUnknown = "database_unknown", "No database of that name is configured.", "Add it under `[tools.query_db] databases`.";
-    DatabaseUnreachable = "database_unreachable", "The database could not be opened or reached.", "Check its address and that it is running; `luaplan doctor` tries it.";
+    DatabaseUnreachable = "database_unreachable", "The database could not be opened or reached.", "Check its address, user and password, and that it is running; `luaplan doctor` tries it.";
     QueryRefused = "query_refused", "The query is not allowed: it writes, has several statements, or names something unsafe.", "Send one reading statement, with parameters for values.";
     QueryFailed = "query_failed", "The database rejected the query.", "Read the database's message.";
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::{Value as Json, json};
 
 use luaplan_base::{CallId, RunId};
 use luaplan_journal::{QuestionState, Redactor};
@@ -49,6 +50,16 @@ impl AskedQuestion {
     #[must_use]
     pub fn id(&self) -> String {
         format!("{}:{}", self.run_id, self.call_id)
+    }
+
+    /// It as data, with the id by which it is answered.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        let mut asked = json!(self);
+        if let Some(members) = asked.as_object_mut() {
+            members.insert("question_id".to_owned(), self.id().into());
+        }
+        asked
     }
 
     /// Its beginning, for messages.

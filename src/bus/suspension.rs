@@ -200,7 +200,10 @@ impl Suspension {
         match self {
             Self::Until { wake_at, .. } => error.with_detail("wake_at", wake_at.to_string()),
             Self::Approvals(ids) => error.with_detail("approvals", json!(ids)),
-            Self::Questions(asked) => error.with_detail("questions", json!(asked)),
+            Self::Questions(asked) => {
+                let asked: Vec<Json> = asked.iter().map(AskedQuestion::to_json).collect();
+                error.with_detail("questions", json!(asked))
+            }
             Self::InDoubt(doubt) => {
                 let facts: Vec<&Json> = doubt.calls.iter().map(|call| &call.facts).collect();
                 let error = match doubt.agents.as_slice() {

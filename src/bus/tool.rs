@@ -114,6 +114,12 @@ pub trait Tool: Send + Sync {
         Prepared::NoStatement
     }
 
+    /// Why [`Tool::prepare`] does not look at the statement of a call that a plan may make, where the call has one.
+    fn not_looked_at(&self, call: &ForeseenCall) -> Option<String> {
+        let _ = call;
+        None
+    }
+
     /// What the databases hold that this tool reads, in order, as far as their users may read it: or why that cannot be
     /// told. Asks the databases anew, within the time of a call. Rows are never told.
     async fn schemas(&self) -> Arc<Schemas> {

@@ -47,10 +47,12 @@ pub(super) fn difference(waits: &PendingApproval, answer: &ApprovalAnswer) -> Re
     let Some(edited) = answer.arguments(&waits.request)? else { return Ok(Vec::new()) };
     let changes = argument_changes(&waits.request, &edited);
     if changes.is_empty() {
-        return Err(Error::new(ErrorCode::BadRequest, "the arguments stay as they are").with_help(format!(
-            "allow the call as it is: `luaplan approve {} {}`",
-            waits.run_id, waits.request.call_id
-        )));
+        let (same, as_is) = match waits.request.plan {
+            Some(_) => ("the plan stays as it is", "run the plan as it is"),
+            None => ("the arguments stay as they are", "allow the call as it is"),
+        };
+        return Err(Error::new(ErrorCode::BadRequest, same)
+            .with_help(format!("{as_is}: `luaplan approve {} {}`", waits.run_id, waits.request.call_id)));
     }
     if waits.request.plan.is_some() {
         return Ok(of_plans(&changes));

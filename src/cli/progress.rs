@@ -18,6 +18,7 @@ use luaplan_plan::Finding;
 
 use super::findings;
 use super::output::Output;
+use super::questions::asker;
 use super::shortened::{Detail, all_of_call, all_of_run};
 use super::sink::LogLines;
 
@@ -187,7 +188,8 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
         }
         EventBody::Printed { text } => format!("│ {}", text.trim_end().replace('\n', "\n  │ ")),
         EventBody::RunResumed { calls_recorded, .. } => {
-            format!("… the run goes on; {calls_recorded} call(s) are answered from the journal")
+            let calls = counted(usize::try_from(*calls_recorded).unwrap_or(usize::MAX), "call");
+            format!("… the run goes on; {calls} answered from the journal")
         }
         EventBody::CallResolved { call_id, resolution, .. } => format!("✓ call {call_id}: {resolution}"),
         EventBody::ApprovalRequested { call_id, tool, reason, .. } => {
@@ -202,7 +204,7 @@ fn describe_body(body: &EventBody, detail: Detail) -> Option<String> {
                 call_id => format!("{mark} {call_id} {tool}: `{decision}` by {by}{reason}"),
             }
         }
-        EventBody::QuestionAsked { call_id, question, .. } => format!("? {call_id} asks: {question}"),
+        EventBody::QuestionAsked { call_id, question, .. } => format!("? {}: {question}", asker(call_id)),
         EventBody::QuestionAnswered { call_id, answer, by, .. } => match (answer, by) {
             (Some(answer), Some(by)) => format!("✓ {call_id} answered by {by}: {answer}"),
             (Some(answer), None) => format!("… {call_id} nobody answered in time; taken as: {answer}"),
@@ -269,10 +271,10 @@ pub(super) fn report(output: &Output, outcome: &RunOutcome, plan: Option<(&str, 
     }
     let usage = &outcome.usage;
     let summary = format!(
-        "{} {} · {} calls · {} instructions · {} KiB · {} ms",
+        "{} {} · {} · {} instructions · {} KiB · {} ms",
         outcome.run_id,
         outcome.status().as_str(),
-        usage.tool_calls,
+        counted(usize::try_from(usage.tool_calls).unwrap_or(usize::MAX), "call"),
         usage.instructions,
         usage.memory_peak_bytes / 1024,
         usage.wall_ms,

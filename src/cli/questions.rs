@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use luaplan_app::{AfterDecision, App, Caller, ResumeRequest};
-use luaplan_base::{ErrorCode, Result, RunId};
+use luaplan_app::{AfterDecision, App, Caller, ResumeRequest, recorded_outcome};
+use luaplan_base::{CallId, ErrorCode, Result, RunId};
 use luaplan_engine::RunOutcome;
-use luaplan_journal::{EventListener, JournalRead as _, QuestionState, neutralize};
+use luaplan_journal::{EventListener, JournalRead as _, QuestionState, RunStatus, neutralize};
 
 use super::approvals::line;
 use super::output::Output;
@@ -24,8 +24,16 @@ pub(super) fn describe(run_id: &RunId, asked: &QuestionState) -> String {
     neutralize(&lines.join("\n"))
 }
 
+/// Who asks: a call, or the model before it writes a plan.
+pub(super) fn asker(call_id: &CallId) -> String {
+    match call_id.is_before_plan() {
+        true => "the model asks before it plans".to_owned(),
+        false => format!("call {call_id} asks"),
+    }
+}
+
 fn text_of(asked: &QuestionState) -> Vec<String> {
-    let mut lines = vec![format!("call {} asks: {}", asked.call_id, asked.question)];
+    let mut lines = vec![format!("{}: {}", asker(&asked.call_id), asked.question)];
     for (index, choice) in asked.choices.iter().enumerate() {
         lines.push(format!("  [{}] {choice}", index + 1));
     }
@@ -114,9 +122,10 @@ pub(super) async fn wait_for_answers(
 ) -> Result<RunOutcome> {
     while let Some(answer_by) = outcome.answer_by() {
         let run_id = outcome.run_id.clone();
-        output.progress(format_args!(
-            "waits for an answer until {answer_by:.0}: `luaplan answer {run_id}` lists what is asked"
-        ));
+        for open in app.approvals().open_questions(Some(&run_id)).await? {
+            output.note(describe(&open.run_id, &open.asked));
+        }
+        output.progress(format_args!("waits for an answer until {answer_by:.0}"));
         while app.history().now() < answer_by && still_asks(app, &run_id).await? {
             tokio::select! {
                 biased;
@@ -132,13 +141,34 @@ pub(super) async fn wait_for_answers(
             Ok(resumed) => sleep_and_resume(output, app, resumed, listeners, cancel).await?,
             // Who answered went on with it.
             Err(error) if matches!(error.code(), ErrorCode::RunActive | ErrorCode::RunNotResumable) => {
-                output.note(format_args!("it was answered, and goes on elsewhere: `luaplan show {run_id}`"));
-                return Ok(outcome);
+                output
+                    .progress(format_args!("it was answered and goes on elsewhere: `luaplan show {run_id}`"));
+                match end_elsewhere(app, &run_id, cancel).await? {
+                    Some(end) => end,
+                    None => return Ok(outcome),
+                }
             }
             Err(error) => return Err(error),
         };
     }
     Ok(outcome)
+}
+
+/// How a run ends that another process goes on with; `None` where it comes to rest there, or the user ends the command.
+async fn end_elsewhere(app: &App, run_id: &RunId, cancel: &CancellationToken) -> Result<Option<RunOutcome>> {
+    loop {
+        let state = app.journal().run_state(run_id).await?;
+        match state.as_ref().map(|state| state.status) {
+            None | Some(RunStatus::Paused | RunStatus::Sleeping) => return Ok(None),
+            Some(RunStatus::Running) => {}
+            Some(_) => return Ok(state.as_ref().and_then(recorded_outcome)),
+        }
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Ok(None),
+            () = tokio::time::sleep(LOOK) => {}
+        }
+    }
 }
 
 /// Whether the run is still paused, with all the questions it paused for.

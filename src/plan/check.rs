@@ -8,6 +8,7 @@ use luaplan_syntax::parse;
 
 use super::input::CheckInput;
 use super::report::Report;
+use crate::names::found::comments;
 use crate::names::{judge, walk};
 use crate::{CheckedPlan, Finding, Remark, Severity, parameters, rules, types};
 
@@ -122,7 +123,7 @@ fn find(input: &CheckInput<'_>, report: &mut Report<'_>) -> Vec<ArgumentShape> {
             let walk = walk::walk(&chunk, report);
             let calls = judge::judge(&chunk, &walk, catalog, report);
             let shapes = types::judge(&chunk, input, &walk, &calls, report);
-            for fault in parameters::faults(source) {
+            for fault in parameters::faults(source, comments(&chunk)) {
                 let help = ErrorCode::PlanBadParameter.remedy().to_owned();
                 report.error(ErrorCode::PlanBadParameter, fault.span, fault.message, help);
             }

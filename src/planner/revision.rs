@@ -6,6 +6,7 @@ use serde_json::json;
 
 use luaplan_base::ContentHash;
 use luaplan_plan::Finding;
+use luaplan_plan::parameters::parameters;
 
 use super::feedback::{AGAIN, Turn, write_findings};
 use super::planning::quoted;
@@ -52,6 +53,11 @@ impl Revision {
                 }
                 text.push_str("\nWrite a program for the task that does as the person says.\n");
             }
+        }
+        if !parameters(&self.source).is_empty() {
+            text.push_str(
+                "\nThe lines `-- luaplan: param(…)` at its top declare members of the context that callers give: keep them.\n",
+            );
         }
         if !self.done.is_empty() {
             text.push_str("\nBefore it, earlier programs for this task did this; do not do it again:\n");

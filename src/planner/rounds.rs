@@ -383,7 +383,10 @@ impl<'a> Rounds<'a> {
             ),
             None => Error::new(
                 ErrorCode::LlmNoProgram,
-                format!("none of {proposals} answer(s) holds a Lua program"),
+                format!("none of {} holds a Lua program", counted(proposals as usize, "answer")),
+            )
+            .with_help(
+                "the last answer begins in the detail `answer` (`--json`); `journal.model_bodies = \"files\"` keeps whole ones",
             )
             .with_detail("answer", cut(&reply.text, ANSWER_SHOWN_CHARS)),
         };

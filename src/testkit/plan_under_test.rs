@@ -16,6 +16,7 @@ use luaplan_bus::{CallHandler, Interruption};
 use luaplan_catalog::Catalog;
 use luaplan_engine::{DriveRequest, drive};
 use luaplan_journal::{MemoryJournal, Redactor, RunLog};
+use luaplan_plan::parameters::with_defaults;
 use luaplan_plan::{CheckedPlan, Finding, check};
 use luaplan_vm::LineTrace;
 
@@ -114,6 +115,7 @@ impl<'a> TestRuns<'a> {
         };
         let context = argument.get("context").or(fixture.as_ref().map(|fixture| &fixture.context));
         let context = Value::from_json(context.cloned().unwrap_or_else(|| json!({})))?;
+        let context = with_defaults(&plan.source, context)?;
         let tools = plan.catalog.names().map(str::to_owned).collect();
         let lines = self.probe.notes_lines.then(LineTrace::default);
         let now = argument.get("now").and_then(Json::as_str);

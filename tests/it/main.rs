@@ -70,6 +70,7 @@ mod modes;
 #[cfg(unix)]
 mod nodes;
 mod not_set_up;
+mod parameters;
 mod parity;
 mod peers;
 mod plan_tests;

@@ -77,7 +77,7 @@ impl CallAgent {
         let child = child_of(&parent, &invocation.call_id);
         let runs = self.caller.runs.narrowed(&agent.tools);
         let known = runs.history.journal.run_state(&child).await?;
-        if let Some(ended) = known.as_ref().and_then(ended) {
+        if let Some(ended) = known.as_ref().and_then(recorded_outcome) {
             // The call was cut off between the end of the agent's run and its own.
             spent_by(&runs.history, &child, &invocation.budget).await?;
             return Ok(ended);
@@ -168,8 +168,9 @@ fn arguments(arguments: &Value) -> (&str, Value) {
     (name, context.unwrap_or_else(|| Value::Object(indexmap::IndexMap::new())))
 }
 
-/// How the agent's run ended before, where it did for good.
-fn ended(state: &RunState) -> Option<RunOutcome> {
+/// How a run ended by its records, where it did for good.
+#[must_use]
+pub fn recorded_outcome(state: &RunState) -> Option<RunOutcome> {
     let result = match state.status {
         RunStatus::Succeeded => recorded_result(state),
         RunStatus::Cancelled => Err(Error::new(ErrorCode::Cancelled, "its run was cancelled")),

@@ -139,12 +139,29 @@ impl Approvals {
             }
             return Ok(answer.to_owned());
         }
-        let chosen = asked.choices.iter().find(|choice| choice.trim() == answer.trim());
-        chosen.cloned().ok_or_else(|| {
+        chosen(&asked.choices, answer.trim()).cloned().ok_or_else(|| {
             bad("the answer is none of the choices".to_owned())
-                .with_help(format!("answer with one of: {}", asked.choices.join(", ")))
+                .with_help(format!(
+                    "answer with one of these, or with its number: {}",
+                    asked.choices.join(", ")
+                ))
                 .with_detail("choices", json!(asked.choices))
         })
+    }
+}
+
+/// The choice that an answer means: its own words, these in another case where they fit no other, or its number in the list,
+/// from 1, where that is no choice itself.
+fn chosen<'c>(choices: &'c [String], answer: &str) -> Option<&'c String> {
+    if let Some(same) = choices.iter().find(|choice| choice.trim() == answer) {
+        return Some(same);
+    }
+    let lower = answer.to_lowercase();
+    let mut alike = choices.iter().filter(|choice| choice.trim().to_lowercase() == lower);
+    match (alike.next(), alike.next()) {
+        (Some(only), None) => Some(only),
+        (Some(_), Some(_)) => None,
+        (None, _) => choices.get(answer.parse::<usize>().ok()?.checked_sub(1)?),
     }
 }
 

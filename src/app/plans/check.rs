@@ -9,6 +9,7 @@ use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, Value, counted};
 use luaplan_bus::{Circumstances, LOCAL_TENANT, Policy, Registry};
 use luaplan_catalog::Catalog;
 use luaplan_journal::Redactor;
+use luaplan_plan::parameters::context_of_check;
 use luaplan_plan::{CheckInput, CheckReport, CheckedPlan, KnownResult, Remark, Severity, admit_accepted};
 use luaplan_planner::Check;
 
@@ -51,7 +52,7 @@ impl Plans {
     #[must_use]
     pub fn check(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> CheckReport {
         let plan = PlanOf { tenant: LOCAL_TENANT, name, source, limits, context };
-        self.analysis_of(plan).checked().report
+        self.analysis_of_submitted(plan).checked().report
     }
 
     /// Checks a plan and says what it would do. Computes on the thread that asks; async code asks
@@ -59,7 +60,7 @@ impl Plans {
     #[must_use]
     pub fn explain(&self, source: &str, name: &str, limits: &Limits, context: Option<&Value>) -> Explanation {
         let plan = PlanOf { tenant: LOCAL_TENANT, name, source, limits, context };
-        self.analysis_of(plan).explained().0
+        self.analysis_of_submitted(plan).explained().0
     }
 
     /// How many plans were checked or explained on the threads of the analysis since this application was opened.
@@ -73,7 +74,7 @@ impl Plans {
     /// # Errors
     /// `analysis_busy` where too many requests wait.
     pub async fn check_for(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
-        let analysis = self.analysis_of(plan);
+        let analysis = self.analysis_of_submitted(plan);
         Ok(self.analysed(plan.tenant, Waiting::Request, analysis).await?.report)
     }
 
@@ -82,7 +83,7 @@ impl Plans {
     /// # Errors
     /// As [`Plans::check_for`].
     pub async fn check_live_for(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
-        self.held_live(self.analysis_of(plan), Waiting::Request, Unasked::Told).await
+        self.held_live(self.analysis_of_submitted(plan), Waiting::Request, Unasked::Told).await
     }
 
     /// As [`Plans::explain`], on a thread of the analysis.
@@ -104,7 +105,7 @@ impl Plans {
     /// As [`Plans::explain_for`].
     pub async fn explain_live_for(&self, plan: PlanOf<'_>) -> Result<Explanation> {
         let source = self.redactor.exact_text(plan.source);
-        let analysis = self.analysis_of(PlanOf { source: &source, ..plan });
+        let analysis = self.analysis_of_submitted(PlanOf { source: &source, ..plan });
         let first = analysis.clone();
         let (mut explanation, foreseen) =
             self.analysis.run(plan.tenant, Waiting::Request, move || first.explained()).await?;
@@ -125,7 +126,7 @@ impl Plans {
     async fn explained(&self, plan: PlanOf<'_>, waiting: Waiting) -> Result<(Explanation, Vec<Foreseen>)> {
         // What is said of a plan is shortened, and a part of a secret is not known as one.
         let source = self.redactor.exact_text(plan.source);
-        let analysis = self.analysis_of(PlanOf { source: &source, ..plan });
+        let analysis = self.analysis_of_submitted(PlanOf { source: &source, ..plan });
         self.analysis.run(plan.tenant, waiting, move || analysis.explained()).await
     }
 
@@ -164,6 +165,12 @@ impl Plans {
     pub(crate) async fn check_of_run(&self, plan: PlanOf<'_>) -> Result<CheckReport> {
         let analysis = self.analysis_of(plan);
         Ok(self.analysed(plan.tenant, Waiting::Run, analysis).await?.report)
+    }
+
+    /// Of a plan whose context gets the defaults of its parameters when it runs.
+    fn analysis_of_submitted(&self, plan: PlanOf<'_>) -> Analysis {
+        let context = context_of_check(plan.source, plan.context);
+        Analysis { context, ..self.analysis_of(plan) }
     }
 
     fn analysis_of(&self, plan: PlanOf<'_>) -> Analysis {

@@ -7,17 +7,15 @@ use serde_json::{Value as Json, json};
 use luaplan_catalog::TargetKind;
 use luaplan_plan::draw::Graph;
 use luaplan_plan::flow::analyse;
-use luaplan_plan::preview::{Preview, PreviewOptions, preview_of};
+use luaplan_plan::preview::{Preview, PreviewOptions, parameters_of, preview_of};
 use luaplan_plan::{CheckInput, Finding, Severity};
 
 use super::held::{Checked, configured, held};
+use super::models::{MODEL_TOOL, name_models, unnamed};
 use super::world::{Foreseen, World};
 use crate::agents::agents_of;
 use crate::config::{Config, Environment};
 use crate::tools::manifests;
-
-/// The tool that asks the configured model, whatever its arguments are.
-const MODEL_TOOL: &str = "call_llm";
 
 /// What the check found, and what the plan would do where it may run.
 #[derive(Debug, Clone)]
@@ -68,11 +66,8 @@ pub(crate) fn explained(
 ) -> (Explanation, Vec<Foreseen>) {
     let CheckInput { catalog, limits, context, .. } = *input;
     let Checked { report, foreseen } = held(config, world, input, Severity::Warning);
-    let models: Vec<(TargetKind, String)> = (config.llm.chain().into_iter())
-        .filter(|llm| !llm.model.is_empty())
-        .map(|llm| (TargetKind::Model, llm.model.clone()))
-        .collect();
-    let mut always: BTreeMap<String, Vec<(TargetKind, String)>> = [(MODEL_TOOL.to_owned(), models)].into();
+    let mut always: BTreeMap<String, Vec<(TargetKind, String)>> =
+        [(MODEL_TOOL.to_owned(), unnamed(&config.llm))].into();
     always.extend(manifests::reached(config, catalog));
     let options = PreviewOptions { tool_calls_max: limits.tool_calls, context, always: &always, agents: &[] };
     let preview = report.plan.as_ref().map(|plan| {
@@ -80,6 +75,8 @@ pub(crate) fn explained(
         let agents = agents_of(config, catalog, limits, &flow, options);
         let mut preview =
             preview_of(&flow, plan.source(), catalog, PreviewOptions { agents: &agents, ..options });
+        name_models(&mut preview, &flow, context, &config.llm);
+        preview.parameters = parameters_of(input.source);
         for call in &mut preview.calls {
             let site = foreseen.iter().find(|site| site.number == call.number);
             call.forecast = site.and_then(|site| site.forecast.clone());

@@ -4,6 +4,7 @@ pub(crate) mod analysis_pool;
 pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod held;
+mod models;
 pub(crate) mod policy;
 mod results;
 mod statements;

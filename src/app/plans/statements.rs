@@ -49,6 +49,9 @@ pub(crate) async fn looked_at(
     let mut silent: BTreeSet<(&str, String)> = BTreeSet::new();
     let mut left = STATEMENTS_MAX;
     let deadline = Instant::now() + STATEMENTS_TIME_MAX;
+    if unasked == Unasked::Told {
+        remarks.extend(foreseen.iter().filter_map(|site| not_looked_at(tools, site)));
+    }
     for site in foreseen.iter().filter(|site| !site.is_refused()) {
         let Some(tool) = tools.registry.get(&site.tool) else { continue };
         let mut refused = Vec::new();
@@ -109,6 +112,19 @@ fn took_too_long() -> ToolFailure {
     let seconds = STATEMENTS_TIME_MAX.as_secs();
     let message = format!("the statements of the plan took more than {seconds} s to look at");
     ToolFailure::new(ErrorCode::ToolTimeout, message)
+}
+
+/// The advice about a place whose statement no database looks at before the plan runs.
+fn not_looked_at(tools: &Toolbox, site: &Foreseen) -> Option<Remark> {
+    let tool = tools.registry.get(&site.tool).filter(|_| !site.is_refused())?;
+    let why = site.calls.iter().find_map(|call| tool.not_looked_at(call))?;
+    Some(Remark {
+        code: ErrorCode::PlanSqlUnasked,
+        severity: Severity::Warning,
+        span: site.span,
+        message: format!("the database did not look at the statement of this call of `{}`: {why}", site.tool),
+        help: "the database judges it when the plan runs; write it as one text, with `?` and `params` for values".to_owned(),
+    })
 }
 
 /// The word at fault where the statement is a text of the plan; else the text, else the call.

@@ -12,7 +12,7 @@ use luaplan_engine::RunOutcome;
 use luaplan_journal::{
     Actor, Durability, EventBody, RunLog, RunState, check_context_name, context_of_tenant,
 };
-use luaplan_plan::parameters::with_defaults;
+use luaplan_plan::parameters::{parameters, with_defaults};
 
 use super::registry::{ActiveRun, Place};
 use super::service::Runs;
@@ -46,11 +46,15 @@ impl Runs {
             Work::Plan { .. } if spec.checked.is_some() => return Ok(()),
             Work::Plan { name, source } => (name, source),
         };
+        // A named context may have a shape that the check knows nothing of.
+        let is_whole = spec.context.is_some() || spec.context_name.is_none();
+        if is_whole && !parameters(source).is_empty() {
+            let given = spec.context.take().unwrap_or_else(empty_context);
+            spec.context = Some(with_defaults(source, given)?);
+        }
         let (tenant, limits, context) =
             (spec.circumstances.tenant.as_str(), &spec.limits, spec.context.as_ref());
         let report = self.plans.accepted_for(PlanOf { tenant, name, source, limits, context }).await?;
-        // A named context may have a shape that the check knew nothing of.
-        let is_whole = context.is_some() || spec.context_name.is_none();
         spec.checked = is_whole.then_some(report);
         Ok(())
     }

@@ -19,6 +19,7 @@ use luaplan_vm::{Interrupt, SLICE_INSTRUCTIONS, VmLimits, VmOptions, VmPool};
 use luaplan_workers::{PoolSettings, WorkerPool, WorkerProgram};
 
 use super::mcp::{self, McpServers};
+use super::model_names::ModelNames;
 use super::settings::{read, settings, table};
 use super::unconfigured::{UnconfiguredTool, Unmet};
 use crate::agents;
@@ -206,7 +207,9 @@ fn missing(config: &Config, environment: &Environment, tool: &str, has_llm: bool
 /// A tool as it is set up, to be asked what it would refuse; `None` where it cannot be made, and for those of servers,
 /// which know no arguments of their own.
 pub(crate) fn set_up(config: &Config, environment: &Environment, spec: &ToolSpec) -> Option<Arc<dyn Tool>> {
-    (spec.kind != ToolKind::Mcp).then(|| build(config, environment, spec, None).ok())?
+    let names = || Arc::new(ModelNames(config.llm.models.keys().cloned().collect())) as Arc<dyn LlmClient>;
+    let llm = config.llm.is_configured().then(names);
+    (spec.kind != ToolKind::Mcp).then(|| build(config, environment, spec, llm.as_ref()).ok())?
 }
 
 fn build(

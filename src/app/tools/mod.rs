@@ -3,6 +3,7 @@
 pub(crate) mod assemble;
 pub(crate) mod manifests;
 pub(crate) mod mcp_server_state;
+mod model_names;
 pub(crate) mod seen;
 pub(crate) mod settings;
 pub(crate) mod toolbox;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use luaplan_app::{AfterDecision, Caller, OpenQuestion, cannot_go_on, open_questions, question_of};
-use luaplan_base::{Result, RunId};
+use luaplan_base::{Result, RunId, counted};
 use luaplan_bus::LOCAL_TENANT;
 use luaplan_journal::{JournalRead as _, neutralize};
 
@@ -47,11 +47,15 @@ pub(super) async fn run(session: &Session<'_>, args: &AnswerArgs) -> Result<u8> 
             .data(&json!({ "run_id": run_id, "answered": answered, "open": left, "pending": waits }));
     } else if left > 0 {
         session.output.line(format_args!(
-            "{left} more question(s) of run {run_id} are open: `luaplan answer {run_id}` lists them"
+            "{} of run {run_id} {} open: `luaplan answer {run_id}` lists them",
+            counted(left, "question"),
+            if left == 1 { "is" } else { "are" },
         ));
     } else if waits > 0 {
         session.output.line(format_args!(
-            "{waits} call(s) of run {run_id} wait for approval: `luaplan approve {run_id}` lists them"
+            "{} of run {run_id} {} for approval: `luaplan approve {run_id}` lists them",
+            counted(waits, "call"),
+            if waits == 1 { "waits" } else { "wait" },
         ));
     } else {
         session.output.line(format_args!("resume it: `luaplan resume {run_id}`"));

@@ -7,9 +7,9 @@ use luaplan_app::{
     AfterDecision, App, ApprovalAnswer, Caller, PendingApproval, ResumeRequest, approval_of, cannot_go_on,
     pending_approvals,
 };
-use luaplan_base::{ErrorCode, Result, RunId, parse_duration};
+use luaplan_base::{ErrorCode, Result, RunId, counted, parse_duration};
 use luaplan_bus::LOCAL_TENANT;
-use luaplan_journal::{JournalRead as _, grants, neutralize};
+use luaplan_journal::{DecisionKind, JournalRead as _, grants, neutralize};
 
 use super::run::finish;
 use super::{Session, inputs, show};
@@ -18,7 +18,7 @@ use crate::cli::edits::{difference, edited_plan, in_editor, of_plan, set};
 use crate::cli::exit;
 use crate::cli::exit::usage;
 use crate::cli::governance_args::{ApproveArgs, DecisionArgs};
-use crate::cli::plan_approvals::commands;
+use crate::cli::plan_approvals::{commands, show_waiting_plan};
 use crate::cli::progress::{EventPrinter, show_findings};
 use crate::cli::shortened::shorten;
 use crate::cli::signals::cancelled_by_signals;
@@ -66,7 +66,7 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     };
     let cancel = cancelled_by_signals();
     let answer = answer(&args.decision)?;
-    let (app, run_id) = session.open_to_resume(run).await?;
+    let (app, run_id) = session.open_for_recorded(run).await?;
     let pending = app.approvals().pending(Some(&run_id)).await?;
     let meant: Vec<&PendingApproval> = match &args.call {
         Some(call) => vec![approval_of(&**app.journal(), &run_id, &pending, call).await?],
@@ -100,6 +100,9 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     // Only after all questions: a "no" to one decides nothing.
     let mut decided = Vec::new();
     let by = Caller::at_terminal();
+    let rejects = matches!(answer, ApprovalAnswer::Deny(_));
+    let what = pending.first().map(|waits| waits.task.clone().or_else(|| waits.plan_name.clone()));
+    let what = shorten(&what.flatten().unwrap_or_default().replace('\n', " "), WHAT_CHARS);
     let then = if args.no_resume { AfterDecision::StaysPaused } else { AfterDecision::GoesOn };
     for (approval_id, answer) in answers {
         let edited = edited_plan(&answer).map(str::to_owned);
@@ -112,15 +115,17 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     let left = app.approvals().pending(Some(&run_id)).await?.len();
     if !session.output.is_json() {
         for request in &decided {
-            let what = request.decision.as_ref().map_or("", |decision| decision.decision.as_str());
-            match request.plan {
-                Some(_) => session.output.progress(format_args!("the plan: {what}")),
-                None => {
-                    session
-                        .output
-                        .progress(format_args!("call {} {}: {what}", request.call_id, request.tool));
-                }
-            }
+            let decided = match request.decision.as_ref().and_then(|decision| decision.decision.known()) {
+                Some(DecisionKind::Deny) => "denied",
+                Some(DecisionKind::Edit) => "approved with changes",
+                Some(DecisionKind::For) => "approved for a time",
+                _ => "approved",
+            };
+            let which = match request.plan {
+                Some(_) => "the plan".to_owned(),
+                None => format!("call {} {}", request.call_id, request.tool),
+            };
+            session.output.note(neutralize(&format!("{decided}: {which} of run {run_id}, \"{what}\"")));
         }
         let issued: Vec<_> =
             decided.iter().filter_map(|request| request.decision.as_ref()?.grant_id.as_ref()).collect();
@@ -138,6 +143,9 @@ async fn decide(session: &Session<'_>, args: &ApproveArgs) -> Result<u8> {
     if left > 0 || args.no_resume || decided.is_empty() {
         return Ok(left_alone(session, &run_id, &decided, left));
     }
+    if rejects && decided.iter().any(|request| request.plan.is_some()) {
+        session.output.progress("another plan is asked for, with what you said");
+    }
     resume_run(session, &app, run_id, args.events, cancel).await
 }
 
@@ -152,7 +160,9 @@ fn left_alone(
         session.output.data(&json!({ "run_id": run_id, "decided": decided, "pending": left }));
     } else if left > 0 {
         session.output.line(format_args!(
-            "{left} more call(s) of run {run_id} wait: `luaplan approve {run_id}` lists them"
+            "{} of run {run_id} still {}: `luaplan approve {run_id}` lists them",
+            counted(left, "call"),
+            if left == 1 { "waits" } else { "wait" },
         ));
     } else if decided.is_empty() {
         session.output.line(format_args!("no call of run {run_id} waits for an approval"));
@@ -185,6 +195,9 @@ pub(super) async fn resume_run(
         Err(error) => return Err(error),
     };
     let outcome = sleep_and_resume(session.output, app, outcome, &listeners, &cancel).await?;
+    if !events {
+        show_waiting_plan(session.output, app, &outcome).await?;
+    }
     Ok(finish(session, &outcome, events, None))
 }
 

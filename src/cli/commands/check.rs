@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use luaplan_app::{PlanOf, check_configured};
-use luaplan_base::{Result, Value};
+use luaplan_base::{ErrorCode, Result, Value, counted};
 use luaplan_bus::LOCAL_TENANT;
-use luaplan_plan::{CheckInput, CheckReport};
+use luaplan_plan::parameters::context_of_check;
+use luaplan_plan::{CheckInput, CheckReport, Finding};
 
 use super::{Session, inputs};
 use crate::cli::args::CheckArgs;
@@ -28,6 +29,12 @@ pub(super) async fn run(session: &Session<'_>, args: &CheckArgs) -> Result<u8> {
         session.output.data(&json!({ "ok": ok, "findings": checked.findings }));
     } else {
         findings::print(session.output, &name, &source, &checked.findings);
+        let is_unasked = |finding: &&Finding| finding.code == ErrorCode::PlanSqlUnasked.as_str();
+        let unasked = checked.findings.iter().filter(is_unasked).count();
+        if unasked > 0 {
+            let places = counted(unasked, "place");
+            session.output.line(format_args!("the database did not look at the statements of {places}"));
+        }
     }
     Ok(if ok { exit::DONE } else { exit::REFUSED })
 }
@@ -39,6 +46,8 @@ fn by_configuration(
     context: Option<&Value>,
 ) -> Result<CheckReport> {
     let (config, catalog) = session.tools()?;
+    let context = context_of_check(source, context);
+    let context = context.as_ref();
     let input = CheckInput {
         source,
         name,

@@ -8,6 +8,7 @@ use luaplan_app::{Explanation, explain};
 use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_journal::neutralize;
 use luaplan_plan::draw::GraphFormat;
+use luaplan_plan::parameters::context_of_check;
 use luaplan_plan::preview::{Preview, Texts};
 use luaplan_plan::{CheckInput, Finding};
 
@@ -21,6 +22,7 @@ pub(super) fn run(session: &Session<'_>, args: &ExplainArgs) -> Result<u8> {
     let context = inputs::read_context(session, args.context.as_deref())?;
     // Redact before texts are shortened: a part of a secret is not found.
     let source = config.redactor(session.environment).exact_text(&source).into_owned();
+    let context = context_of_check(&source, context.as_ref());
     let (limits, context) = (&config.limits, context.as_ref());
     let input = CheckInput {
         source: &source,

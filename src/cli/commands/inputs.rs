@@ -42,6 +42,11 @@ fn text_of(opened: io::Result<impl io::Read>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
+/// What a file holds, as text.
+pub(super) fn read_text(session: &Session<'_>, file: &str) -> Result<String> {
+    text_of(File::open(session.environment.working_dir.join(file))).map_err(|error| unreadable(file, &error))
+}
+
 /// `--context`: JSON text, or `@FILE` with JSON.
 pub(super) fn read_context(session: &Session<'_>, argument: Option<&str>) -> Result<Option<Value>> {
     argument.map(|argument| read_json(session, argument, "--context")).transpose()

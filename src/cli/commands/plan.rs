@@ -7,6 +7,7 @@ use serde_json::json;
 use luaplan_app::{App, RevisedPlan, RunSpec};
 use luaplan_base::{Error, ErrorCode, Result};
 use luaplan_journal::neutralize;
+use luaplan_plan::parameters::parameters;
 use luaplan_planner::Prompt;
 
 use super::{Session, inputs, samples};
@@ -105,6 +106,9 @@ async fn propose(
             return Err(error);
         }
     };
+    let kept = parameters(proposal.plan.source());
+    let declared = revised.iter().flat_map(|(_, source)| parameters(source)).map(|one| one.name);
+    let lost: Vec<String> = declared.filter(|name| kept.iter().all(|one| one.name != *name)).collect();
     let difference =
         revised.map(|(name, source)| unified((&name, &source), ("the changed plan", proposal.plan.source())));
     if let Some(file) = file {
@@ -129,6 +133,11 @@ async fn propose(
         session.output.data(&report);
         return Ok(exit::DONE);
     }
+    for name in &lost {
+        session.output.note(neutralize(&format!(
+            "warning: the changed plan does not declare the parameter `{name}` any more: `--param {name}=…` is then refused"
+        )));
+    }
     match difference.as_deref() {
         Some("") => session.output.note("the plan stays as it is"),
         Some(difference) => session.output.note(difference),
@@ -137,7 +146,10 @@ async fn propose(
     if file.is_none() {
         session.output.source(proposal.plan.source());
     } else if let Some(file) = file {
-        session.output.line(format_args!("wrote {}", file.display()));
+        let is_same = difference.as_deref() == Some("");
+        if !is_same {
+            session.output.line(format_args!("wrote {}", file.display()));
+        }
         // Where standard output gets the plan itself, the model's note goes to standard error.
         if let Some(said) = &proposal.explanation {
             let all = format!("luaplan show {run_id} --full");

@@ -1,17 +1,17 @@
 //! `luaplan run FILE`.
 
 use indexmap::IndexMap;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use luaplan_app::{App, Caller, PlanningOptions, RunSpec, Work, explain};
 use luaplan_base::{Error, ErrorCode, LimitName, Limits, Result, RunId, Value};
-use luaplan_bus::{Circumstances, Mode};
+use luaplan_bus::{Circumstances, LOCAL_TENANT, Mode};
 use luaplan_catalog::Catalog;
 use luaplan_engine::RunOutcome;
-use luaplan_journal::EventListener;
+use luaplan_journal::{EventListener, context_of_tenant};
 use luaplan_plan::CheckInput;
-use luaplan_plan::parameters::given;
+use luaplan_plan::parameters::{MISSING, given, parameters, with_defaults};
 use luaplan_plan::preview::Texts;
 use luaplan_testkit::MockTools;
 
@@ -19,6 +19,7 @@ use super::{Session, inputs};
 use crate::cli::approvals::{ask_and_resume, can_ask};
 use crate::cli::args::{RunArgs, RunOptions};
 use crate::cli::output::Output;
+use crate::cli::plan_approvals::show_waiting_plan;
 use crate::cli::progress::{EventPrinter, report};
 use crate::cli::questions::wait_for_answers;
 use crate::cli::signals::cancelled_by_signals;
@@ -30,8 +31,13 @@ pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     if args.dry_run {
         return dry_run(session, args, &name, &source).await;
     }
-    let context = context(session, args, &source)?;
+    let needs_kept = args.options.context_name.is_some() && !args.parameters.is_empty();
+    let early = if needs_kept { None } else { Some(context(session, args, &source, None).await?) };
     let app = session.open_for(&args.options).await?;
+    let context = match early {
+        Some(context) => context,
+        None => context(session, args, &source, Some(&app)).await?,
+    };
     let work = Work::Plan { name: name.clone(), source: source.clone() };
     let planning = PlanningOptions::default();
     let wanted = Wanted { work, context, planning, approve: false, follow: None };
@@ -39,24 +45,39 @@ pub(super) async fn run(session: &Session<'_>, args: &RunArgs) -> Result<u8> {
     Ok(finish(session, &outcome, args.options.events, Some((&name, &source))))
 }
 
-/// `--context` with the `--param`s in it.
-fn context(session: &Session<'_>, args: &RunArgs, source: &str) -> Result<Option<Value>> {
-    let context = inputs::read_context(session, args.options.context.as_deref())?;
-    if args.parameters.is_empty() {
-        return Ok(context);
+/// `--context` with the `--param`s in it; where a kept context is named and none is given, those in what it holds.
+async fn context(
+    session: &Session<'_>,
+    args: &RunArgs,
+    source: &str,
+    app: Option<&App>,
+) -> Result<Option<Value>> {
+    let mut context = inputs::read_context(session, args.options.context.as_deref())?;
+    if !args.parameters.is_empty() {
+        if let (None, Some(name), Some(app)) = (&context, &args.options.context_name, app) {
+            let name = context_of_tenant(LOCAL_TENANT, name);
+            context = app.journal().contexts().load(&name, None).await?.map(|kept| kept.context);
+        }
+        let Value::Object(mut members) = context.unwrap_or_else(|| Value::Object(IndexMap::new())) else {
+            return Err(Error::new(ErrorCode::Usage, "`--param` needs a context that is an object"));
+        };
+        for text in &args.parameters {
+            let (name, value) = given(source, text, |file| inputs::read_text(session, file))?;
+            members.insert(name, value);
+        }
+        context = Some(Value::Object(members));
     }
     if context.is_none() && args.options.context_name.is_some() {
-        return Err(Error::new(ErrorCode::Usage, "`--param` would replace what the kept context holds")
-            .with_help("give the whole context with `--context` as well"));
+        return Ok(None);
     }
-    let Value::Object(mut members) = context.unwrap_or_else(|| Value::Object(IndexMap::new())) else {
-        return Err(Error::new(ErrorCode::Usage, "`--param` needs a context that is an object"));
-    };
-    for text in &args.parameters {
-        let (name, value) = given(source, text)?;
-        members.insert(name, value);
-    }
-    Ok(Some(Value::Object(members)))
+    let given = context.clone().unwrap_or_else(|| Value::Object(IndexMap::new()));
+    let whole = with_defaults(source, given).map_err(|error| {
+        let names = error.details().get(MISSING).and_then(Json::as_array).into_iter().flatten();
+        let flags = names.filter_map(Json::as_str).map(|name| format!("--param {name}=VALUE"));
+        let help = format!("{}; here: `{}`", error.help(), flags.collect::<Vec<_>>().join(" "));
+        exit::usage(error.message().to_owned(), "--param", &help)
+    })?;
+    Ok(if parameters(source).is_empty() { context } else { Some(whole) })
 }
 
 /// What a command runs.
@@ -124,7 +145,11 @@ pub(super) async fn attend(
 ) -> Result<RunOutcome> {
     let outcome = sleep_and_resume(session.output, app, outcome, listeners, cancel).await?;
     if !can_ask(session.output, events) {
-        return wait_for_answers(session.output, app, outcome, listeners, cancel).await;
+        let outcome = wait_for_answers(session.output, app, outcome, listeners, cancel).await?;
+        if !events {
+            show_waiting_plan(session.output, app, &outcome).await?;
+        }
+        return Ok(outcome);
     }
     ask_and_resume(session.output, (app, session.environment), outcome, listeners, cancel).await
 }
@@ -151,8 +176,8 @@ pub(super) fn exit_code(outcome: &RunOutcome) -> u8 {
 
 /// Puts on record what would begin, and shows it: no tool is called and no model asked.
 async fn dry_run(session: &Session<'_>, args: &RunArgs, name: &str, source: &str) -> Result<u8> {
-    let context = context(session, args, source)?;
     let app = session.open_for(&args.options).await?;
+    let context = context(session, args, source, Some(&app)).await?;
     let limits = inputs::limits(app.config(), &args.options)?;
     let work = Work::Plan { name: name.to_owned(), source: source.to_owned() };
     let spec =

@@ -29,8 +29,10 @@ pub(super) async fn run(session: &Session<'_>, args: &ShowArgs) -> Result<u8> {
     }
     let plan = last_plan(&records);
     if args.plan {
-        let plan =
-            plan.ok_or_else(|| Error::new(ErrorCode::NotFound, format!("run {run_id} has no plan")))?;
+        let plan = plan.ok_or_else(|| {
+            Error::new(ErrorCode::NotFound, format!("run {run_id} has no plan"))
+                .with_help(format!("`luaplan show {run_id}` tells what became of it"))
+        })?;
         if session.output.is_json() {
             session.output.data(&json!({ "run_id": run_id, "plan": plan }));
         } else {

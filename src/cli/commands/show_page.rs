@@ -1,5 +1,7 @@
 //! The page `luaplan show RUN` prints.
 
+use serde_json::{Map, Value as Json};
+
 use luaplan_app::cannot_go_on;
 use luaplan_base::{ErrorCode, RunId};
 use luaplan_bus::LOCAL_TENANT;
@@ -25,6 +27,7 @@ impl Page<'_> {
     pub(super) fn print(&self, plan: Option<&str>, records: &[Record]) {
         self.output.line(format_args!("run {}", self.run_id));
         self.beginning(records);
+        self.context(records);
         if let Some(plan) = plan {
             self.output.heading("plan");
             let lines = plan.lines().enumerate();
@@ -55,6 +58,22 @@ impl Page<'_> {
         if state.status == RunStatus::Paused {
             self.paused(&state);
         }
+    }
+
+    /// The context that the run began with, where all of it is shown.
+    fn context(&self, records: &[Record]) {
+        let started = records.iter().find_map(|record| match &record.event.body {
+            EventBody::RunStarted { context, .. } => Some(context),
+            _ => None,
+        });
+        let is_empty = |context: &&Json| context.as_object().is_some_and(Map::is_empty);
+        let Some(context) = started.filter(|_| self.detail == Detail::Whole).filter(|it| !is_empty(it))
+        else {
+            return;
+        };
+        self.output.heading("context");
+        let text = serde_json::to_string_pretty(context).unwrap_or_default();
+        self.output.line(neutralize(&text));
     }
 
     fn beginning(&self, records: &[Record]) {

@@ -57,7 +57,9 @@ async fn stands(
         }
     }
     app.runs().withdraw_requests(run_id);
-    let reason = app.journal().run_state(run_id).await?.and_then(|state| state.paused);
+    let is_paused = wanted == RunStatus::Paused;
+    let state = app.journal().run_state(run_id).await?.filter(|_| is_paused);
+    let reason = state.and_then(|state| state.paused);
     if session.output.is_json() {
         session.output.data(&json!({ "run_id": run_id, "status": wanted, "reason": reason }));
     } else {

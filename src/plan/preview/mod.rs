@@ -14,16 +14,18 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use luaplan_base::{Effect, Value};
 use luaplan_catalog::{Catalog, TargetKind};
 
 use super::CheckedPlan;
 use super::flow::{CallSite, Flow, Leaf, Slice, analyse};
+use super::parameters::{PlanParameter, parameters};
 use super::steps::{NamedStep, named_steps};
 
 pub use agents::{AgentPlan, AgentReach, SavedPlan, agents_called, with_effects};
-pub use reach::{Target, TargetPattern, host_of};
+pub use reach::{Target, TargetPattern, argument_targets, host_of};
 pub use text::Texts;
 
 /// The parameter that says how long a call sleeps.
@@ -40,6 +42,17 @@ pub struct PreviewOptions<'a> {
     pub always: &'a BTreeMap<String, Vec<(TargetKind, String)>>,
     /// What the caller found out about the agents the plan may call, and about those that these may call.
     pub agents: &'a [AgentReach],
+}
+
+/// The parameters that a plan declares, as a preview shows them.
+#[must_use]
+pub fn parameters_of(source: &str) -> Vec<PreviewParameter> {
+    let shown = |one: PlanParameter| PreviewParameter {
+        name: one.name,
+        default: one.default.map(|value| value.to_json()),
+        description: one.description,
+    };
+    parameters(source).into_iter().map(shown).collect()
 }
 
 /// One parameter of a call.
@@ -106,9 +119,25 @@ pub struct PreviewCall {
     pub forecast: Option<Forecast>,
 }
 
+/// A parameter that the plan declares.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PreviewParameter {
+    /// The member of the context.
+    pub name: String,
+    /// Its value where none is given, as JSON; absent where one has to be given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Json>,
+    /// What it is for.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+}
+
 /// What a plan would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Preview {
+    /// The parameters it declares; whoever has its source fills them in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<PreviewParameter>,
     /// The calls, in the order of the source.
     pub calls: Vec<PreviewCall>,
     /// The named steps, in the order of the source, as far as their names stand there as texts.
@@ -182,6 +211,7 @@ pub fn preview_of(flow: &Flow, source: &str, catalog: &Catalog, options: Preview
         .collect();
     let sleeps = flow.call_sites().iter().filter_map(|site| sleep_of(site, catalog, options.tool_calls_max));
     Preview {
+        parameters: Vec::new(),
         sleeps_max_seconds: sleeps
             .chain(agents::sleeps(&agents, catalog, options))
             .reduce(u64::saturating_add),

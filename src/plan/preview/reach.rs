@@ -102,6 +102,14 @@ pub(super) fn anywhere(spec: &ToolSpec, fixed: Option<&Vec<(TargetKind, String)>
     found
 }
 
+/// What an argument that names places of this kind may name.
+#[must_use]
+pub fn argument_targets(kind: TargetKind, argument: &Argument, context: Option<&Value>) -> Vec<Target> {
+    let mut found = Vec::new();
+    of_argument(kind, argument, context, &mut found);
+    found
+}
+
 fn is_open(leaf: &Leaf) -> bool {
     matches!(leaf, Leaf::From(_) | Leaf::Computed)
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use luaplan_catalog::TargetKind;
 
-use super::{AgentPlan, AgentReach, Forecast, Preview, PreviewCall, Target};
+use super::{AgentPlan, AgentReach, Forecast, Preview, PreviewCall, PreviewParameter, Target};
 use crate::flow::Origin;
 use crate::steps::NamedStep;
 
@@ -102,6 +102,7 @@ impl Preview {
                 "this plan looks up what it calls in ways that cannot be followed: any tool may be called, with anything\n\n",
             );
         }
+        write_parameters(&self.parameters, texts, &mut page);
         if self.calls.is_empty() {
             page.push_str("calls no tool\n");
         } else {
@@ -153,9 +154,44 @@ impl Preview {
         if self.unpriced.is_empty() {
             return dollars;
         }
-        let names: Vec<&str> = self.unpriced.iter().map(String::as_str).collect();
-        format!("{dollars}, and what {} costs, which has no price in its manifest", names.join(", "))
+        let asks_model = |tool: &str| {
+            let calls = self.calls.iter().filter(|call| call.tool == tool);
+            calls.flat_map(|call| &call.targets).any(|target| target.kind == TargetKind::Model)
+        };
+        let (by_tokens, others): (Vec<&str>, Vec<&str>) =
+            self.unpriced.iter().map(String::as_str).partition(|tool| asks_model(tool));
+        let mut text = dollars;
+        if !others.is_empty() {
+            let _ =
+                write!(text, ", and what {} costs, which has no price in its manifest", others.join(", "));
+        }
+        if !by_tokens.is_empty() {
+            let _ = write!(
+                text,
+                ", and the tokens of {} at the prices of its models (the limit `llm_cost` ends it)",
+                by_tokens.join(", ")
+            );
+        }
+        text
     }
+}
+
+/// The parameters with their defaults; nothing where the plan has none.
+fn write_parameters(parameters: &[PreviewParameter], texts: Texts, page: &mut String) {
+    if parameters.is_empty() {
+        return;
+    }
+    page.push_str("parameters\n");
+    let width = parameters.iter().map(|one| one.name.chars().count()).max().unwrap_or(0).max(11);
+    for PreviewParameter { name, default, description } in parameters {
+        let value = match default {
+            Some(default) => texts.of(&default.to_string()).into_owned(),
+            None => "has to be given".to_owned(),
+        };
+        let what = if description.is_empty() { String::new() } else { format!("   {description}") };
+        let _ = writeln!(page, "  {name:<width$} {value}{what}");
+    }
+    page.push('\n');
 }
 
 /// Seconds in the two largest units they fill.

@@ -227,11 +227,14 @@ async fn what_is_allowed_for_a_time_is_shown_listed_and_taken_back() {
     assert_eq!(folder.run(&["policy", "grants", "--json"]).exits(0).json(), serde_json::json!([]));
     let all = folder.run(&["policy", "grants", "--all"]).exits(0);
     assert!(all.out.contains("(revoked)"), "{all}");
-    // The run that ended is newer than the one that waits: `last` is the one that can resume.
+    // The run that ended is newer than the one that waits: `last` is that one, and nothing is decided unseen.
     folder.run(&["run", "plan.lua"]).exits(5);
     folder.write("fine.lua", "function run() return 1 end");
     folder.run(&["run", "fine.lua"]).exits(0);
-    folder.run(&["approve", "last", "1"]).exits(0);
+    folder.run(&["approve", "last", "1"]).fails(2, "not_found");
+    let waiting =
+        folder.run(&["approve", "--json"]).exits(0).json()[0]["run_id"].as_str().unwrap().to_owned();
+    folder.run(&["approve", &waiting, "1"]).exits(0);
     assert_eq!(parts.received().len(), 3);
     parts.stop().await;
 }

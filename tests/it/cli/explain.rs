@@ -94,3 +94,34 @@ fn a_file_that_is_there_is_replaced_on_request_only() {
     let output = ["--set", "llm.provider=openai", "--set", "llm.model=m", "plan", "x", "-o", "kept.txt"];
     folder.run(&output).fails(2, "file_exists");
 }
+
+#[test]
+fn models_are_those_that_calls_name() {
+    let source = |model: &str| {
+        format!("function run(context)\n  return call_llm{{prompt = context.text, model = {model}}}\nend\n")
+    };
+    let folder = Folder::new();
+    folder.write(
+        "luaplan.toml",
+        "[llm]\nprovider = \"openai\"\nmodel = \"big\"\nbase_url = \"http://127.0.0.1:9\"\nprice_input = 1.0\n\
+         [llm.models.cheap]\nprovider = \"openai\"\nmodel = \"tiny-7b\"\nbase_url = \"http://127.0.0.1:9\"\n",
+    );
+    let explain = |model: &str| {
+        folder.write("plan.lua", source(model));
+        folder.run(&["explain", "plan.lua"]).exits(0).out
+    };
+    let line = |page: &str| page.lines().find(|line| line.starts_with("  models")).unwrap().to_owned();
+    let named = explain("\"cheap\"");
+    assert!(line(&named).contains("cheap (openai/tiny-7b)") && !line(&named).contains("big"), "{named}");
+    assert!(named.contains("the tokens of call_llm at the prices of its models"), "{named}");
+    let open = explain("context.model");
+    assert!(line(&open).contains("from context.model") && line(&open).contains("big"), "{open}");
+    assert!(line(&explain("nil")).ends_with("big"));
+    let absent = explain("\"cheep\"");
+    assert!(absent.contains("there is no model `cheep`"), "{absent}");
+    let found = folder.run(&["check", "plan.lua", "--json"]).exits(0).json();
+    assert_eq!(found["findings"][0]["code"], "plan_target_refused", "{found}");
+    folder.write("plan.lua", source("\"cheap\""));
+    let found = folder.run(&["check", "plan.lua", "--json"]).exits(0).json();
+    assert_eq!(found["findings"], json!([]), "{found}");
+}

@@ -32,11 +32,13 @@ fn parameters_are_members_of_the_context_that_is_on_record() {
     let started = folder.run(&["audit", "--event", "run_started", "--json"]).exits(0).json_lines();
     assert_eq!(started[0]["context"], whole["result"]);
     folder.run(&["replay", "last"]).exits(0);
+    let page = folder.run(&["show", "last", "--full"]).exits(0);
+    assert!(page.out.contains("context\n") && page.out.contains("\"count\": 3"), "{page}");
     let other = run(&["--param", "month=2026", "--param", "count=a=b"]).exits(0).json();
     assert_eq!(other["result"], json!({"month": "2026", "count": "a=b"}));
 
     let missing = run(&[]).exits(2).json();
-    assert_eq!(missing["error"]["code"], "bad_request", "{missing}");
+    assert_eq!(missing["error"]["code"], "usage", "{missing}");
     assert!(missing["error"]["message"].as_str().unwrap().contains("`count` (how many)"), "{missing}");
     let wrong = run(&["--param", "mnth=1"]).exits(2);
     assert!(
@@ -44,7 +46,6 @@ fn parameters_are_members_of_the_context_that_is_on_record() {
         "{wrong}"
     );
     run(&["--param", "count=1", "--context", "[]"]).exits(2);
-    run(&["--param", "count=1", "--context-name", "kept"]).exits(2);
     folder.write("wrong.lua", "-- luaplan: param(1)\nfunction run() end\n");
     let refused = folder.run(&["check", "wrong.lua"]).exits(3);
     assert!(

@@ -60,7 +60,18 @@ async fn a_saved_plan_is_changed_and_shown_as_a_difference() {
     assert!(told_then.contains("The check finds this") && told_then.contains("nothere"), "{told_then}");
     let same = run(&folder, &["plan", "--revise", "bad.lua", "leave it"]).await.exits(0);
     assert!(same.err.contains("the plan stays as it is"), "{same}");
+    assert!(!same.err.contains("wrote"), "{same}");
     run(&folder, &["plan", "--revise", "absent.lua", "x"]).await.fails(2, "file_unreadable");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_that_loses_a_parameter_is_told() {
+    let (folder, server) = folder_with(&[plan(2)]).await;
+    folder.write("old.lua", format!("-- luaplan: param(month, \"2026-05\")\n{}", plan(1)));
+    let changed = run(&folder, &["plan", "--revise", "old.lua", "answer with two"]).await.exits(0);
+    assert!(changed.err.contains("does not declare the parameter `month` any more"), "{changed}");
+    let said = told(&server);
+    assert!(said.contains("declare members of the context that callers give: keep them"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

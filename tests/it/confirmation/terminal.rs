@@ -54,10 +54,50 @@ async fn a_plan_is_edited_at_the_terminal() {
     let (folder, _server) = folder_with(&[plan(1)]).await;
     let (code, shown) = typed(&folder, "task 'answer with one'", "e\nn\ne\ny\n").await;
     assert_eq!(code, 0, "{shown}");
-    for part in ["-  return { answer = 1 }", "+  return { number = 1 }", "run the plan with these changes?"] {
+    for part in [
+        "-  return { answer = 1 }",
+        "+  return { number = 1 }",
+        "{number = 1}",
+        "run the plan with these changes?",
+    ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert!(shown.contains("\"number\": 1"), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn last_is_the_newest_run_and_what_was_decided_is_told() {
+    let (folder, _server) = folder_with(&[plan(1), plan(2), plan(3)]).await;
+    let first = run(&folder, &["task", "the first", "--approve"]).await.fails(5, "approval_required");
+    for part in
+        ["the model says", "what it would do:", "answer = 1 }", "decide: luaplan approve ", "luaplan cancel "]
+    {
+        assert!(first.err.contains(part), "{part}: {first}");
+    }
+    run(&folder, &["task", "the second", "--approve"]).await.exits(5);
+    let denied =
+        run(&folder, &["approve", "last", "plan", "--deny", "three"]).await.fails(5, "approval_required");
+    assert!(
+        denied.err.contains("denied: the plan of run ") && denied.err.contains("\"the second\""),
+        "{denied}"
+    );
+    assert!(denied.err.contains("answer = 3 }"), "the new plan is shown: {denied}");
+    let approved = run(&folder, &["approve", "last", "plan"]).await.exits(0);
+    assert!(approved.err.contains("approved: the plan of run "), "{approved}");
+    assert!(approved.out.contains("\"answer\": 3"), "{approved}");
+    // The first still waits, and is not what `last` means.
+    let none = run(&folder, &["approve", "last", "plan", "--deny", "no", "--no-resume"]).await;
+    assert!(none.code != 0 && !none.err.contains("\"the first\""), "{none}");
+    let listed = run(&folder, &["approve", "--json"]).await.exits(0).json();
+    let waiting = listed[0]["run_id"].as_str().unwrap().to_owned();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["task"]), (1, &"the first".into()), "{listed}");
+    let cancelled = run(&folder, &["cancel", &waiting]).await.exits(0);
+    assert!(!cancelled.out.contains("waits for a person"), "{cancelled}");
+    let runs = run(&folder, &["runs", "--json"]).await.exits(0).json();
+    let cancelled = runs.as_array().unwrap().iter().find(|run| run["run_id"] == waiting.as_str()).unwrap();
+    assert_eq!(cancelled["status"], "cancelled", "{cancelled}");
+    let tokens = cancelled["usage"]["llm_tokens"].as_u64().unwrap();
+    assert!(tokens > 0, "what was spent stays counted: {cancelled}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -66,6 +106,7 @@ async fn a_plan_that_was_left_is_decided_by_command() {
     let (code, shown) = typed(&folder, "task 'answer with one'", "q\n").await;
     assert_eq!(code, 5, "{shown}");
     assert!(shown.contains("luaplan approve ") && shown.contains(" plan"), "{shown}");
+    assert!(shown.contains("nothing was run") && shown.contains("luaplan cancel "), "{shown}");
     let listed = run(&folder, &["approve"]).await.exits(0);
     for part in
         ["answer with one", "what it would do:", "answer = 1 }", "decide: luaplan approve ", "--deny REASON"]

@@ -67,13 +67,13 @@ pub(super) fn command(folder: &Path, settings: &[&str]) -> Command {
 }
 
 /// A connected client, and the process it talks to.
-pub(super) struct Session {
+pub(crate) struct Session {
     pub(super) client: RunningService<RoleClient, Watcher>,
     pub(super) child: Child,
 }
 
 impl Session {
-    pub(super) async fn start(folder: &Path, settings: &[&str]) -> Self {
+    pub(crate) async fn start(folder: &Path, settings: &[&str]) -> Self {
         let mut child = command(folder, settings).spawn().unwrap();
         let pipes = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
         let serving = Watcher::default().serve(pipes);
@@ -81,7 +81,7 @@ impl Session {
         Self { client, child }
     }
 
-    pub(super) async fn call(&self, tool: &'static str, arguments: Json) -> CallToolResult {
+    pub(crate) async fn call(&self, tool: &'static str, arguments: Json) -> CallToolResult {
         call(&self.client, tool, arguments).await
     }
 

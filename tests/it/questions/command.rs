@@ -40,6 +40,49 @@ fn a_question_is_listed_answered_and_the_run_goes_on() {
 }
 
 #[test]
+fn a_choice_is_named_by_its_number_or_in_another_case() {
+    let folder = folder();
+    for (said, month) in [("2", "June"), ("may", "May")] {
+        folder.run(&["run", "plan.lua"]).exits(5);
+        let ended = folder.run(&["answer", "last", said, "--json"]).exits(0);
+        assert_eq!(ended.json()["result"], json!({ "month": month }), "{ended}");
+    }
+    folder.run(&["run", "plan.lua"]).exits(5);
+    for said in ["0", "3"] {
+        folder.run(&["answer", "last", said]).fails(2, "bad_request");
+    }
+    let numbers = ASKS.replace("\"May\", \"June\"", "\"2\", \"1\"");
+    folder.write("plan.lua", numbers);
+    folder.run(&["run", "plan.lua"]).exits(5);
+    let ended = folder.run(&["answer", "last", "1", "--json"]).exits(0);
+    assert_eq!(ended.json()["result"], json!({ "month": "1" }), "a choice before its number: {ended}");
+}
+
+/// The first command shows the question at once, and in the end what the run came to.
+#[test]
+fn a_command_without_a_terminal_shows_the_question_and_the_end() {
+    use std::io::BufRead as _;
+    use std::process::Stdio;
+
+    let folder = folder();
+    folder.write("plan.lua", ASKS.replace("choices =", "timeout_seconds = 600, choices ="));
+    let mut command = folder.command(&["run", "plan.lua", "--json"]);
+    let mut waiting = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    for line in std::io::BufReader::new(waiting.stderr.take().unwrap()).lines() {
+        said.push_str(&line.unwrap());
+        if said.contains("luaplan answer ") {
+            break;
+        }
+    }
+    assert!(said.contains("call 1 asks: Which month?") && said.contains("[2] June"), "{said}");
+    folder.run(&["answer", "last", "June"]).exits(0);
+    let output = waiting.wait_with_output().unwrap();
+    let ended: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &ended["result"]["month"]), (Some(0), &json!("June")), "{ended}");
+}
+
+#[test]
 fn an_answer_can_leave_the_run_paused() {
     let folder = folder();
     folder.run(&["run", "plan.lua"]).exits(5);

@@ -31,6 +31,7 @@ async fn of_forty_keys_one_answers_and_the_others_are_told_who() {
     let listed = of(1).get("/v1/questions").await.json();
     let question = listed["questions"][0].clone();
     assert_eq!(question["question"], "Which month?", "{listed}");
+    assert_eq!(paused["error"]["questions"][0]["question_id"], question["question_id"], "{paused}");
     let path = format!("/v1/questions/{}", question["question_id"].as_str().unwrap());
     let refused = of(1).post(&path, &json!({ "answer": "July" })).await.problem(400, "bad_request");
     assert_eq!(refused["choices"], json!(["May", "June"]), "{refused}");

@@ -93,7 +93,9 @@ async fn right_plans_pass_and_faults_are_found() {
     for (name, plan) in &plans {
         for finding in found(&app, &plan.source, plan.context.as_ref()).await {
             let is_of_the_world = OF_THE_WORLD.contains(&finding.code.as_str());
-            if finding.severity == Severity::Error || is_of_the_world {
+            // That no database can look at such a statement is true of a plan that is right, too.
+            let is_unknown = finding.message.contains("put together while the plan runs");
+            if finding.severity == Severity::Error || (is_of_the_world && !is_unknown) {
                 wrong.push(format!("{name}, line {}: {}: {}", finding.line, finding.code, finding.message));
             }
         }

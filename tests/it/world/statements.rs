@@ -106,14 +106,13 @@ const REFUSED: [(&str, &str); 6] = [
     ("table = \"orders\", columns = {\"id\", \"totl\"}, where = context.where", ""),
 ];
 
-const TAKEN: [&str; 8] = [
+const TAKEN: [&str; 7] = [
     "sql = \"SELECT id, total FROM orders WHERE status = ?\", params = {context.status}",
     "sql = \"SELECT id FROM orders WHERE id IN (?) ORDER BY total\", params = {context.ids}",
     "sql = \"SELECT count(*) AS n FROM orders WHERE total > ? AND id > ?\", params = {1.5, 3}",
     "sql = \"SELECT id FROM orders WHERE id = ?\", params = context.params",
     "sql = \"WITH paid AS (SELECT id FROM orders WHERE status = 'paid') SELECT count(*) AS n FROM paid\"",
     "table = \"orders\", columns = {\"id\", \"status\"}, where = {status = {\"open\", context.status}}, limit = 5",
-    "table = context.table",
     "table = \"orders\", where = \"total > ?\", params = {context.most}, order_by = \"total DESC\"",
 ];
 
@@ -143,6 +142,12 @@ async fn sqlite_looks_at_statements() {
     let place = Place::of(&url, &[], Vec::new()).await;
     judge(&place, false).await;
     judge_rows(&place).await;
+    for arguments in ["table = context.table", "sql = \"SELECT id FROM \" .. context.table"] {
+        let found = place.found(&query(arguments)).await;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].code.as_str(), found[0].severity), ("plan_sql_unasked", Severity::Warning));
+        assert!(found[0].message.contains("put together while the plan runs"), "{found:?}");
+    }
     // A granted statement that writes is looked at and not executed.
     let place = Place::of(&url, &[("tools.query_db.writes", "[\"shop\"]")], Vec::new()).await;
     let write = |column: &str| {
@@ -171,6 +176,9 @@ async fn the_process_that_reads_files_looks_at_statements() {
     let rows = reading("table = \"orders\"", "totl");
     assert_eq!(found(&folder, &rows, "plan_unknown_field", &["--live"]).len(), 2);
     assert_eq!(found(&folder, &rows, "plan_unknown_field", &[]), []);
+    folder.write("plan.lua", query("table = context.table"));
+    let unasked = folder.run(&["check", "plan.lua", "--live"]).exits(0);
+    assert!(unasked.out.contains("did not look at the statements of 1 place"), "{unasked}");
     folder.write("luaplan.toml", super::CONFIGURATION.replace("shop.db", "gone.db"));
     let away = found(&folder, &source, "plan_sql_unasked", &["--live"]);
     assert_eq!(away.len(), 1, "{away:?}");

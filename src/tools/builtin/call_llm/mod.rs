@@ -14,7 +14,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use luaplan_base::{CallOutcome, Error, ErrorCode, LimitName, Result, ToolFailure, Value};
-use luaplan_bus::{Invocation, RunBudget, Tool, ask_model, short_list};
+use luaplan_bus::{ForeseenCall, Invocation, RunBudget, Tool, ask_model, short_list};
 use luaplan_catalog::{ToolSpec, check_document};
 use luaplan_llm::{ChatReply, LlmClient};
 
@@ -55,7 +55,7 @@ impl CallLlm {
             AnswerForm::Schema(schema) => {
                 let document = serde_json::from_str(json_text(&reply.text)?).unwrap_or_default();
                 check_document(schema, &document)
-                    .map_err(|why| invalid(&format!("not what `schema` asks for: {why}")))?;
+                    .map_err(|why| unusable(format!("the model's answer does not follow `schema`: {why}")))?;
                 Ok(Value::from_json(document)?)
             }
         }
@@ -84,6 +84,13 @@ impl Tool for CallLlm {
 
     fn could_call(&self, arguments: &Value) -> Result<(), ToolFailure> {
         LlmArguments::read(arguments)?.model.map_or(Ok(()), |name| self.knows(name))
+    }
+
+    fn could_ever_call(&self, call: &ForeseenCall) -> Result<(), ToolFailure> {
+        if let Some(Value::String(name)) = call.known.get("model").filter(|_| call.is_certain("model")) {
+            self.knows(name)?;
+        }
+        if call.is_whole() { self.could_call(&call.arguments()) } else { Ok(()) }
     }
 
     fn planning_rules(&self) -> Vec<String> {
@@ -145,6 +152,9 @@ fn json_text(answer: &str) -> Result<&str, ToolFailure> {
 }
 
 fn invalid(what: &str) -> ToolFailure {
-    let message = format!("the model was asked for JSON and answered {what}");
+    unusable(format!("the model was asked for JSON and answered {what}"))
+}
+
+fn unusable(message: String) -> ToolFailure {
     ToolFailure::new(ErrorCode::LlmInvalidReply, message).retryable()
 }

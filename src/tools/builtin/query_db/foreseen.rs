@@ -97,6 +97,18 @@ impl QueryDb {
         refused.map_or(Ok(()), |failed| Err(failed.into_tool_failure()))
     }
 
+    /// As [`luaplan_bus::Tool::not_looked_at`].
+    pub(super) fn unseen(&self, call: &ForeseenCall) -> Option<String> {
+        if self.describe == Describe::Off {
+            return Some("the schema is kept back (`describe = \"off\"`)".to_owned());
+        }
+        if Shown::of(call).is_none() {
+            return Some("it is put together while the plan runs".to_owned());
+        }
+        let is_open = self.meant(call).is_ok_and(|databases| databases.len() > 1);
+        is_open.then(|| "which database it is for is known only when the plan runs".to_owned())
+    }
+
     /// As [`luaplan_bus::Tool::prepare`].
     pub(super) async fn looked_at(&self, call: &ForeseenCall) -> Prepared {
         if self.describe == Describe::Off {

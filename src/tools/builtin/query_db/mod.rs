@@ -231,7 +231,7 @@ impl QueryDb {
             let known = self.databases.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             let message = match name {
                 Some(name) if !known.is_empty() => {
-                    format!("there is no database `{name}`; there are {known}")
+                    format!("there is no database `{name}`, only {known}")
                 }
                 _ => "no database is configured".to_owned(),
             };
@@ -303,6 +303,10 @@ impl Tool for QueryDb {
 
     fn could_ever_call(&self, call: &ForeseenCall) -> std::result::Result<(), ToolFailure> {
         self.could_ever(call)
+    }
+
+    fn not_looked_at(&self, call: &ForeseenCall) -> Option<String> {
+        self.unseen(call)
     }
 
     async fn prepare(&self, call: &ForeseenCall) -> Prepared {
