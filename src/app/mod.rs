@@ -15,6 +15,7 @@ mod runs;
 mod tools;
 
 mod access;
+mod access_of_approvals;
 mod access_of_questions;
 mod agents;
 mod api_keys;

@@ -17,7 +17,9 @@ use super::{
 #[serde(tag = "event", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the fields are named after what they hold; units are in their names")]
 pub enum EventBody {
-    /// A run started. `task` is absent where a saved plan is run, and much else in older records.
+    /// A run started. `task` is absent where a saved plan is run, and much else in older records. Calls of a `mocked` run are
+    /// not recorded; nothing of a plan of a `plan_only` run is run. `owner` is the process, by the name of its lock file; `by`
+    /// is an API key's name or `local`, then with the user of the operating system.
     RunStarted {
         task: Option<String>,
         plan_hash: Option<ContentHash>,
@@ -25,7 +27,6 @@ pub enum EventBody {
         context: Json,
         limits: Json,
         version: String,
-        /// Whether mocks answer the calls, which are not recorded then. Written only where true.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         mocked: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,16 +35,12 @@ pub enum EventBody {
         isolation: Option<Word<Isolation>>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context_name: Option<String>,
-        /// The process that runs it, by the name of its lock file. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         owner: Option<String>,
-        /// The tenant it belongs to: `local`, or the name of an API key. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tenant: Option<String>,
-        /// What it may do without approval. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<Word<Mode>>,
-        /// The run whose call started this one, and which call. Written only for runs of agents.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent_run_id: Option<RunId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,18 +49,14 @@ pub enum EventBody {
         agent: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         starts_over: Option<RunId>,
-        /// The run whose plan this one changes. Written only where there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         follows: Option<RunId>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         approve: bool,
-        /// Whether the run ends once it has a plan, or none of its plan is to run. Written only where true.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         plan_only: bool,
-        /// Planning options that differ from the configuration: candidates, tests, prompts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         planning: Option<Box<Json>>,
-        /// Who started it: an API key's name or `local`, then with the user of the operating system.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,13 +81,12 @@ pub enum EventBody {
     },
     /// From here on the run can be neither resumed nor replayed, as a secret was removed. Written once, with its error.
     RunNotResumable { code: Word<ErrorCode>, reason: String, call_id: Option<CallId> },
-    /// The run waits for a person. `calls_in_doubt` may have taken effect; `approvals` are ids of undecided requests.
+    /// The run waits for a person. `calls_in_doubt` may have taken effect; `approvals` and `questions` are ids of open ones.
     RunPaused {
         reason: String,
         calls_in_doubt: Vec<CallId>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         approvals: Vec<String>,
-        /// The ids (`RUN:CALL`) of open questions.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         questions: Vec<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -230,13 +222,13 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         os_user: Option<String>,
     },
-    /// The prompt was fitted into its token budget; `trimmed` names the parts that were cut.
+    /// The prompt was fitted into its token budget; `trimmed` names the parts that were cut, `tools_left_out` begins with the
+    /// least relevant.
     PromptBudgetComputed {
         budget_tokens: u64,
         used_tokens: u64,
         parts: Json,
         trimmed: Vec<String>,
-        /// The tools that the prompt omits, the least relevant first. Written only where there are any.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools_left_out: Vec<String>,
     },
@@ -244,32 +236,29 @@ pub enum EventBody {
     SampleShared { from: String, data_hash: ContentHash, bytes: u64 },
     /// The prompt is ready.
     PromptComposed { prompt_hash: ContentHash, bytes: u64 },
-    /// A request went to a model.
+    /// A request went to a model. `prompt_hash` is of all messages as sent, joined by line feeds.
     LlmRequestSent {
         provider: String,
         model: String,
         purpose: Word<RequestPurpose>,
         attempt: u32,
-        /// Of all messages, joined by line feeds, without secrets. `None` in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt_hash: Option<ContentHash>,
     },
     /// Part of a model's answer. Streamed, never recorded.
     LlmText { text: String },
-    /// A model answered.
+    /// A model answered. Older records have the `text`, others its hash and length without secrets. Of the tokens sent, the
+    /// provider read `cached_tokens` from its cache and wrote `cache_write_tokens` to it.
     LlmResponseReceived {
         provider: String,
         model: String,
-        /// The answer, in older records only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
-        /// Of the answer without secrets. `None` in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text_hash: Option<ContentHash>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text_bytes: Option<u64>,
         input_tokens: u64,
-        /// Of those sent, the ones that the provider read from its cache, and wrote to it; only where there are any.
         #[serde(default, skip_serializing_if = "super::fold::is_zero")]
         cached_tokens: u64,
         #[serde(default, skip_serializing_if = "super::fold::is_zero")]
@@ -285,15 +274,14 @@ pub enum EventBody {
     LlmRequestFailed { provider: String, model: String, code: Word<ErrorCode>, message: String },
     /// The next model of the fallback chain is asked.
     ModelFallback { from: String, to: String, code: Word<ErrorCode> },
-    /// A model proposed a plan. `round` is 0 for the first, then counts repairs.
+    /// A model proposed a plan. `round` is 0 for the first, then counts repairs. `explanation` is the model's, untrusted;
+    /// `influenced_by` are hashes of the data that it had seen.
     PlanProposed {
         round: u32,
         source: String,
         plan_hash: ContentHash,
-        /// The model's note on it. Untrusted; written only where there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         explanation: Option<String>,
-        /// Hashes of the data that the model had seen, so that the plan may depend on it. Written only where there is any.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         influenced_by: Vec<ContentHash>,
     },
@@ -332,7 +320,6 @@ pub enum EventBody {
         arguments_hash: ContentHash,
         line: Option<u32>,
         idempotency_key: String,
-        /// The rule of the policy file that decided; `default` where none matched. Written only with a file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]

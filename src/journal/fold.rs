@@ -11,27 +11,7 @@ use super::call_state::{self, CallState, ParentCall};
 use super::iteration_state::IterationState;
 use super::question_state::{self, QuestionState};
 use super::step_run::{self, StepRun};
-use super::{Actor, EventBody, Mode, Record, RunStatus, Word, redactions};
-
-/// The plan that a run executes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AcceptedPlan {
-    /// Hash of its source.
-    pub plan_hash: ContentHash,
-    /// Its source; absent where the record that held it is missing.
-    #[serde(skip)]
-    pub source: Option<String>,
-    /// The number of calls that earlier plans of the run made.
-    pub calls_before: u64,
-    /// Where its own output begins in the run's output.
-    pub printed_from: usize,
-    /// How often it printed.
-    pub prints: u32,
-    /// The number of `retry` waits it has started.
-    pub retries: u32,
-    /// How often one of its steps started or ended.
-    pub step_changes: u32,
-}
+use super::{AcceptedPlan, Actor, EventBody, Mode, Record, RunStatus, Word, redactions};
 
 /// A run, folded from its records.
 #[derive(Debug, Clone, PartialEq, Serialize)]

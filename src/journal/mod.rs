@@ -7,6 +7,7 @@
 //!
 //! **Never here:** decisions. The journal records what other rooms did.
 
+mod accepted_plan;
 mod actor;
 mod anchor;
 mod approval_state;
@@ -48,6 +49,7 @@ mod postgres;
 #[path = "postgres_absent.rs"]
 mod postgres;
 
+pub use accepted_plan::AcceptedPlan;
 pub use actor::Actor;
 pub use approval_state::{ApprovalDecision, ApprovalState, PlanRequest, RuleReference};
 pub use backend::Journal;
@@ -59,7 +61,7 @@ pub use contexts::{
 };
 pub use csv_export::{CSV_COLUMNS, write_csv};
 pub use event::EventBody;
-pub use fold::{AcceptedPlan, RunState};
+pub use fold::RunState;
 pub use grants::{GrantState, grants};
 pub use iteration_state::{IterationState, JudgedIteration, switched_mode};
 pub use kinds::{DecisionKind, FinishMode, Mode, ResolutionKind, StopReason, Tier};

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::http_support::Service;
+use crate::http_tenants::{settings, with_key};
 
 /// How long the service is asked beside a flood that goes on.
 const FLOOD_MAX: Duration = Duration::from_secs(15);
@@ -69,4 +70,24 @@ async fn two_slow_explanations_hold_nothing_up() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_hundred_slow_explanations_hold_nothing_up() {
     answers_beside(200).await;
+}
+
+#[tokio::test]
+async fn databases_work_only_for_keys_that_may_start_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = settings(folder.path());
+    let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let service = Service::with(&settings, None).await;
+    let plan = "function run() return query_db('SELECT 1 AS n') end";
+    for (name, live, expected) in [
+        ("starts", true, 200),
+        ("reads", false, 200),
+        ("reads", true, 403),
+        ("audits", true, 403),
+        ("decides", true, 403),
+    ] {
+        let body = json!({ "plan": plan, "live": live });
+        let answer = with_key(&service.client, name).post("/v1/plans/explain", &body).await;
+        assert_eq!(answer.status, expected, "{name} {live}: {}", answer.text);
+    }
 }

@@ -344,26 +344,6 @@ async fn what_a_key_does_is_recorded_under_its_name_and_needs_its_scope() {
 }
 
 #[tokio::test]
-async fn databases_work_only_for_keys_that_may_start_runs() {
-    let folder = tempfile::tempdir().unwrap();
-    let settings = settings(folder.path());
-    let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let service = Service::with(&settings, None).await;
-    let plan = "function run() return query_db('SELECT 1 AS n') end";
-    for (name, live, expected) in [
-        ("starts", true, 200),
-        ("reads", false, 200),
-        ("reads", true, 403),
-        ("audits", true, 403),
-        ("decides", true, 403),
-    ] {
-        let body = json!({ "plan": plan, "live": live });
-        let answer = with_key(&service.client, name).post("/v1/plans/explain", &body).await;
-        assert_eq!(answer.status, expected, "{name} {live}: {}", answer.text);
-    }
-}
-
-#[tokio::test]
 async fn named_contexts_are_each_tenants_own() {
     let folder = tempfile::tempdir().unwrap();
     let settings = settings(folder.path());

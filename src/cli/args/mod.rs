@@ -54,7 +54,7 @@ pub enum Command {
     Pause(PauseArgs),
     /// End a run, whichever process is at it
     Cancel(CancelArgs),
-    /// Change how much a run does unasked and whether it goes on until its task is done; it holds for its next call and plan
+    /// Change how much a run does unasked, from its next call and plan on
     Mode(ModeArgs),
     /// Start a run over: its plan and context again, as another run
     Reset(ResetArgs),

@@ -119,7 +119,7 @@ fn a_terminal_gets_colour_and_progress_unless_no_color_is_set() {
     let Some(ended) = in_terminal(&folder, "TERM=xterm", "run plan.lua") else { return };
     let ended = ended.exits(0);
     assert!(ended.out.contains('\u{1b}'), "{ended}");
-    for part in ["the plan passed the check", "→ 1 transform_data", "│ a", "│ b", "succeeded · 1 calls"]
+    for part in ["the plan passed the check", "→ 1 transform_data", "│ a", "│ b", "succeeded · 1 call "]
     {
         assert!(ended.out.contains(part), "{part}: {ended}");
     }
