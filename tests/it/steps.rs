@@ -142,7 +142,12 @@ async fn a_service_shows_the_steps_while_they_run_and_in_the_graph() {
             .map(|step| format!("{} {}", step["name"].as_str().unwrap(), step["state"].as_str().unwrap()))
             .collect()
     };
-    let report = service.client.get(&path).await.json();
+    let mut report = service.client.get(&path).await.json();
+    // Steps are recorded a moment later, as what is printed.
+    while shown(&report)[1] == "load pending" {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        report = service.client.get(&path).await.json();
+    }
     assert_eq!(shown(&report), ["count complete", "load running", "show pending"], "{report}");
     let graph = service.client.get(&format!("{path}/graph?format=json")).await.json();
     let nodes = graph["nodes"].as_array().unwrap();

@@ -4,6 +4,6 @@
 -- expect on piccolo: result: {}
 function run()
   local set = "[" .. string.rep("bcdefgh", 2000) .. "]"
-  local s = string.rep("a", 20000)
+  local s = string.rep("a", 200000)
   return string.find(s, set)
 end
