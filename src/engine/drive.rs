@@ -206,6 +206,8 @@ impl Drive<'_> {
                 Pause::Calls { calls, printed, reports } => {
                     self.take_output(&printed, reports).await?;
                     match self.answers(calls).await {
+                        // The rest of the plan may take no time: it must not run to its end before it is stopped.
+                        Ok(_) if self.stop_signal.is_to_pause() => Err(self.pause_requested()),
                         Ok(outcomes) => self.watched(grace, executor.answer(outcomes)).await,
                         Err(why) => Err(why),
                     }
