@@ -102,7 +102,11 @@ class Bench:
         home = os.path.join(self.folder, "-".join(servers))
         if not os.path.isdir(home):
             os.makedirs(home)
+            # Nobody is asked, so that each plan runs to its end.
+            with open(os.path.join(home, "policy.toml"), "w", encoding="utf-8") as file:
+                file.write('version = 1\n[defaults]\nread = "auto"\nwrite = "auto"\nsend = "auto"\nspend = "auto"\n')
             with open(os.path.join(home, "luaplan.toml"), "w", encoding="utf-8") as file:
+                file.write('[policy]\nfile = "policy.toml"\n')
                 for name in servers:
                     file.write(f"[mcp.{name}]\ncommand = {json.dumps(self.servers[name])}\n")
             for name in servers:
