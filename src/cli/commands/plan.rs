@@ -23,7 +23,8 @@ pub(super) async fn run(session: &Session<'_>, args: &PlanArgs) -> Result<u8> {
     let context = inputs::context_or_empty(session, args.context.as_deref())?;
     let limits = app.config().limits.clone();
     let mut planning = inputs::planning(session, &args.planning)?;
-    if !args.print_prompt {
+    if !args.print_prompt && !args.planning.samples.is_empty() {
+        // Before anything is looked up and shown for a model that is not there.
         app.models().require_model()?;
     }
     planning.samples = samples::of_task(session, &app, &args.task, &args.planning.samples).await?;

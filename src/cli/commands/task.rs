@@ -18,7 +18,8 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
     let mut planning = inputs::planning(session, &args.planning)?;
     planning.max_iterations = args.max_iterations;
     planning.validate()?;
-    if !args.print_prompt && !args.dry_run {
+    if !args.print_prompt && !args.dry_run && !args.planning.samples.is_empty() {
+        // Before anything is looked up and shown for a model that is not there.
         app.models().require_model()?;
     }
     planning.samples = samples::of_task(session, &app, &args.task, &args.planning.samples).await?;
