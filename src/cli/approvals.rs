@@ -252,8 +252,12 @@ pub(super) async fn is_meant(
         Some(_) => "run the plan with these changes? [y]es, [n]o: ",
         None => "allow the call with these arguments? [y]es, [n]o: ",
     };
-    let word = line(question, cancel).await?;
-    Some(matches!(word.as_str(), "y" | "yes"))
+    agrees(question, cancel).await
+}
+
+/// Whether the person at the terminal says yes; `None` without an answer.
+pub(super) async fn agrees(question: &str, cancel: &CancellationToken) -> Option<bool> {
+    line(question, cancel).await.map(|word| matches!(word.as_str(), "y" | "yes"))
 }
 
 fn arguments(text: &str) -> Result<Value, String> {

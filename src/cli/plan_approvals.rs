@@ -59,7 +59,7 @@ pub(super) fn commands(waits: &PendingApproval) -> String {
     )
 }
 
-/// Shows the plan that a run waits for a decision about, where nobody was asked at a terminal.
+/// Shows the plan that a run waits for a decision about, where the person was not asked at a terminal.
 ///
 /// # Errors
 /// As reading the journal.

@@ -22,17 +22,17 @@ pub(crate) struct Checked {
 
 /// Checks a plan and holds it against the world.
 pub(crate) fn held(config: &Config, world: &World<'_>, input: &CheckInput<'_>, refused: Severity) -> Checked {
-    let mut report = config.sandbox.judge(check_with(input), input.source);
-    if !is_read(&report, input) {
+    let is_within = input.source.len() as u64 <= input.limits.source_bytes;
+    let flow = is_within.then(|| analyse_source(input.source, input.catalog));
+    // Of a source that cannot be read the flow knows no call.
+    let mut results = flow.as_ref().map_or_else(Vec::new, |flow| world.results(flow));
+    results.extend_from_slice(input.results);
+    let known = CheckInput { results: &results, ..*input };
+    let report = config.sandbox.judge(check_with(&known), input.source);
+    let is_read = report.errors().all(|error| error.code != ErrorCode::PlanSyntax.as_str());
+    let Some(flow) = flow.filter(|_| is_read) else {
         return Checked { report, foreseen: Vec::new() };
-    }
-    let flow = analyse_source(input.source, input.catalog);
-    let mut results = world.results(&flow);
-    if !results.is_empty() {
-        results.extend_from_slice(input.results);
-        let known = CheckInput { results: &results, ..*input };
-        report = config.sandbox.judge(check_with(&known), input.source);
-    }
+    };
     let mut foreseen = world.foresee(&flow, &report.shapes);
     // A call that is wrong in itself is looked at when it is right.
     foreseen.retain(|site| {
@@ -45,12 +45,6 @@ pub(crate) fn held(config: &Config, world: &World<'_>, input: &CheckInput<'_>, r
         })
         .collect();
     Checked { report: report.with_remarks(input.source, remarks), foreseen }
-}
-
-/// Whether the check could read the plan at all.
-fn is_read(report: &CheckReport, input: &CheckInput<'_>) -> bool {
-    let is_unread = report.errors().any(|error| error.code == ErrorCode::PlanSyntax.as_str());
-    !is_unread && input.source.len() as u64 <= input.limits.source_bytes
 }
 
 /// Checks a plan by what is configured, without an application. Opens nothing.

@@ -8,7 +8,7 @@ use luaplan_bus::{Interruption, Mode};
 use luaplan_engine::RunOutcome;
 use luaplan_journal::{Durability, EventBody, JudgedIteration, RunState, switched_mode};
 use luaplan_plan::CheckedPlan;
-use luaplan_planner::{PastEnd, Proposal};
+use luaplan_planner::{PastEnd, PastRun, Proposal};
 
 use super::judge::returned;
 use super::past::{failed_with, has_only_read, is_for_a_better_plan};
@@ -95,8 +95,9 @@ impl Run<'_> {
         if replanned >= attempts_max {
             return Ok(None);
         }
-        self.tell_replan(state, plan, error, (replanned + 1, attempts_max)).await?;
-        self.plan_instead(state, plan, context, failed_with(error)).await
+        let past = self.past_run(state, plan, failed_with(error));
+        self.tell_replan(&past, (replanned + 1, attempts_max)).await?;
+        self.plan_instead(&past, context).await
     }
 
     /// A new plan for an autonomous run whose task is not done.
@@ -130,11 +131,7 @@ impl Run<'_> {
         if counted >= max {
             return Err(exceeded(max, counted, &judged, outcome.failure()).into());
         }
-        let failure = outcome.failure();
-        if let Some(error) = failure {
-            self.tell_replan(state, plan, error, (counted, max.saturating_sub(1))).await?;
-        }
-        let end = match (&outcome.result, failure) {
+        let end = match (&outcome.result, outcome.failure()) {
             (Ok(value), _) => PastEnd::NotDone {
                 reason: judged.observation,
                 returned: returned(value, self.runs.config.share_run_data),
@@ -142,40 +139,30 @@ impl Run<'_> {
             (Err(_), Some(error)) => failed_with(error),
             (Err(_), None) => return Ok(None),
         };
-        self.plan_instead(state, plan, context, end).await
+        let past = self.past_run(state, plan, end);
+        self.tell_replan(&past, (counted, max.saturating_sub(1))).await?;
+        self.plan_instead(&past, context).await
     }
 
     /// Another plan after one that ended so. Where none is found after a failure, the failure stands.
-    async fn plan_instead(
-        &self,
-        state: &RunState,
-        plan: &CheckedPlan,
-        context: &Value,
-        end: PastEnd,
-    ) -> Result<Option<Proposal>, Interruption> {
-        let has_failed = matches!(end, PastEnd::Failed { .. });
-        match self.plan_after(&self.past_run(state, plan, end), context).await {
+    async fn plan_instead(&self, past: &PastRun, context: &Value) -> Result<Option<Proposal>, Interruption> {
+        let has_failed = matches!(past.end, PastEnd::Failed { .. });
+        match self.plan_after(past, context).await {
             Ok(proposal) => Ok(Some(proposal)),
             Err(error) if has_failed && error.code() != ErrorCode::Cancelled => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn tell_replan(
-        &self,
-        state: &RunState,
-        plan: &CheckedPlan,
-        error: &Error,
-        (attempt, attempts_max): (u32, u32),
-    ) -> Result<()> {
-        let past = self.past_run(state, plan, failed_with(error));
-        let line = error.details().get("line").and_then(serde_json::Value::as_u64);
+    /// Announces that another plan is asked for, after a plan that failed.
+    async fn tell_replan(&self, past: &PastRun, (attempt, attempts_max): (u32, u32)) -> Result<()> {
+        let PastEnd::Failed { code, line, .. } = past.end else { return Ok(()) };
         let round = EventBody::ReplanRound {
             attempt,
             attempts_max,
-            code: error.code().into(),
+            code: code.into(),
             message: past.told_message(),
-            line: line.and_then(|line| u32::try_from(line).ok()),
+            line,
             calls: past.calls.len() as u64,
         };
         self.log.emit(round, Durability::Ordered).await

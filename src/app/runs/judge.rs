@@ -36,7 +36,7 @@ impl Run<'_> {
     /// What is to be said of a run of `plan` that ended so.
     ///
     /// # Errors
-    /// Where nobody can be asked: `cancelled`, those of the tests' file, of the model and of the journal.
+    /// `cancelled`; those of the tests' file, of the model and of the journal, where they cannot be asked.
     pub(crate) async fn judge(
         &self,
         state: &RunState,

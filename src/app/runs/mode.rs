@@ -1,6 +1,6 @@
 //! Changes the mode of a run that is not over, whichever process or node executes it.
 //!
-//! The change is an event. The run's bus and its loop over plans read it where it makes a difference, so nobody has to be told.
+//! The change is an event. The run's bus and its loop over plans read it where it makes a difference, so no process has to be notified.
 
 use serde::Serialize;
 

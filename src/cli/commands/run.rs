@@ -228,11 +228,29 @@ pub(super) fn rehearsed(session: &Session<'_>, options: &RunOptions, spec: RunSp
 }
 
 fn circumstances(options: &RunOptions) -> Result<Circumstances> {
-    Ok(Circumstances {
-        mode: options.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?,
-        started_by: Some(Caller::at_terminal().actor().clone()),
-        ..Circumstances::default()
-    })
+    let mode = options.mode.as_deref().map_or(Ok(Mode::default()), str::parse)?;
+    Ok(Circumstances { mode, ..started_here() })
+}
+
+fn started_here() -> Circumstances {
+    Circumstances { started_by: Some(Caller::at_terminal().actor().clone()), ..Circumstances::default() }
+}
+
+/// Runs a plan that a command writes itself, so that policy and journal apply to its calls as to any.
+pub(super) async fn run_own_plan(
+    session: &Session<'_>,
+    app: &App,
+    (name, source): (&str, &str),
+    context: Option<Value>,
+) -> Result<RunOutcome> {
+    let (cancel, listeners) =
+        (cancelled_by_signals(), vec![EventPrinter::new(session.output, false).listener()]);
+    let spec = RunSpec::plan(name, source, app.config().limits.clone())
+        .with_context(context, None)
+        .with_circumstances(started_here())
+        .with_listeners(listeners.clone(), cancel.clone());
+    let outcome = app.runs().run_to_rest(spec).await;
+    attend(session, app, outcome, false, &listeners, &cancel).await
 }
 
 /// The limits and tools of a run.

@@ -5,20 +5,16 @@ use std::io::Read as _;
 use std::path::Path;
 
 use indexmap::IndexMap;
-use tokio_util::sync::CancellationToken;
 
-use luaplan_app::{App, Caller, RunSpec};
+use luaplan_app::App;
 use luaplan_base::{Error, ErrorCode, Result, Value};
-use luaplan_bus::Circumstances;
-use luaplan_engine::RunOutcome;
 use luaplan_journal::neutralize;
 use luaplan_planner::{SAMPLES_MAX, Sample};
 
 use super::Session;
-use super::run::attend;
+use super::run::run_own_plan;
 use super::tool_manifests::failure_of;
-use crate::cli::approvals::{can_ask, line};
-use crate::cli::progress::EventPrinter;
+use crate::cli::approvals::{agrees, can_ask};
 use crate::cli::signals::cancelled_by_signals;
 
 /// So much of a file or page is looked at.
@@ -109,15 +105,11 @@ async fn asked(session: &Session<'_>, app: &App, task: &str, mut samples: Vec<Sa
             }
         };
         show(session, app, &sample, "would be shared with");
-        if agrees("share it? [y]es, [n]o: ", &cancel).await {
+        if agrees("share it? [y]es, [n]o: ", &cancel).await == Some(true) {
             samples.push(sample);
         }
     }
     samples
-}
-
-async fn agrees(question: &str, cancel: &CancellationToken) -> bool {
-    line(question, cancel).await.is_some_and(|word| matches!(word.as_str(), "y" | "yes"))
 }
 
 /// Addresses, files of the working folder and tables that a task names.
@@ -203,17 +195,8 @@ fn text_of(bytes: &[u8]) -> std::result::Result<String, String> {
 
 /// What one call returns, made by a run of its own, so that policy and log apply to it as to any.
 async fn called(session: &Session<'_>, app: &App, from: &str, source: &str) -> Result<Value> {
-    let (cancel, listeners) =
-        (cancelled_by_signals(), vec![EventPrinter::new(session.output, false).listener()]);
-    let circumstances =
-        Circumstances { started_by: Some(Caller::at_terminal().actor().clone()), ..Circumstances::default() };
     let context = Value::Object(IndexMap::from([("from".to_owned(), Value::from(from))]));
-    let spec = RunSpec::plan("sample", source, app.config().limits.clone())
-        .with_context(Some(context), None)
-        .with_circumstances(circumstances)
-        .with_listeners(listeners.clone(), cancel.clone());
-    let outcome = app.runs().run_to_rest(spec).await;
-    let outcome: RunOutcome = attend(session, app, outcome, false, &listeners, &cancel).await?;
+    let outcome = run_own_plan(session, app, ("sample", source), Some(context)).await?;
     let Some(error) = outcome.error() else {
         return outcome.result.map_err(|_| Error::new(ErrorCode::Internal, "a run failed without an error"));
     };

@@ -23,7 +23,7 @@ pub(super) async fn run(session: &Session<'_>, args: &TaskArgs) -> Result<u8> {
         app.models().require_model()?;
     }
     planning.samples = samples::of_task(session, &app, &args.task, &args.planning.samples).await?;
-    // As the run would: with one candidate, its questions reach whoever answers.
+    // As the run would: with one candidate, its questions reach a person who answers.
     let candidates = planning.candidates.unwrap_or(app.config().candidates);
     let may_ask = candidates <= 1 && planning.tests.is_none();
     if args.print_prompt {

@@ -102,8 +102,7 @@ impl Records<'_, '_, '_> {
             matches!(index.get_index_key()?, LuaIndexKey::Integer(_)) && index.get_text().ends_with("[0]");
         let value = index.get_prefix_expr().filter(|_| is_zero && !is_target(index))?;
         let kinds = self.operands.kinds(&value).filter(|_| !self.filled.contains(&value.get_text()))?;
-        let is_list = |kind: &ValueKind| matches!(kind, ValueKind::List | ValueKind::Failure);
-        if !kinds.contains(&ValueKind::List) || !kinds.iter().all(is_list) {
+        if !are_of_a_list(&kinds) {
             return None;
         }
         let text = shown(&value);
@@ -136,8 +135,7 @@ impl Records<'_, '_, '_> {
         }
         let kinds = self.operands.kinds(&value)?;
         let may_fail = kinds.contains(&ValueKind::Failure);
-        let is_list = |kind: &ValueKind| matches!(kind, ValueKind::List | ValueKind::Failure);
-        if !kinds.contains(&ValueKind::List) || !kinds.iter().all(is_list) {
+        if !are_of_a_list(&kinds) {
             return None;
         }
         if may_fail && FAILURE.contains(&name.as_str()) || OF_FAILURE.contains(&name.as_str()) {
@@ -218,6 +216,12 @@ impl Records<'_, '_, '_> {
 /// Whether a table with these fields has no items. A table inside a class may have others, at places.
 fn is_record(fields: &Fields) -> bool {
     !fields.names.is_empty() && (fields.class.is_some() || !fields.open)
+}
+
+/// Whether a value is a list, or the failure that stands in its place.
+fn are_of_a_list(kinds: &[ValueKind]) -> bool {
+    let is_list = |kind: &ValueKind| matches!(kind, ValueKind::List | ValueKind::Failure);
+    kinds.contains(&ValueKind::List) && kinds.iter().all(is_list)
 }
 
 fn is_list(lua: &LuaType) -> bool {

@@ -61,7 +61,10 @@ pub(super) fn results(chunk: &LuaChunk, calls: &[ToolCall], input: &CheckInput<'
         results.schemas.push(schema);
         known.insert(span, lua);
     }
-    for call in side_by_side.iter().filter(|_| !is_declared(chunk, "parallel")) {
+    if is_declared(chunk, "parallel") {
+        side_by_side.clear();
+    }
+    for call in &side_by_side {
         if let Some((lua, schema)) = of_branches(call, &known) {
             results.cast(call, &lua);
             results.schemas.push(schema);

@@ -5,9 +5,10 @@ use luaplan_base::{Error, ErrorCode, Result, StepReport, StepState, Value};
 use super::harness::{answer, limits, options};
 use crate::{Machine, PiccoloVm, Step, Vm};
 
-/// What became of a plan: its end, the reports of its steps, and the calls it made.
+/// What became of a plan: its end and what it took, the reports of its steps, and the calls it made.
 struct Ran {
     result: Result<Value>,
+    instructions: u64,
     reports: Vec<StepReport>,
     calls: Vec<String>,
 }
@@ -31,7 +32,7 @@ fn run_on<M: Machine>(body: &str) -> Ran {
     let source = format!("function run(context)\n{body}\nend");
     let mut step = M::new(options(limits())).unwrap().start(&source, "plan.lua", &Value::Null);
     let (mut reports, mut calls) = (Vec::new(), Vec::new());
-    let result = loop {
+    let (result, instructions) = loop {
         step = match step {
             Step::Calls(mut pending) => {
                 reports.extend(pending.take_reports());
@@ -47,11 +48,11 @@ fn run_on<M: Machine>(body: &str) -> Ran {
             }
             Step::Done(stopped) => {
                 reports.extend(stopped.reports);
-                break stopped.result;
+                break (stopped.result, stopped.usage.instructions);
             }
         };
     };
-    Ran { result, reports, calls }
+    Ran { result, instructions, reports, calls }
 }
 
 /// A text without the lines in it: the engines do not know all of the same ones.
@@ -284,21 +285,7 @@ fn a_plan_may_have_a_step_of_its_own_and_reaches_no_state_of_ours() {
 #[test]
 fn the_same_plan_reports_the_same_and_counts_the_same() {
     let body = "for i = 1, 20 do step('s' .. i, function() print(i) return echo(i) end) end return 1";
-    let source = format!("function run() {body} end");
-    let usage = || {
-        let mut step = Vm::new(options(limits())).unwrap().start(&source, "plan.lua", &Value::Null);
-        loop {
-            step = match step {
-                Step::Calls(pending) => {
-                    let outcomes = pending.calls.iter().map(answer).collect();
-                    pending.answer(outcomes)
-                }
-                Step::Slice(paused) => paused.resume(),
-                Step::Wait(paused) => paused.resume(),
-                Step::Done(stopped) => break stopped.usage.instructions,
-            }
-        }
-    };
+    let usage = || run_on::<Vm>(body).instructions;
     assert_eq!(usage(), usage());
     assert!(usage() > 20 * 400, "each report has a price");
     let ran = run(body);

@@ -2,16 +2,16 @@
 
 use serde_json::{Value as Json, json};
 
-use luaplan_app::{App, Caller, McpProbe, RunSpec};
+use luaplan_app::{App, McpProbe};
 use luaplan_base::{Error, ErrorCode, Result, Value};
-use luaplan_bus::{Circumstances, LOCAL_TENANT};
+use luaplan_bus::LOCAL_TENANT;
 use luaplan_journal::neutralize;
 
 use super::super::{Session, run};
-use crate::cli::approvals::{can_ask, line};
+use crate::cli::approvals::{agrees, can_ask};
 use crate::cli::exit;
 use crate::cli::mcp_args::McpProbeArgs;
-use crate::cli::progress::{EventPrinter, report};
+use crate::cli::progress::report;
 use crate::cli::signals::cancelled_by_signals;
 use crate::cli::table::{LastColumn, table};
 
@@ -33,7 +33,6 @@ pub(super) async fn probe(session: &Session<'_>, app: &App, args: &McpProbeArgs)
         }
         return Ok(exit::DONE);
     }
-    let cancel = cancelled_by_signals();
     if !args.yes {
         if !can_ask(output, false) {
             let message = format!("a probe calls tools of `{name}`, and there is no terminal to ask at");
@@ -42,20 +41,13 @@ pub(super) async fn probe(session: &Session<'_>, app: &App, args: &McpProbeArgs)
             )));
         }
         let question = format!("call these {} now? [y]es, [n]o: ", probe.calls.len());
-        if !line(&question, &cancel).await.is_some_and(|word| matches!(word.as_str(), "y" | "yes")) {
+        if agrees(&question, &cancelled_by_signals()).await != Some(true) {
             output.line("nothing was called");
             return Ok(exit::DONE);
         }
     }
-    let circumstances =
-        Circumstances { started_by: Some(Caller::at_terminal().actor().clone()), ..Circumstances::default() };
-    let listeners = vec![EventPrinter::new(output, false).listener()];
     let source = probe.plan();
-    let spec = RunSpec::plan(format!("mcp probe {name}"), &source, app.config().limits.clone())
-        .with_circumstances(circumstances)
-        .with_listeners(listeners.clone(), cancel.clone());
-    let outcome = app.runs().run_to_rest(spec).await;
-    let outcome = run::attend(session, app, outcome, false, &listeners, &cancel).await?;
+    let outcome = run::run_own_plan(session, app, (&format!("mcp probe {name}"), &source), None).await?;
     let code = run::exit_code(&outcome);
     if output.is_json() {
         let mut answer = answer(app, &probe, outcome.result.as_ref().ok());

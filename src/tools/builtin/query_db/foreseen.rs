@@ -99,28 +99,28 @@ impl QueryDb {
 
     /// As [`luaplan_bus::Tool::not_looked_at`].
     pub(super) fn unseen(&self, call: &ForeseenCall) -> Option<String> {
+        self.known_statement(call).err()?.map(str::to_owned)
+    }
+
+    /// The database and what is known of the statement; else why no database looks at it before the plan runs, where the
+    /// call is one that may be made.
+    fn known_statement(&self, call: &ForeseenCall) -> Result<(&Database, Shown), Option<&'static str>> {
         if self.describe == Describe::Off {
-            return Some("the schema is kept back (`describe = \"off\"`)".to_owned());
+            // Its words would tell of a schema that is kept back.
+            return Err(Some("the schema is kept back (`describe = \"off\"`)"));
         }
-        if Shown::of(call).is_none() {
-            return Some("it is put together while the plan runs".to_owned());
+        let shown = Shown::of(call).ok_or(Some("it is put together while the plan runs"))?;
+        match self.meant(call).unwrap_or_default().as_slice() {
+            &[database] => Ok((database, shown)),
+            [] => Err(None),
+            _ => Err(Some("which database it is for is known only when the plan runs")),
         }
-        let is_open = self.meant(call).is_ok_and(|databases| databases.len() > 1);
-        is_open.then(|| "which database it is for is known only when the plan runs".to_owned())
     }
 
     /// As [`luaplan_bus::Tool::prepare`].
     pub(super) async fn looked_at(&self, call: &ForeseenCall) -> Prepared {
-        if self.describe == Describe::Off {
-            // Its words would tell of a schema that is kept back.
-            return Prepared::NoStatement;
-        }
-        let (Ok(databases), Some(shown)) = (self.meant(call), Shown::of(call)) else {
-            return Prepared::NoStatement;
-        };
-        let (&[database], Ok(request)) = (databases.as_slice(), shown.request()) else {
-            return Prepared::NoStatement;
-        };
+        let Ok((database, shown)) = self.known_statement(call) else { return Prepared::NoStatement };
+        let Ok(request) = shown.request() else { return Prepared::NoStatement };
         let Ok(statement) = self.composed(database, &request) else { return Prepared::NoStatement };
         match tokio::time::timeout(self.timeout, database.look_at(&statement)).await {
             Ok(Ok(columns)) => {
