@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 const RANKS: &[(&str, u32)] = &[
     ("base", 0),
     ("catalog", 1),
+    ("files", 1),
     ("journal", 1),
     ("llm", 1),
     ("syntax", 1),
