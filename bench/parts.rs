@@ -228,6 +228,7 @@ impl World {
             registry: Arc::clone(&self.registry),
             limiter: Arc::clone(&self.limiter),
             policy: Policy::registered_tools(),
+            flow: None,
             wakes: std::collections::HashMap::new(),
             questions: std::collections::HashMap::new(),
             approvals: RunApprovals::default(),

@@ -92,6 +92,7 @@ pub(crate) async fn example() -> Result<(RunOutcome, Vec<&'static str>)> {
         registry: Arc::new(registry),
         limiter: Arc::new(Limiter::new(LimiterSettings::standard())),
         policy: Policy::read_only(),
+        flow: None,
         wakes: std::collections::HashMap::new(),
         questions: std::collections::HashMap::new(),
         approvals: RunApprovals::default(),

@@ -153,6 +153,7 @@ error_codes! {
     ToolNotConfigured = "tool_not_configured", "The tool needs configuration that is missing; no call was made.", "Set the keys named in the message; `luaplan doctor` shows what is missing.";
     BadArguments = "bad_arguments", "The arguments do not fit the tool's parameters; no call was made.", "Compare with `luaplan tools show NAME`.";
     PermissionDenied = "permission_denied", "Policy or configuration does not allow this call; it was not made.", "The message names the rule or setting; `luaplan policy explain RUN` says which rules matched.";
+    FlowRefused = "flow_refused", "What came from outside would decide where this call goes; it was not made.", "Take what decides from the task, the context or a trusted source; `luaplan explain FILE` shows the way of each argument.";
     ApprovalRequired = "approval_required", "A call, or the plan of a task, waits for a person's approval; the run is paused.", "Decide with `luaplan approve RUN CALL`; `luaplan approve` lists what waits.";
     AnswerRequired = "answer_required", "A person is asked, and has not answered; the run is paused.", "Answer with `luaplan answer RUN CALL TEXT`; `luaplan answer` lists the open questions.";
     AnswerStale = "answer_stale", "The question was answered already, or is no longer asked.", "List the open questions: `luaplan answer`.";

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use luaplan_base::{CallId, Error, ErrorCode};
 use luaplan_journal::{Mode, QuestionState, RunLog};
 
-use super::{Limiter, Policy, Registry, RunApprovals, RunBudget, RunGate};
+use super::{FlowGate, Limiter, Policy, Registry, RunApprovals, RunBudget, RunGate};
 
 /// The parts of a [`Bus`].
 #[derive(Clone)]
@@ -24,6 +24,8 @@ pub struct BusParts {
     pub policy: Policy,
     /// The approvals and grants for its calls.
     pub approvals: RunApprovals,
+    /// Whether untrusted data steers calls; absent where that is not asked.
+    pub flow: Option<FlowGate>,
     /// The recorded wake times of calls that put the run to sleep.
     pub wakes: HashMap<CallId, Timestamp>,
     /// The recorded questions of calls that asked a person.
@@ -42,8 +44,8 @@ pub struct BusParts {
 
 /// Answers the calls of one run.
 ///
-/// For each call, in this order: the budget of calls; the tool by name; its arguments; policy, and a
-/// person's approval where the policy requires one; rate; the intent in the journal; the tool, under its
+/// For each call, in this order: the budget of calls; the tool by name; its arguments; policy; whether untrusted data
+/// steers it; a person's approval where one of the two requires it; rate; the intent in the journal; the tool, under its
 /// timeout; the size of its result; the outcome in the journal. A tool with an effect is
 /// called only once the intent is on the disk; the intent of a read is queued and not
 /// waited for.

@@ -16,7 +16,9 @@ use luaplan_catalog::ToolSpec;
 use luaplan_journal::{Durability, EventBody, RunLog};
 
 use super::approval::{ApprovalSubject, approval_id, denied};
-use super::{Bus, Invocation, Permit, PolicyDecision, Progress, Suspension, Tier, Tool};
+use super::{
+    Bus, FlowGate, Invocation, Permit, PolicyDecision, Progress, SteeredCall, Suspension, Tier, Tool,
+};
 
 /// A call that may be made: its tool exists, its arguments are valid, policy or a person allows it.
 pub(super) struct PreparedCall {
@@ -28,6 +30,8 @@ pub(super) struct PreparedCall {
     allowed_by: Option<String>,
     /// Hash of the plan's own arguments, where a person edited them.
     planned_arguments_hash: Option<ContentHash>,
+    /// The ways on which untrusted data steers the call.
+    untrusted_ways: Vec<String>,
 }
 
 /// Whether a call may be made.
@@ -75,9 +79,21 @@ impl Bus {
             Ok(arguments) => arguments,
             Err(failure) => return Ok(Readiness::Refused(failure)),
         };
-        let verdict = self.verdict(tool.spec(), &arguments).await?;
+        let mut verdict = self.verdict(tool.spec(), &arguments).await?;
         if verdict.decision == Tier::Deny {
             return Ok(Readiness::Refused(verdict.refusal(tool.spec())));
+        }
+        let mut untrusted_ways = Vec::new();
+        if let Some(gate) = &self.parts.flow {
+            untrusted_ways = gate.judge.untrusted_ways(call, tool.spec()).await;
+            match gate.steered {
+                _ if untrusted_ways.is_empty() => {}
+                SteeredCall::Record => {}
+                SteeredCall::Ask => verdict = verdict.asking_for(&untrusted_ways),
+                SteeredCall::Refuse => {
+                    return Ok(Readiness::Refused(FlowGate::refusal(tool.spec(), &untrusted_ways)));
+                }
+            }
         }
         let prepared = PreparedCall {
             tool: Arc::clone(tool),
@@ -85,6 +101,7 @@ impl Bus {
             rule: verdict.decided_by.clone(),
             allowed_by: None,
             planned_arguments_hash: None,
+            untrusted_ways,
         };
         if verdict.decision == Tier::Auto && self.parts.approvals.known.is_empty() {
             return Ok(Readiness::Ready(prepared));
@@ -131,7 +148,12 @@ impl Bus {
         }
         let tenant = &self.parts.policy.circumstances.tenant;
         let now = log.clock().now();
-        if let Some(grant) = approvals.grant_for(spec, &tool_hash, tenant, verdict, now).await? {
+        // An allowance for a time does not say that this data may steer this call.
+        let may_be_granted = prepared.untrusted_ways.is_empty()
+            || self.parts.flow.as_ref().is_none_or(|gate| gate.steered == SteeredCall::Record);
+        if may_be_granted
+            && let Some(grant) = approvals.grant_for(spec, &tool_hash, tenant, verdict, now).await?
+        {
             prepared.allowed_by = Some(format!("grant:{grant}"));
             return Ok(Readiness::Ready(prepared));
         }
@@ -210,6 +232,7 @@ impl Bus {
             rule: prepared.rule,
             allowed_by: prepared.allowed_by,
             planned_arguments_hash: prepared.planned_arguments_hash,
+            untrusted_ways: prepared.untrusted_ways,
             waited_ms: u64::try_from(permit.waited.as_millis()).ok().filter(|waited_ms| *waited_ms > 0),
         };
         // The intent of a read is only queued: a later effect is forced, and this record with it.

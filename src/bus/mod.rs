@@ -12,6 +12,7 @@ mod batch;
 mod budget;
 mod bus;
 mod call;
+mod flow;
 mod foreseen;
 mod handler;
 mod interruption;
@@ -27,6 +28,7 @@ pub use approval::{ArgumentOrigins, RunApprovals, approval_id, plan_approval_id}
 pub use ask_model::{ask_model, ask_side_by_side};
 pub use budget::{IdleTime, RunBudget};
 pub use bus::{Bus, BusParts};
+pub use flow::{FlowGate, FlowJudge, SteeredCall};
 pub use foreseen::{ForeseenCall, Prepared, TextFault};
 pub use handler::CallHandler;
 pub use interruption::Interruption;

@@ -66,7 +66,7 @@ pub(super) fn number(code: ErrorCode) -> u8 {
         C::CallInDoubt | C::ApprovalRequired | C::AnswerRequired | C::PauseRequested | C::RunSleeping => {
             PAUSED
         }
-        C::PermissionDenied | C::ApprovalDenied | C::Forbidden => DENIED,
+        C::PermissionDenied | C::FlowRefused | C::ApprovalDenied | C::Forbidden => DENIED,
         C::Cancelled | C::Interrupted => INTERRUPTED,
         code if code.as_str().starts_with("limit_") => LIMIT,
         _ => FAILED,

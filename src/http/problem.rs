@@ -81,7 +81,9 @@ fn status_of(code: ErrorCode) -> StatusCode {
         | C::ValueTooLarge
         | C::ValueIntegerOutOfRange => StatusCode::BAD_REQUEST,
         C::Unauthorized => StatusCode::UNAUTHORIZED,
-        C::Forbidden | C::ApproverIsStarter | C::PermissionDenied | C::OriginRefused => StatusCode::FORBIDDEN,
+        C::Forbidden | C::ApproverIsStarter | C::PermissionDenied | C::FlowRefused | C::OriginRefused => {
+            StatusCode::FORBIDDEN
+        }
         C::NotFound => StatusCode::NOT_FOUND,
         C::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         C::RequestTimeout => StatusCode::REQUEST_TIMEOUT,

@@ -169,6 +169,7 @@ pub(super) fn apply(calls: &mut Vec<CallState>, body: &EventBody, at: Timestamp,
             rule,
             allowed_by,
             planned_arguments_hash,
+            untrusted_ways: _,
             waited_ms: _,
         } => {
             let call = CallState {

@@ -114,8 +114,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         observation: Option<String>,
     },
-    /// From here on the run is in this mode, and its iterations are counted from 0. Without `max_iterations` the number in
-    /// the configuration holds.
+    /// The run's mode from here on, its iterations counted from 0. Without `max_iterations` the configured number holds.
     ModeChanged { mode: Word<Mode>, max_iterations: Option<u32>, by: Option<String>, os_user: Option<String> },
     /// A person resolved a call in doubt; `done` has a `result` in exact form, `failed` a `message`.
     CallResolved {
@@ -326,6 +325,8 @@ pub enum EventBody {
         allowed_by: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         planned_arguments_hash: Option<ContentHash>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        untrusted_ways: Vec<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         waited_ms: Option<u64>,
     },

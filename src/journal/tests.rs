@@ -66,6 +66,7 @@ fn call(id: u64) -> EventBody {
         rule: None,
         allowed_by: None,
         planned_arguments_hash: None,
+        untrusted_ways: Vec::new(),
         waited_ms: None,
     }
 }

@@ -96,6 +96,7 @@ mod send_email_faults;
 mod send_email_hostile;
 mod send_email_injections;
 mod send_email_tls;
+mod steering;
 mod steps;
 mod support;
 #[cfg(unix)]

@@ -18,6 +18,7 @@ use luaplan_tools::manifest::NamedSecrets;
 use luaplan_tools::mcp::McpServerSettings;
 
 use super::agents::AgentConfig;
+use super::flow::{FlowRules, flow_rules};
 use super::policy_file::read_policy;
 use super::raw::{RawRates, TOOLS_DIR_DEFAULT};
 use super::redact::{api_keys, of_settings, of_value};
@@ -121,6 +122,8 @@ pub struct Config {
     pub iterations_max: u32,
     /// The policy file, where one is configured.
     pub policy: Option<Arc<PolicyRules>>,
+    /// Which sources are trusted, where untrusted data may not steer calls unseen.
+    pub flow: Option<FlowRules>,
     /// Whether `task` at a terminal asks before it runs a plan.
     pub confirms_tasks: bool,
     /// How many plans are asked for; the best is taken.
@@ -193,6 +196,7 @@ impl Config {
             policy: path_or_none(&base_dir, &raw.policy.file)
                 .map(|path| read_policy(&path).map(Arc::new))
                 .transpose()?,
+            flow: flow_rules(&raw.policy.flow)?,
             confirms_tasks: super::approvals::confirms_tasks(&raw.approvals)?,
             candidates: super::planner::candidates(raw.planner.candidates)?,
             reviewer: raw.planner.reviewer,

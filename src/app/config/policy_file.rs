@@ -14,6 +14,7 @@ use luaplan_bus::{
 use luaplan_catalog::regular_file::read_text;
 use luaplan_catalog::toml_lines::line_at;
 
+use super::flow::RawFlow;
 use super::values::refused_in;
 
 /// `[policy]` of the configuration.
@@ -22,6 +23,8 @@ use super::values::refused_in;
 pub struct RawPolicy {
     /// The file with the rules, or empty for none: then every registered tool is allowed.
     pub file: String,
+    /// Whether untrusted data may steer calls.
+    pub flow: RawFlow,
 }
 
 #[derive(Deserialize)]

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
+use luaplan_base::ErrorCode;
+use luaplan_bus::SteeredCall;
 use luaplan_catalog::TargetKind;
 use luaplan_plan::draw::Graph;
 use luaplan_plan::flow::analyse;
-use luaplan_plan::preview::{Preview, PreviewOptions, parameters_of, preview_of};
+use luaplan_plan::preview::{Forecast, Preview, PreviewOptions, parameters_of, preview_of};
 use luaplan_plan::{CheckInput, Finding, Severity};
 
 use super::held::{Checked, configured, held};
 use super::models::{MODEL_TOOL, name_models, unnamed};
+use super::steering::{PlanInputs, Steering};
 use super::world::{Foreseen, World};
 use crate::agents::agents_of;
 use crate::config::{Config, Environment};
@@ -81,7 +84,32 @@ pub(crate) fn explained(
             let site = foreseen.iter().find(|site| site.number == call.number);
             call.forecast = site.and_then(|site| site.forecast.clone());
         }
+        if let Some(rules) = &config.flow {
+            let steering = Steering { rules, catalog, flow: &flow, inputs: PlanInputs::default() };
+            foresee_steered(&steering, &mut preview);
+        }
         preview
     });
     (Explanation { findings: report.findings, preview }, foreseen)
+}
+
+/// Says of each call that untrusted data steers what will become of it, where nothing else refuses it.
+fn foresee_steered(steering: &Steering<'_>, preview: &mut Preview) {
+    for call in &mut preview.calls {
+        let sites: Vec<_> =
+            steering.flow.call_sites().iter().filter(|site| site.number == call.number).collect();
+        let Some(spec) = steering.catalog.get(&call.tool) else { continue };
+        let ways = steering.ways(spec, &sites);
+        if ways.is_empty() || matches!(call.forecast, Some(Forecast::Refused { .. })) {
+            continue;
+        }
+        let reason = format!("untrusted data steers it: {}", ways.join("; "));
+        call.forecast = match steering.rules.steered {
+            SteeredCall::Record => continue,
+            SteeredCall::Ask => Some(Forecast::Asked { reason }),
+            SteeredCall::Refuse => {
+                Some(Forecast::Refused { code: ErrorCode::FlowRefused.as_str().to_owned(), reason })
+            }
+        };
+    }
 }

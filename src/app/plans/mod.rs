@@ -8,5 +8,6 @@ mod models;
 pub(crate) mod policy;
 mod results;
 mod statements;
+pub(crate) mod steering;
 mod texts;
 mod world;

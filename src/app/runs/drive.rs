@@ -8,16 +8,17 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use luaplan_base::{Result, RunId, STEPS_MAX, Value};
-use luaplan_bus::{Bus, BusParts, CallHandler, Registry, RunApprovals};
+use luaplan_bus::{Bus, BusParts, CallHandler, FlowGate, Registry, RunApprovals};
 use luaplan_engine::{DriveRequest, RecordedOutput, RunOutcome, drive};
 use luaplan_journal::{DeclaredStep, Durability, EventBody};
 use luaplan_plan::CheckedPlan;
 use luaplan_plan::steps::{NamedStep, named_steps};
 
 use super::learning::Learning;
-use super::provenance::PlanOrigins;
+use super::provenance::{PlanOrigins, PlanSteering};
 use crate::agents::CALL_AGENT;
 use crate::agents::call::{CallAgent, CallingRun};
+use crate::plans::steering::PlanInputs;
 use crate::runs::run::{Past, Run};
 
 /// How long runs of agents have to record their ends once their caller's calls were cut.
@@ -51,6 +52,7 @@ impl Run<'_> {
         let started = Instant::now();
         let cancel_calls = CancellationToken::new();
         let agents = TaskTracker::new();
+        let origins = Arc::new(PlanOrigins::new(plan.clone(), self.runs.tools.catalog.clone()));
         let handler: Arc<dyn CallHandler> = match &self.spec.handler {
             Some(handler) => handler.clone(),
             None => self.learning(Bus::new(BusParts {
@@ -58,9 +60,10 @@ impl Run<'_> {
                 limiter: self.runs.tools.limiter.clone(),
                 policy: self.runs.approvals.policy_for(&self.spec.circumstances),
                 approvals: match self.mode_of().await {
-                    Ok(mode_of) => RunApprovals { mode_of, ..self.approvals(&plan) },
+                    Ok(mode_of) => RunApprovals { mode_of, ..self.approvals(&plan, &origins) },
                     Err(error) => return self.ended_early(error),
                 },
+                flow: self.flow_gate(&origins, calls_before > 0),
                 wakes: self.wakes(),
                 questions: self.questions(),
                 log: self.log.clone(),
@@ -137,14 +140,33 @@ impl Run<'_> {
     }
 
     /// What people said about the calls of `plan`.
-    fn approvals(&self, plan: &CheckedPlan) -> RunApprovals {
+    fn approvals(&self, plan: &CheckedPlan, origins: &Arc<PlanOrigins>) -> RunApprovals {
         let known = self.resumed.iter().flat_map(|state| &state.approvals);
         RunApprovals {
             plan_hash: Some(plan.hash().clone()),
             known: known.filter(|known| known.plan.is_none()).cloned().collect(),
             journal: Some(self.runs.history.journal.clone()),
-            origins: Some(Arc::new(PlanOrigins::new(plan.clone(), self.runs.tools.catalog.clone()))),
+            origins: Some(origins.clone()),
             mode_of: None,
         }
+    }
+
+    /// Whether untrusted data steers the calls of the plan. The plan of a task is no better than what its model has seen.
+    fn flow_gate(&self, origins: &Arc<PlanOrigins>, is_replanned: bool) -> Option<FlowGate> {
+        let rules = self.runs.config.flow.clone()?;
+        let has_seen_data = !self.spec.planning.samples.is_empty()
+            || self.resumed.is_some_and(|state| !state.influenced_by.is_empty())
+            || is_replanned && self.runs.config.share_run_data;
+        let context_is_from = match (self.agent, &self.spec.context_name) {
+            (Some(_), _) => Some("which another plan handed over"),
+            (None, Some(_)) => Some("which an earlier run may have left"),
+            (None, None) => None,
+        };
+        let inputs = PlanInputs {
+            context_is_from,
+            plan_is_from: has_seen_data.then_some("was written by a model that had seen data"),
+        };
+        let steered = rules.steered;
+        Some(FlowGate { judge: Arc::new(PlanSteering { origins: origins.clone(), rules, inputs }), steered })
     }
 }

@@ -8,10 +8,13 @@ use serde_json::{Map, Value as Json, json};
 use tokio::sync::OnceCell;
 
 use luaplan_base::CallRequest;
-use luaplan_bus::ArgumentOrigins;
-use luaplan_catalog::Catalog;
+use luaplan_bus::{ArgumentOrigins, FlowJudge};
+use luaplan_catalog::{Catalog, ToolSpec};
 use luaplan_plan::CheckedPlan;
 use luaplan_plan::flow::{CallSite, Flow, Origin, analyse};
+
+use crate::config::FlowRules;
+use crate::plans::steering::{PlanInputs, Steering, is_judged};
 
 /// Follows the values of one plan. The plan is analysed when a person is first asked.
 pub(crate) struct PlanOrigins {
@@ -35,14 +38,41 @@ impl PlanOrigins {
     }
 }
 
+/// The places of the plan that the call may come from.
+fn sites_of<'f>(flow: &'f Flow, call: &CallRequest) -> Vec<&'f CallSite> {
+    let is_here = |site: &&CallSite| {
+        site.tool == call.tool && (site.line.is_none() || call.line.is_none() || site.line == call.line)
+    };
+    flow.call_sites().iter().filter(is_here).collect()
+}
+
+/// Judges whether untrusted data steers the calls of one plan.
+pub(crate) struct PlanSteering {
+    pub(crate) origins: Arc<PlanOrigins>,
+    pub(crate) rules: FlowRules,
+    pub(crate) inputs: PlanInputs,
+}
+
+#[async_trait]
+impl FlowJudge for PlanSteering {
+    async fn untrusted_ways(&self, call: &CallRequest, spec: &ToolSpec) -> Vec<String> {
+        if !is_judged(spec) {
+            return Vec::new();
+        }
+        let Some(flow) = self.origins.flow().await else {
+            return vec!["the plan could not be analysed".to_owned()];
+        };
+        let steering =
+            Steering { rules: &self.rules, catalog: &self.origins.catalog, flow, inputs: self.inputs };
+        steering.ways(spec, &sites_of(flow, call))
+    }
+}
+
 #[async_trait]
 impl ArgumentOrigins for PlanOrigins {
     async fn of(&self, call: &CallRequest) -> Json {
         let Some(flow) = self.flow().await.filter(|flow| !flow.gave_up()) else { return Json::Null };
-        let is_here = |site: &&CallSite| {
-            site.tool == call.tool && (site.line.is_none() || call.line.is_none() || site.line == call.line)
-        };
-        let here: Vec<&CallSite> = flow.call_sites().iter().filter(is_here).collect();
+        let here = sites_of(flow, call);
         if here.is_empty() {
             return Json::Null;
         }

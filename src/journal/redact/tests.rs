@@ -223,6 +223,7 @@ fn arguments_lose_values_under_secret_keys_and_results_do_not() {
         rule: None,
         allowed_by: None,
         planned_arguments_hash: None,
+        untrusted_ways: Vec::new(),
         waited_ms: None,
     };
     redactor().event(&mut started);

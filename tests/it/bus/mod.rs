@@ -74,6 +74,7 @@ impl World {
             registry: Arc::new(self.registry.clone()),
             limiter: Arc::new(Limiter::new(self.limiter.clone())),
             policy: self.policy.clone(),
+            flow: None,
             wakes: std::collections::HashMap::new(),
             questions: std::collections::HashMap::new(),
             approvals: RunApprovals::default(),

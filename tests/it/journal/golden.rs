@@ -127,6 +127,7 @@ async fn fill_with_what_version_3_knows(journal: &SqliteJournal) {
         rule: Some("mail".into()),
         allowed_by: Some("approval:run:1:0123456789abcdef".into()),
         planned_arguments_hash: Some(ContentHash::of(b"arguments")),
+        untrusted_ways: Vec::new(),
         waited_ms: None,
     };
     let mut start = started("mail them");
@@ -226,6 +227,7 @@ async fn fill_with_what_version_4_knows(journal: &SqliteJournal) {
         rule: None,
         allowed_by: None,
         planned_arguments_hash: None,
+        untrusted_ways: Vec::new(),
         waited_ms: None,
     };
     let wake_at = Timestamp::from_second(1_700_003_600).unwrap();

@@ -103,6 +103,7 @@ fn call(id: u64, tool: &str) -> EventBody {
         rule: None,
         allowed_by: None,
         planned_arguments_hash: None,
+        untrusted_ways: Vec::new(),
         waited_ms: None,
     }
 }

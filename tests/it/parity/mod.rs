@@ -155,6 +155,7 @@ impl Stand {
                 ..LimiterSettings::standard()
             })),
             policy,
+            flow: None,
             wakes: std::collections::HashMap::new(),
             questions: std::collections::HashMap::new(),
             approvals: luaplan::bus::RunApprovals::default(),
