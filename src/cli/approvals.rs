@@ -171,10 +171,20 @@ async fn ask_one(
                 Some(reason) => Some(ApprovalAnswer::Deny(reason)),
                 None => return Ok(false),
             },
-            _ => {
-                output.note("answer with one of the letters in brackets; `y` allows once, `n` denies");
-                None
-            }
+            // `y+60s`: yes, and for that time.
+            other => match other.strip_prefix("y+").map(duration) {
+                Some(Ok(time)) => Some(ApprovalAnswer::For(time)),
+                Some(Err(what)) => {
+                    output.note(neutralize(&what));
+                    None
+                }
+                None => {
+                    output.note(
+                        "answer with one of the letters in brackets; `y` allows once, `y+60s` for 60 seconds, `n` denies",
+                    );
+                    None
+                }
+            },
         };
         let Some(answer) = answer else { continue };
         let (id, by) = (&waits.request.approval_id, Caller::at_terminal());

@@ -194,6 +194,9 @@ pub struct ResumeArgs {
     /// Take a call in doubt as not done; the plan sees a failure with this reason (may be repeated)
     #[arg(long, value_name = "CALL=REASON")]
     pub failed: Vec<String>,
+    /// Decide about calls by this policy file, in place of the configured one
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
     /// Print each event as one JSON line on standard output while the run goes on
     #[arg(long)]
     pub events: bool,
@@ -329,6 +332,9 @@ pub struct ServeArgs {
     /// Address and port; anything but loopback needs `server.api_keys_file`
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
+    /// Decide about calls by this policy file, in place of the configured one
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
 }
 
 /// `completions`.

@@ -34,6 +34,9 @@ pub struct RunOptions {
     /// How much is done unasked: `structured` asks a person where the policy says so, `autonomous` only where it must [default: structured]
     #[arg(long, value_name = "MODE", value_parser = ["structured", "autonomous"])]
     pub mode: Option<String>,
+    /// Decide about calls by this policy file, in place of the configured one
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
     /// Print each event as one JSON line on standard output while the run goes on
     #[arg(long)]
     pub events: bool,

@@ -27,7 +27,7 @@ pub(super) async fn run(session: &Session<'_>, args: &AnswerArgs) -> Result<u8> 
         (run, ..) => return list(session, run.as_deref()).await,
     };
     let cancel = cancelled_by_signals();
-    let (app, run_id) = session.open_to_resume(run).await?;
+    let (app, run_id) = session.open_to_resume(run, Vec::new()).await?;
     let open = app.approvals().open_questions(Some(&run_id)).await?;
     let meant = question_of(&**app.journal(), &run_id, &open, call).await?;
     let then = if args.no_resume { AfterDecision::StaysPaused } else { AfterDecision::GoesOn };

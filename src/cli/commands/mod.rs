@@ -114,6 +114,7 @@ impl Session<'_> {
     /// The application for a run, with the engine and isolation of its options.
     pub(super) async fn open_for(&self, run: &RunOptions) -> Result<App> {
         let mut options = self.options.clone();
+        options.flags.extend(self.policy_flag(run.policy.as_deref()));
         for (key, value) in [("sandbox.engine", &run.engine), ("sandbox.isolation", &run.isolation)] {
             let value = value.as_ref().map(|value| toml::Value::String(value.clone()));
             options.flags.extend(value.map(|value| (key.to_owned(), value)));
@@ -138,10 +139,14 @@ impl Session<'_> {
     }
 
     /// As [`Session::open_for_recorded`]; `last` is the newest run that can be resumed.
-    pub(super) async fn open_to_resume(&self, run: &str) -> Result<(App, RunId)> {
+    pub(super) async fn open_to_resume(
+        &self,
+        run: &str,
+        flags: Vec<(String, toml::Value)>,
+    ) -> Result<(App, RunId)> {
         let journal = self.journal().await?.ok_or_else(show::no_runs)?;
         let run_id = show::find_resumable(&journal, run).await?;
-        self.open_recorded(journal, run_id, Vec::new()).await
+        self.open_recorded(journal, run_id, flags).await
     }
 
     async fn open_recorded(
@@ -158,6 +163,13 @@ impl Session<'_> {
             options.flags.push(("sandbox.engine".to_owned(), toml::Value::String(engine.to_string())));
         }
         Ok((self.open_with(&options, AppParts::default()).await?, run_id))
+    }
+
+    /// `--policy FILE` as a setting. A file of the command line lies in the working folder, one of the
+    /// configuration beside that.
+    pub(super) fn policy_flag(&self, file: Option<&Path>) -> Option<(String, toml::Value)> {
+        let path = self.environment.working_dir.join(file?);
+        Some(("policy.file".to_owned(), toml::Value::String(path.display().to_string())))
     }
 
     /// The application, with other flags and parts.
@@ -221,7 +233,7 @@ async fn dispatch(session: &Session<'_>, command: Command) -> Result<u8> {
             ConfigAction::Validate => config::validate(session)?,
             ConfigAction::Show => config::show(session)?,
         },
-        Command::Serve(args) => serve::run(session, args.listen).await?,
+        Command::Serve(args) => serve::run(session, args).await?,
         Command::Mcp(args) => mcp::run(session, &args).await?,
         Command::Completions(args) => completions(session.output, args.shell),
         Command::Worker(args) => worker::run(&args)?,

@@ -13,7 +13,8 @@ use crate::cli::signals::cancelled_by_signals;
 
 pub(super) async fn run(session: &Session<'_>, args: &ResumeArgs) -> Result<u8> {
     let resolutions = resolutions(args)?;
-    let (app, run_id) = session.open_to_resume(&args.run).await?;
+    let policy = session.policy_flag(args.policy.as_deref()).into_iter();
+    let (app, run_id) = session.open_to_resume(&args.run, policy.collect()).await?;
     let listeners = vec![EventPrinter::new(session.output, args.events).listener()];
     let cancel = cancelled_by_signals();
     let request = ResumeRequest {

@@ -9,12 +9,14 @@ use luaplan_http::Server;
 use luaplan_workers::raise_descriptor_limit;
 
 use super::{Session, mcp};
+use crate::cli::args::ServeArgs;
 use crate::cli::exit;
 use crate::cli::signals::Signals;
 
-pub(super) async fn run(session: &Session<'_>, listen: Option<String>) -> Result<u8> {
+pub(super) async fn run(session: &Session<'_>, args: ServeArgs) -> Result<u8> {
     let mut options = session.options.clone();
-    if let Some(listen) = listen {
+    options.flags.extend(session.policy_flag(args.policy.as_deref()));
+    if let Some(listen) = args.listen {
         options.flags.push(("server.listen".to_owned(), toml::Value::String(listen)));
     }
     let signals = Signals::listen();

@@ -200,11 +200,39 @@ fn at_a_terminal_a_prompt_is_asked_at_once_and_what_is_manual_waits() {
     assert!(!shown.contains("config_invalid") && !shown.contains("error["), "{shown}");
     let times = |question: &str| shown.matches(question).count();
     assert_eq!((times("for how long"), times("by name:"), times("[a]llow once")), (3, 4, 4), "{shown}");
+    // In its short form a grant is asked for again where the time cannot be read.
+    let (code, shown) = at_terminal("run plan.lua", "y+soon\ny+0s\ny+60s\n");
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("`soon` is no length of time") && shown.contains("`0s` is no length"), "{shown}");
+    let grants = folder.run(&["policy", "grants", "--all", "--json"]).exits(0).json();
+    let grant = &grants[0];
+    assert_eq!(grants.as_array().map(Vec::len), Some(1), "{grants}");
+    assert_eq!(grant["tool"], "send_email", "{grants}");
+    // On a slow machine its time may be over already, which is as good.
+    folder.run(&["policy", "revoke", grant["grant_id"].as_str().unwrap()]);
     let (code, shown) = at_terminal("run plan.lua", "l\n");
     assert_eq!(code, Some(5), "{shown}");
     let (code, shown) = at_terminal("run plan.lua --context '{\"subject\": \"FINAL\"}'", "a\n");
     assert_eq!(code, Some(5), "{shown}");
     assert!(!shown.contains("[a]llow once"), "{shown}");
+}
+
+/// The configured file asks about the call; the one of the command line denies it, and lies in the working folder.
+#[test]
+fn a_policy_of_the_command_line_takes_the_place_of_the_configured_one() {
+    let folder = folder();
+    let denying = "version = 1\n[[rule]]\nname = \"no-mail\"\ntool = \"send_email\"\ndecision = \"deny\"\nreason = \"closed\"\n";
+    folder.write("strict.toml", denying);
+    let ended = folder.run(&["run", "plan.lua", "--policy", "strict.toml", "--json"]).exits(0).json();
+    assert_eq!(ended["result"]["code"], "permission_denied", "{ended}");
+    assert!(ended["result"]["said"].as_str().unwrap().contains("`no-mail`"), "{ended}");
+    folder.run(&["run", "plan.lua"]).fails(5, "approval_required");
+    let resumed = folder.run(&["resume", "last", "--policy", "strict.toml", "--json"]).exits(0).json();
+    assert_eq!(resumed["result"]["code"], "permission_denied", "{resumed}");
+    for command in [&["run", "plan.lua"][..], &["serve", "--listen", "127.0.0.1:0"]] {
+        let refused = folder.run(&[command, &["--policy", "absent.toml"]].concat());
+        refused.fails(2, "config_unreadable");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
