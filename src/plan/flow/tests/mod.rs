@@ -1,5 +1,7 @@
 //! The analysis on small plans.
 
+mod corpus;
+
 use luaplan_base::LimitProfile;
 use luaplan_catalog::read_manifest;
 
