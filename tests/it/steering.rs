@@ -1,4 +1,4 @@
-//! Untrusted data may not decide where a call goes: with `[policy.flow]`, on a real database, web server, mail server and
+//! Untrusted data may not decide where a call goes: with `[policy.flow]`, on a real database, mail server and
 //! journal.
 
 use std::sync::Arc;
